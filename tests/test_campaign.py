@@ -328,7 +328,7 @@ def test_annotators_calibrated_by_shared_items_are_those_of_the_calibration_room
 
 
 def test_the_check_of_degraded_context_is_that_of_the_context_room():
-    mine = opened(simulate.wmt22_mturk())
+    mine = opened(simulate.stand_in("wmt22-mturk"))
     found = campaign.compare_contexts(mine, resamples=99, seed=5)
     paired = context.pairs(mine.part)
     grouped = paired[paired["group"] != "none"]

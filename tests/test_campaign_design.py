@@ -548,7 +548,7 @@ FILES = [
     ("outputs/B.txt", b"one\n", "1 lines and source"),
     ("documents.txt", b"a\n" * 29, "29 lines"),
     ("documents.txt", b"a\n" + b"b\n" * 28 + b"a\n", "line 30"),
-    ("documents.txt", b"\n" * 30, "holds nothing|no document"),
+    ("documents.txt", b"\n" * 30, "documents.txt is empty"),
     ("outputs/B.txt", b"\xff\xfe" * 30, "UTF-8"),
     ("outputs/B.txt", b"\n" * 200_000 + b"x", "200,001 lines"),
     ("outputs/B.txt", b"\0" * (256 << 20), "larger than 256 MiB"),

@@ -60,8 +60,9 @@ def own_cache(tmp_path, monkeypatch, request):
 @pytest.fixture
 def toy(monkeypatch):
     """Register one small data set of two files."""
-    entry = Entry("toy", "A toy", "none", "nobody", "appraise.ratings", (ROWS_FILE, HEADER_FILE), "calibration_hits")
+    entry = Entry("toy", "A toy", "none", "nobody", "appraise.ratings", (ROWS_FILE, HEADER_FILE), "stand_in")
     monkeypatch.setattr(registry, "entries", lambda: {"toy": entry})
+    monkeypatch.setitem(simulate.recipes(), "toy", simulate.recipes()["wmt22-calibration-hits"])
 
 
 def put(folder, *pairs):
@@ -327,7 +328,7 @@ def test_any_bytes_give_a_valid_table_or_a_data_error(scratch, content):
 
 
 def test_a_parameter_can_name_a_file_with_other_column_names(tmp_path):
-    theirs = simulate.xsts_campaign(seed=1).rename(columns={"annotator": "rater", "score": "mark"})
+    theirs = simulate.stand_in("nllb-xsts", seed=1).rename(columns={"annotator": "rater", "score": "mark"})
     theirs.to_csv(tmp_path / "mine.csv", index=False)
     mine = data.choose(str(tmp_path / "mine.csv"), columns="annotator=rater, score=mark", scale=[1, 5])
     assert (mine.attrs["scale"], mine.attrs["source"]["source"]) == ((1.0, 5.0), "real")

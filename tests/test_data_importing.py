@@ -13,6 +13,7 @@ import pytest
 from evalkit import DataError, data
 from evalkit.data import importing
 from evalkit.reports import cli, starter
+from evalkit.reports.cli import campaigns
 from tests.doors.testsets import write as a_testset
 from tests.makers import rejected_rows
 
@@ -248,6 +249,19 @@ def test_the_command_prints_paths_on_stdout_and_the_receipt_on_stderr(tmp_path, 
     for value in ("system=", "doc=\u200b", "my.csv:annotator="):
         assert run("my.csv", "--value", value) == 1
         assert "no text" in capsys.readouterr().err
+
+
+def test_the_table_of_formats_is_printed_and_is_what_the_command_takes(capsys):
+    assert run("--formats") == 0
+    printed = capsys.readouterr().out
+    assert [name for name in importing.FORMATS if name != "auto" and f"{name}: " not in printed] == []
+    assert {*campaigns.FORMATS} == {*importing.FORMATS}
+
+
+def test_two_lines_of_json_are_two_judgements_whether_or_not_the_last_one_ends(imported):
+    rows = [json.dumps({"system": name, "segment": 1, "annotator": "a", "score": 70}) for name in "AB"]
+    for ending in ("", "\n", "\r\n\r\n"):
+        assert imported("\n".join(rows) + ending, "my.jsonl")[2].rows_kept == 2
 
 
 def test_an_import_is_the_same_twice(imported, tmp_path):

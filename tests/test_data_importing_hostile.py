@@ -92,6 +92,9 @@ NONSENSE = {
     "kanji": "\u5b57".encode("cp932") * 300_000,
     "columns": b"x," * 10_000_000 + b"\n1,2\n",
     "empty lists": b"[" + b"[]," * 4_000_000 + b"[]]\n",
+    "deep arrays": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "lists of nothing": b'{"system":"A","spans":[' + b"{}," * 3_000_000 + b"{}]}\n",
+    "digits": b'{"score":' + b"9" * 3_000_000 + b"}\n",
     "names": json.dumps({f"k{n}": n for n in range(50_000)}).encode(),
 }
 

@@ -211,9 +211,8 @@ def test_the_one_table_of_an_archive_is_read(imported, tmp_path):
     members = {"a/mqm_ende.tsv": sides().encode(), "a/._mqm_ende.tsv": b"\0", "README.md": b"read me"}
     ratings, *_ = imported(tarred(tmp_path / "x.tar.gz", members))
     assert (len(ratings), set(ratings["tgt_lang"])) == (5, {"deu"})
-    for word, bad in {"unpack it": members | {"b.tsv": b"x"}, "leads out": {"../mqm.tsv": b"x"}}.items():
-        with pytest.raises(DataError, match=word):
-            imported(tarred(tmp_path / "y.tar.gz", bad))
+    with pytest.raises(DataError, match="unpack it"):
+        imported(tarred(tmp_path / "y.tar.gz", members | {"b.tsv": b"x"}))
 
 
 #: The table of TED talks, English to German, in the README of google/wmt-mqm-human-evaluation.

@@ -6,6 +6,7 @@ The .ods and .xls files are written byte by byte from the formats' descriptions;
 import datetime
 import re
 import struct
+import zlib
 
 import pytest
 
@@ -305,8 +306,22 @@ BOMBS = {  # what each is, the word that must occur, and its content
     "a password.xls": ("password", lambda: compound(old_book(extra=record(0x002F, bytes(54)), Scores=rows_of(1)))),
     "a secret.xlsx": ("password", lambda: compound(bytes(5000), "EncryptedPackage")),
     "a table.xlsx": ("not a workbook", lambda: zipped({"a.csv": "x"})),
+    "cut after a row.xlsx": ("no sound", lambda: lying(True)),
+    "cut within a row.xlsx": ("no sound", lambda: lying(False)),
     "two of one name.xlsx": ("name", lambda: zipped(parts_of(changed()) | {SHEET.upper(): b"<x/>"})),
 }
+
+
+def lying(cut):
+    """Make a workbook whose list of parts says that its sheet ends early, checksum included."""
+    content = changed()
+    sheet = parts_of(content)[SHEET]
+    end = sheet.index(b"</row>", 700) + 6 if cut else 99
+    entry = content.rfind(SHEET.encode()) - 46  # of the sheet, in the list at the archive's end
+    lie = bytearray(content)
+    lie[entry + 16 : entry + 20] = zlib.crc32(sheet[:end]).to_bytes(4, "little")
+    lie[entry + 24 : entry + 28] = end.to_bytes(4, "little")
+    return bytes(lie)
 
 
 def shared(length, cells):

@@ -149,16 +149,11 @@ TEXT = {f"{kind}/en-de{name}": "a\nb\nc\n" for kind, name in (("sources", ".txt"
         (mtme.segment_scores, human("A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"), "B has 2 lines for 3 segments"),
         (mtme.segment_scores, human("A\t1\nA\thigh\nA\t3\n"), "high"),
         (mtme.segment_scores, human("A\ttrue\nA\t1\nA\t1\n"), "line 1: 'true'"),
-        (mtme.segment_scores, human("A\t1\n \t2\nA\t3\n"), "row 2: no system"),
-        (mtme.segment_scores, human("A\t1\nA\t2\t3\nA\t3\n"), "^en-de.mqm.seg.score: [^\n]*$"),
-        (mtme.segment_scores, human("A\t1\t7\nA\t2\nA\t3\n"), "^en-de.mqm.seg.score: [^\n]*$"),
+        (mtme.segment_scores, human("A\t1\n \t2\nA\t3\n"), "line 2: no system"),
+        (mtme.segment_scores, human("A\t1\nA\t2\t3\nA\t3\n"), "line 2: 3 cells"),
+        (mtme.segment_scores, human("A\t1\t7\nA\t2\nA\t3\n"), "line 1: 3 cells"),
         (mtme.segment_scores, DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named"),
-        (mtme.segment_scores, GOOD | {"documents/en-de.docs": "news\td1\nnews\nsocial\td2\n"}, "row 2: no doc"),
-        (
-            mtme.segment_scores,
-            {"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"},
-            "xx-de",
-        ),
+        (mtme.segment_scores, GOOD | {"documents/en-de.docs": "news\td1\nnews\nsocial\td2\n"}, "line 2: 1 cells"),
         (mtme.outputs, DOCS | TEXT | {"system-outputs/en-de/A.txt": "x\ny\n"}, "A.txt has 2 lines"),
     ],
 )
@@ -213,10 +208,11 @@ def test_each_line_is_placed_by_how_many_of_its_system_came_before(segments, sys
     names = [f"s{number}" for number in range(systems)] * segments
     random.shuffle(names)
     scores = pd.DataFrame({"system": pd.Categorical(names), "score": np.arange(len(names), dtype=float)})
-    docs = pd.Series([random.choice("ab") for _ in range(segments)]).astype("category")
+    docs = pd.DataFrame({"doc": [random.choice("ab") for _ in range(segments)]})
+    docs["segment"] = [str(number + 1) for number in range(segments)]
     before = [names[:place].count(name) for place, name in enumerate(names)]
-    made = mtme.placed(scores, docs, Path("x.seg.score"))
+    made = mtme.lined_up(scores, docs, Path("x.seg.score"))
     assert made["segment"].tolist() == [str(number + 1) for number in before]
-    assert made["doc"].tolist() == [docs[number] for number in before]
-    with pytest.raises(DataError, match=r"lines for .* segments"):
-        mtme.placed(pd.concat([scores, scores.head(1)]).astype({"system": "category"}), docs, Path("x.seg.score"))
+    assert made["doc"].tolist() == [docs["doc"][number] for number in before]
+    with pytest.raises(DataError, match=r"lines.* for .* segments"):
+        mtme.lined_up(pd.concat([scores, scores.head(1)]).astype({"system": "category"}), docs, Path("x.seg.score"))

@@ -140,7 +140,7 @@ def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges
 
 
 def test_judges_of_direct_assessments_are_tried_in_each_pair_whatever_their_unit():
-    people = simulate.mlqe_pe_people()
+    people = simulate.stand_in("mlqe-pe-people")
     people = people[people["tgt_lang"].ne("eng") & people["segment"].astype(int).lt(30)]
     found = assessed.assessed(people, epsilons=[0.0, 0.2])
     assert set(found["data"]) == {"MLQE-PE eng-deu", "MLQE-PE eng-zho"}

@@ -220,7 +220,7 @@ def test_unitised_alpha_is_what_counting_all_places_gives(people):
 
 
 def test_raters_agreement_is_measured_on_items_that_all_judged():
-    made = simulate.wmt23_mqm(), simulate.wmt23_mqm_spans(), simulate.metric_outputs()
+    made = simulate.stand_in("wmt23-mqm"), simulate.stand_in("wmt23-mqm-spans"), simulate.stand_in("wmt23-outputs")
     ratings, spans, texts = (table[table["src_lang"] == "zho"] for table in made)
     assert mqm.crossed(ratings).groupby(["system", "segment"])["annotator"].nunique().eq(8).all()
     found = mqm.span_agreement(ratings, spans, texts)

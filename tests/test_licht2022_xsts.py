@@ -194,7 +194,7 @@ def test_figures_are_drawn(table5):
     table_figures.consensus_intervals(cells, joint=implied.joint_consensus(cells).iloc[0])
     draw.form_curves(forms.curves(2.4, 4.3))
     draw.form_curves(forms.curves(3.0))  # no shift, no line
-    ratings = simulate.calibration_hits(seed=7)
+    ratings = simulate.stand_in("wmt22-calibration-hits", seed=7)
     draw.held_out_ratios(held_out.held_out(ratings, splits=5, resamples=5))
     task = room.with_task(ratings.query("src_lang == 'zho'"), seed=7)
     draw.before_after(room.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5))
@@ -213,7 +213,9 @@ def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
     """A small XSTS campaign on 1-5, whose pairs share a calibration set, and an outside score, both from files."""
     import papermill
 
-    ratings = simulate.xsts_campaign(languages=("amh", "hin", "por"), annotators=2, segments=12, per_level=4)
+    pairs = {pair: {} for language in ("amh", "hin", "por") for pair in (f"{language}-eng", f"eng-{language}")}
+    design = {"systems": 1, "documents": 2, "segments": 6, "annotators": 2, "judgements": 2, "calibration": 20}
+    ratings = simulate.stand_in("nllb-xsts", pairs=pairs, design=design)
     ratings.to_csv(tmp_path / "mine.csv", index=False)
     own = table5[["language_code", "direction", "cs"]].rename(columns={"cs": "score"})
     own.to_csv(tmp_path / "own.csv", index=False)

@@ -17,11 +17,11 @@ from evalkit.metrics.metaeval import ceiling, chance, intervals, rankings
 
 @pytest.fixture(scope="module")
 def tables():
-    judged, released = simulate.wmt23_protocols(), simulate.wmt23_protocols_released()
-    scored = protocols.scores(judged, released, simulate.metric_human_scores())
-    metrics = simulate.metric_scores()
+    judged, released = simulate.stand_in("wmt23-protocols"), simulate.stand_in("wmt23-protocols-released")
+    scored = protocols.scores(judged, released, simulate.stand_in("wmt23-human"))
+    metrics = simulate.stand_in("wmt23-metrics")
     few = metrics[metrics["metric"].isin(["sim-metric-05", "sim-metric-40"])]
-    return scored, few, simulate.metric_outputs()
+    return scored, few, simulate.stand_in("wmt23-outputs")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import yaml
 
 from evalkit import ROOT, DataError, __version__
 from evalkit.data import schemas
-from evalkit.data.importing.example import ANNOTATOR
+from evalkit.data.importing.reading import EXAMPLE as ANNOTATOR
 from evalkit.reports import cli, starter, studies
 
 

@@ -165,7 +165,7 @@ def test_flawless_translations_are_degraded_in_the_real_data(real):
 
 
 def test_a_set_is_made_of_simulated_ratings_and_nothing_flawless_is_refused():
-    ratings = simulate.indicmt_mqm(seed=1)
+    ratings = simulate.stand_in("indicmt-mqm", seed=1)
     table = ratings.assign(language=ratings["tgt_lang"].astype(str).map(SHORT))
     made = challenge.perturbed(table)
     assert set(made["language"]) == {"gu", "hi", "mr", "ml", "ta"}

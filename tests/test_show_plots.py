@@ -20,7 +20,7 @@ from evalkit.stats import agreement
 
 @pytest.fixture(scope="module")
 def ratings():
-    return simulate.calibration_hits(seed=1)
+    return simulate.stand_in("wmt22-calibration-hits", seed=1)
 
 
 def named(figure):
@@ -81,7 +81,7 @@ def test_a_forest_puts_each_estimate_and_interval_on_its_row_and_tells_series_ap
 
 @pytest.fixture(scope="module")
 def one_pair():
-    drawn = simulate.calibration_hits(seed=1)
+    drawn = simulate.stand_in("wmt22-calibration-hits", seed=1)
     return drawn[drawn["tgt_lang"] == drawn["tgt_lang"].iloc[0]].reset_index(drop=True)
 
 

@@ -11,7 +11,7 @@ from evalkit.papers.sudoh2021.taxonomy import KEY, categories, named
 
 @pytest.fixture(scope="module")
 def small():
-    labels, texts = simulate.sudoh_labels(), simulate.sudoh_translations()
+    labels, texts = simulate.stand_in("sudoh-labels"), simulate.stand_in("sudoh-translations")
     few = [table[table["segment"].astype(int) <= 60] for table in (labels, texts)]
     return *few, judging.predictions(*few)
 

@@ -260,7 +260,7 @@ def _function(place: str):
 
 def _simulated(entry: registry.Entry, problem: DataError) -> pd.DataFrame:
     """Stand in for data that cannot be had, saying so."""
-    frame = _function(f"simulate.{entry.simulator}")()
+    frame = _function(f"simulate.{entry.simulator}")(entry.name)
     frame.attrs |= {"why_simulated": str(problem), "scale": entry.scale}
     origin = f"evalkit {__version__}, evalkit.data.simulate.{entry.simulator}, seed {frame.attrs['seed']}"
     return _labelled(frame, name=entry.name, source="simulated", origin=origin, digest=_content(frame))

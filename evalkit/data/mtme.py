@@ -1,44 +1,110 @@
-"""Load metric scores, human scores and system outputs that are laid out as mt-metrics-eval keeps them."""
+"""Read mt-metrics-eval's layout: documents, sources, references, system outputs, and scores of people and metrics.
+
+A test set's folder has ``documents/PAIR.docs``, ``sources/PAIR.txt``, ``references/PAIR.NAME.txt``,
+``system-outputs/PAIR/SYSTEM.txt``, ``human-scores/PAIR.NAME.LEVEL.score`` and
+``metric-scores/PAIR/METRIC-REFERENCE.LEVEL.score``. Texts are lines, or JSON lines (``.jsonl``); scores are lines of a
+system and a score, cut by a tab or by spaces, None where there is no score, and stand in the order of the documents.
+"""
+
+from __future__ import annotations
 
 import io
+import json
 import re
-import warnings
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from evalkit import DataError, one_line
+from evalkit import DataError, nameable
 from evalkit.data import delimited, languages, schemas
 from evalkit.data.names import plain
 
-_METRIC = re.compile(r".*/metric-scores/(?P<pair>\w\w-\w\w)/(?P<metric>.+)-(?P<reference>[^-]+)\.(?:seg|sys)\.score")
-_HUMAN = re.compile(r".*/(?:human-scores|campaign-[^/]+)/(?P<pair>\w\w-\w\w)\.(?P<metric>[^.]+)\.(?:seg|sys)\.score")
-_TEXTS = re.compile(r".*/(?:documents|sources|references|system-outputs)/(?P<pair>\w\w-\w\w)")
+_PLACE = re.compile(
+    r"(?:.*/)?(?P<part>documents|sources|references|system-outputs|human-scores|metric-scores|campaign-[^/]+)/"
+    r"(?P<pair>[^./]+)(?:[./](?P<name>[^./][^/]*?))?(?:\.(?P<level>seg|sys|doc|domain)\.score|\.(?:docs|txt|jsonl))"
+)
+_REFERENCE = re.compile(r"(ref|post|syn|std|hyp|newstest)\w*(\.\w+)*|src|all", re.IGNORECASE)
+_SCORE = re.compile(r"None|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_OUTPUTS = ["src_lang", "tgt_lang", "system", "domain", "doc", "segment", "source", "reference", "hypothesis"]
+
+
+class Place(NamedTuple):
+    """What a file of the layout is: which part of which language pair, as the names of files write it.
+
+    name: of a reference, a system, people's scores or a metric. level: of scores: seg, sys, doc or domain.
+    """
+
+    path: Path
+    part: str
+    pair: str
+    name: str
+    level: str
+
+
+def place(path: Path) -> Place:
+    """Tell from its path what a file of the layout is. Raises DataError for a path that the layout does not have.
+
+    >>> place(Path("wmt23/metric-scores/en-de/BLEU-refA.seg.score"))[1:]
+    ('metric-scores', 'en-de', 'BLEU-refA', 'seg')
+    """
+    found = _PLACE.fullmatch(path.as_posix())
+    if not found:
+        raise DataError(f"{path.name} is not named, or does not lie, as in mt-metrics-eval. Keep its folder and name.")
+    return Place(path, *(found[field] or "" for field in Place._fields[1:]))
+
+
+def in_folder(folder: Path) -> list[Place]:
+    """List the files of a test set's folder by name; others, hidden ones, and names that do not print, are left.
+
+    Raises DataError for a name that is no text in UTF-8.
+    """
+    paths = [path for depth in ("*/*", "*/*/*") for path in sorted(folder.glob(depth))]
+    fitting = (path for path in paths if _PLACE.fullmatch(path.relative_to(folder).as_posix()))
+    return [place(path) for path in map(nameable, fitting) if path.name.isprintable() and path.is_file()]
+
+
+def named(places: Iterable[Place], part: str, pair: str, level: str = "") -> dict[str, Path]:
+    """Return the files of a part, of a language pair, by their names."""
+    return {one.name: one.path for one in places if (one.part, one.pair, one.level) == (part, pair, level)}
+
+
+def listed(names: Iterable[object]) -> str:
+    """Name things for a message: all of a dozen, else the first of them and how many others.
+
+    >>> listed("AB"), listed(range(14))
+    ('A, B', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 others')
+    """
+    texts = [str(name) for name in names]
+    return ", ".join(texts[:12]) + (f" and {len(texts) - 12} others" if len(texts) > 12 else "")
+
+
+def parted(name: str, references: Iterable[str] = ()) -> tuple[str, str]:
+    """Part a metric's name from the references that it read: src for none, all, or names joined by dots.
+
+    references: those that the test set has. A name that tells no reference has "".
+
+    >>> parted("UniTE-src-src"), parted("cometoid22-wmt23-src"), parted("BLEU"), parted("chrF-stars", ["stars"])
+    (('UniTE-src', 'src'), ('cometoid22-wmt23', 'src'), ('BLEU', ''), ('chrF', 'stars'))
+    """
+    base, _, reference = name.rpartition("-")
+    known = set(reference.split(".")) <= {*references} or _REFERENCE.fullmatch(reference)
+    return (base, reference) if base and reference and known else (name, "")
 
 
 def segment_scores(paths: list[Path]) -> pd.DataFrame:
     """Load scores of segments, of metrics or of humans: a file each, with a line per system and segment.
 
-    paths: ``metric-scores/<pair>/<metric>-<reference>.seg.score`` or ``human-scores/<pair>.<name>.seg.score`` (or in a
-    campaign's own folder, ``campaign-…``), besides ``documents/<pair>.docs``, which says how many segments there are
-    and which document each belongs to. ``segment`` is the line's number, counted from 1. Scores printed as None
-    are missing and have no row.
-    Raises DataError where a system has not one line per segment, with the file.
+    paths: files of scores besides ``documents/<pair>.docs``, which says how many segments there are and which document
+    each belongs to. ``segment`` is the line's number, counted from 1. Scores printed as None are missing and have no
+    row. Raises DataError where a system has not one line per segment, with the file.
     """
-    documents = {_pair(path): path for path in paths if path.suffix == ".docs"}
-    docs = {pair: _table(path, ["domain", "doc"])["doc"].astype("category") for pair, path in documents.items()}
-    frames = []
-    for path in paths:
-        if path.suffix != ".docs":
-            names = _names(path)
-            frames.append(
-                placed(_table(path, ["system", "score"]), docs[names["pair"]], path).assign(**_columns(names))
-            )
-    scores = stacked(frames).dropna(subset="score", ignore_index=True)
-    return schemas.check(scores, schemas.METRIC_SCORES, origin="the segment scores", first_line=1)
+    places = [place(path) for path in paths]
+    docs = {one.pair: documents(one.path) for one in places if one.part == "documents"}
+    return score_table([one for one in places if one.part != "documents"], docs)
 
 
 def system_scores(paths: list[Path]) -> pd.DataFrame:
@@ -46,9 +112,34 @@ def system_scores(paths: list[Path]) -> pd.DataFrame:
 
     A metric's own system score need not be the mean of its segment scores; BLEU's is not.
     """
-    frames = [_table(path, ["system", "score"]).assign(**_columns(_names(path))) for path in paths]
-    scores = stacked(frames).dropna(subset="score", ignore_index=True)
-    return schemas.check(scores, schemas.SYSTEM_SCORES, origin="the system scores", first_line=1)
+    return score_table([place(path) for path in paths])
+
+
+def score_table(
+    places: list[Place], docs: Mapping[str, pd.DataFrame] | None = None, *, called: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """Read files of scores into one table: src_lang, tgt_lang, system, doc, segment, metric, score, reference.
+
+    docs: pair -> the result of ``documents``; without it the scores are of systems. called: a metric's name in the
+    file -> what it is called in the table, which then has no column ``reference``. People's scores have none, either.
+    """
+    frames = []
+    for one in places:
+        frame = scores(one.path) if docs is None else lined_up(scores(one.path), docs[one.pair], one.path)
+        if docs is None and frame["system"].duplicated().any():
+            system = frame["system"][frame["system"].duplicated()].iloc[0]
+            raise DataError(f"{one.path.name} has the system {system} more than once. Keep one of its lines.")
+        names = dict(zip(("src_lang", "tgt_lang"), _ends(one.pair), strict=True))
+        if called or one.part != "metric-scores":
+            names["metric"] = (called or {}).get(one.name, one.name)
+        else:
+            names["metric"], names["reference"] = parted(one.name)
+        frames.append(frame.assign(**{name: constant(value, len(frame)) for name, value in names.items()}))
+    table = stacked(frames).dropna(subset="score", ignore_index=True)
+    if table.empty:
+        raise DataError(f"{listed(one.path.name for one in places)}: no score, only None. Choose other scores.")
+    schema = schemas.SYSTEM_SCORES if docs is None else schemas.METRIC_SCORES
+    return schemas.check(table, schema, origin="the scores", first_line=1)
 
 
 def outputs(paths: list[Path]) -> pd.DataFrame:
@@ -57,30 +148,149 @@ def outputs(paths: list[Path]) -> pd.DataFrame:
     Columns src_lang, tgt_lang, system, domain, doc, segment, source, reference, hypothesis. Texts are as in the files.
     Raises DataError where two files of a language pair have different numbers of lines.
     """
-    frames = []
-    for documents in (path for path in paths if path.suffix == ".docs"):
-        pair = _pair(documents)
-        of_pair = {path: lines(path) for path in paths if path != documents and _pair(path) == pair}
-        frame = _table(documents, ["domain", "doc"])
-        for path, texts in of_pair.items():
-            if len(texts) != len(frame):
-                raise DataError(f"{path.name} has {len(texts)} lines, {documents.name} {len(frame)}. Get both again.")
-        frame["segment"] = np.arange(1, len(frame) + 1).astype(str)
-        frame["source"] = next(texts for path, texts in of_pair.items() if path.parent.name == "sources")
-        frame["reference"] = next(texts for path, texts in of_pair.items() if path.parent.name == "references")
-        source, target = languages.pair(pair, origin=documents.name)
-        frames += [
-            frame.assign(src_lang=source, tgt_lang=target, system=path.stem, hypothesis=texts)
-            for path, texts in of_pair.items()
-            if path.parent.parent.name == "system-outputs"
-        ]
-    order = ["src_lang", "tgt_lang", "system", "domain", "doc", "segment", "source", "reference", "hypothesis"]
-    return pd.concat(frames, ignore_index=True)[order]
+    places = [place(path) for path in paths]
+    frames = [text_table(places, one.pair, documents(one.path)) for one in places if one.part == "documents"]
+    return pd.concat(frames, ignore_index=True)
+
+
+def text_table(places: list[Place], pair: str, docs: pd.DataFrame) -> pd.DataFrame:
+    """Read a language pair's texts, see ``outputs``; source and reference are empty where there is no file of them."""
+    source, reference, systems = (named(places, part, pair) for part in ("sources", "references", "system-outputs"))
+    frame = docs.assign(**dict(zip(("src_lang", "tgt_lang"), _ends(pair), strict=True)))
+    for column, field, files in (("source", "source", source), ("reference", "target", reference)):
+        frame[column] = texts(next(iter(files.values())), field, len(docs)) if files else ""
+    frames = [
+        frame.assign(system=name, hypothesis=texts(path, "hypothesis", len(docs))) for name, path in systems.items()
+    ]
+    return pd.concat(frames, ignore_index=True)[_OUTPUTS]
+
+
+def _ends(pair: str) -> list[str]:
+    """Return source and target language as this suite writes them."""
+    return languages.in_full(pair).split("-", 1)
 
 
 def lines(path: Path) -> list[str]:
-    """Read a text file, a segment a line; only a line feed ends a line."""
-    return delimited.content(path).decode("utf-8-sig").removesuffix("\n").split("\n")
+    """Read a text file, a segment a line; only a line feed ends a line.
+
+    Raises DataError where it is empty, or no text in UTF-8, with the line.
+    """
+    data = delimited.content(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise DataError(
+            f"{path.name}, line {line}: the byte 0x{data[problem.start]:02X} is not UTF-8. Save the file in UTF-8."
+        ) from problem
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(f"{path.name}, line {line}: a zero byte, so this is no text. Get the file again.")
+    if not text.strip():
+        raise DataError(f"{path.name} is empty. Get it again, or remove it.")
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def texts(path: Path, field: str, count: int) -> list[str]:
+    """Return a translation, or the source, of each segment: lines of text, or of JSON with ``field``.
+
+    Raises DataError where there are not ``count`` of them.
+    """
+    found = lines(path)
+    if len(found) != count:
+        raise DataError(
+            f"{path.parent.name}/{path.name} has {len(found):,} lines, and the test set has {count:,} segments. Get "
+            "both again."
+        )
+    if path.suffix != ".jsonl":
+        return found
+    try:
+        values = [json.loads(line)[field] for line in found]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise DataError(f"{path.name} has a line that is no JSON object with {field!r}. Get the file again.") from None
+    return [value if isinstance(value, str) else json.dumps(value) for value in values]
+
+
+def documents(path: Path) -> pd.DataFrame:
+    """Read ``<pair>.docs``: domain, doc and segment (counted from 1) of each line, in their order.
+
+    Raises DataError where there is no such file, or a line has not two names.
+    """
+    if not path.is_file():
+        raise DataError(f"There is no documents/{path.name}, which says what each line of scores is of. Add it.")
+    table = pd.DataFrame(_in_two(path, "a domain and a document"), columns=["domain", "doc"], dtype="str").map(plain)
+    return table.replace("", "-").assign(segment=np.arange(1, len(table) + 1).astype(str))
+
+
+def scores(path: Path) -> pd.DataFrame:
+    """Read lines of a system and a score: system, score (NaN where it says None).
+
+    Raises DataError where a line has not two cells, or a score is no number, with the line.
+    """
+    rows = _in_two(path, "a system and a score")
+    names = {name: plain(name) for name in dict.fromkeys(row[0] for row in rows)}
+    if blank := [line for line, row in enumerate(rows, 1) if not names[row[0]]]:
+        raise DataError(f"{path.name}, line {blank[0]}: no system. Correct it, or get the file again.")
+    system = pd.Series([names[row[0]] for row in rows], dtype="category")
+    return pd.DataFrame({"system": system, "score": numbers([row[1] for row in rows], origin=path.name)})
+
+
+def _in_two(path: Path, what: str) -> list[list[str]]:
+    """Cut each line at its tab or, where it has none, at its spaces."""
+    rows = [[cell.strip() for cell in line.split("\t")] if "\t" in line else line.split() for line in lines(path)]
+    for number, row in enumerate(rows, 1):
+        if len(row) != 2:
+            raise DataError(
+                f"{path.name}, line {number}: {len(row)} cells instead of {what}. Correct it, or get the file again."
+            )
+    return rows
+
+
+def numbers(cells: Sequence[str], *, origin: str, lines: Sequence[int] = ()) -> np.ndarray:
+    """Turn cells into scores, None into NaN. lines: the line of each cell, where they do not count from 1.
+
+    >>> numbers(["0.5", "None", "-1e-3"], origin="my.score").tolist()
+    [0.5, nan, -0.001]
+    >>> numbers(["inf"], origin="my.score")
+    Traceback (most recent call last):
+    evalkit.DataError: my.score, line 1: 'inf' is no score. Write a number, or None where there is no score.
+    """
+    bad = [row for row, cell in enumerate(cells) if not _SCORE.fullmatch(cell)]
+    column = io.StringIO("\n".join(cells))
+    values = np.zeros(0)
+    if not bad:
+        values = pd.read_csv(column, header=None, dtype=float, na_values=["None"], keep_default_na=False)[0].to_numpy()
+        bad = np.flatnonzero(np.abs(values) >= schemas.LARGEST).tolist()
+    if bad:
+        raise DataError(
+            f"{origin}, line {lines[bad[0]] if len(lines) else bad[0] + 1}: {cells[bad[0]][:40]!r} is no score. Write "
+            "a number, or None where there is no score."
+        )
+    return values
+
+
+def lined_up(table: pd.DataFrame, docs: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Name the segment and the document of each line: a system's lines follow the order of the documents file.
+
+    table: system (a category) and more, a line a row. docs: doc and segment of each line of a system.
+    Raises DataError where a system has not one line per segment.
+    """
+    codes, length = table["system"].cat.codes.to_numpy(), len(docs)
+    counts = np.bincount(codes)
+    if (uneven := np.flatnonzero(counts != length)).size:
+        system, count = table["system"].cat.categories[uneven[0]], counts[uneven[0]]
+        twice = " (is the system there more than once?)" if length and count % length == 0 else ""
+        raise DataError(
+            f"{path.name}: {system} has {count:,} lines{twice} for {length:,} segments. Give each system a line for "
+            "every segment, None where there is no score."
+        )
+    place = np.empty_like(codes, dtype=np.int64)  # of each line among its system's
+    place[np.argsort(codes, kind="stable")] = np.tile(np.arange(length), len(counts))
+    doc = docs["doc"].astype("category").cat
+    return table.assign(
+        doc=pd.Categorical.from_codes(doc.codes.to_numpy()[place], categories=doc.categories),
+        segment=pd.Categorical.from_codes(place, categories=docs["segment"]),
+    )
 
 
 def stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
@@ -97,82 +307,4 @@ def stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 def constant(value: str, length: int) -> pd.Categorical:
     """Repeat one name without repeating its letters."""
-    return pd.Categorical.from_codes(np.zeros(length, dtype=np.int8), dtype=_only(value))
-
-
-@lru_cache(maxsize=256)
-def _only(value: str) -> pd.CategoricalDtype:
-    """Make the type of a column of one name; to make it takes longer than to use it."""
-    return pd.CategoricalDtype([value])
-
-
-def _table(path: Path, header: list[str]) -> pd.DataFrame:
-    """Read two columns without a header: a recurring name, then a name or a number."""
-    options = {"sep": "\t", "names": header, "quoting": 3, "na_values": {"score": ["None"]}, "keep_default_na": False}
-    types = {name: float if name == "score" else "category" for name in header}
-    content = delimited.content(path)
-    content = delimited.measured(content, origin=path.name) if "score" in header else content
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # further cells of the first row would be lost
-            table = pd.read_csv(io.BytesIO(content), dtype=types, index_col=False, **options)
-    except (ValueError, pd.errors.ParserError, pd.errors.ParserWarning) as problem:
-        told = one_line(problem).rstrip(".")
-        told = "its first row has more cells" if isinstance(problem, pd.errors.ParserWarning) else told
-        raise DataError(f"{path.name}: {told}. Expected {' and '.join(header)}, cut by a tab.") from problem
-    for name in set(header) - {"score"}:
-        if (blank := np.flatnonzero(table[name].isna() | table[name].isin(_blank(table[name])))).size:
-            raise DataError(f"{path.name}, row {blank[0] + 1}: no {name}. Expected {' and '.join(header)}.")
-    return table
-
-
-def _blank(names: pd.Series) -> list[str]:
-    """List the names of a recurring column in which nothing can be seen."""
-    return [name for name in names.cat.categories if not plain(str(name))]
-
-
-def placed(scores: pd.DataFrame, docs: pd.Series, path: Path) -> pd.DataFrame:
-    """Name the segment and the document of each line: a system's lines follow the order of the documents file."""
-    codes = scores["system"].cat.codes.to_numpy()
-    if is_uneven(scores, docs):
-        counts = scores["system"].value_counts()
-        uneven = counts[counts != len(docs)]
-        raise DataError(
-            f"{path.name}: {uneven.index[0]} has {uneven.iloc[0]} lines for {len(docs)} segments. Get the file again."
-        )
-    place = np.empty_like(codes, dtype=np.int64)  # of each line among its system's
-    place[np.argsort(codes, kind="stable")] = np.tile(np.arange(len(docs)), len(codes) // len(docs)) if len(docs) else 0
-    segments = np.arange(1, len(docs) + 1).astype(str)
-    return scores.assign(
-        doc=pd.Categorical.from_codes(docs.cat.codes.to_numpy()[place], dtype=docs.dtype),
-        segment=pd.Categorical.from_codes(place, categories=segments),
-    )
-
-
-def is_uneven(scores: pd.DataFrame, docs: pd.Series | pd.DataFrame) -> bool:
-    """Tell whether a system has more or fewer lines than there are segments."""
-    return bool((np.bincount(scores["system"].cat.codes) != len(docs)).any())
-
-
-def _names(path: Path) -> dict[str, str]:
-    """Read pair, metric and, of a metric, the reference from a file's place."""
-    found = _METRIC.fullmatch(path.as_posix()) or _HUMAN.fullmatch(path.as_posix())
-    if not found:
-        raise DataError(f"{path.name} is not named as mt-metrics-eval names scores. Keep the names of the files.")
-    return found.groupdict() | {"origin": path.name}
-
-
-def _pair(path: Path) -> str:
-    """Read the language pair from the place of a file of texts or scores."""
-    found = _TEXTS.match(path.as_posix())
-    if not found:
-        raise DataError(f"{path.name} does not lie where mt-metrics-eval keeps texts. Keep the folders of the files.")
-    return found["pair"]
-
-
-def _columns(names: dict[str, str]) -> dict[str, object]:
-    """Turn the parts of a file's name into functions that make constant columns of a table."""
-    source, target = languages.pair(names["pair"], origin=names["origin"])
-    values = {"src_lang": source, "tgt_lang": target, "metric": names["metric"]}
-    values |= {"reference": names["reference"]} if "reference" in names else {}
-    return {name: lambda frame, value=value: constant(value, len(frame)) for name, value in values.items()}
+    return pd.Categorical.from_codes(np.zeros(length, dtype=np.int8), categories=[value])

@@ -80,7 +80,7 @@ class Scheme:
             heaviest = pd.Series(-weight).groupby(judgement).rank(method="first").to_numpy()
             counted = heaviest <= self.most
         penalty = np.bincount(judgement[counted], weights=weight[counted], minlength=size)
-        score = self.top - penalty
+        score = float(self.top) - penalty  # of no errors bincount counts in whole numbers
         kind = spelled(error_type).to_numpy()
         if self.non_translation is not None:
             score[judgement[kind == "non-translation"]] = self.non_translation

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalkit import DataError, nameable
-from evalkit.data import delimited, languages, registry
+from evalkit.data import languages, mtme, registry
 
 #: Segments of a document where no file tells documents.
 BLOCK = 10
@@ -114,7 +114,8 @@ def _systems(paths: Sequence[Path], beside: Sequence[Path]) -> dict[str, Path]:
 
 def _mt_metrics_eval(folder: Path, pair: str) -> dict:
     """Find the files of one language pair where mt-metrics-eval keeps them."""
-    pairs = sorted(path.stem for path in (folder / "sources").glob("*.txt"))
+    places = mtme.in_folder(folder)
+    pairs = sorted({one.pair for one in places if one.part == "sources"})
     wanted = languages.split(pair) if pair else None
     fitting = [one for one in pairs if one == pair or (wanted and languages.split(one) == wanted)] if pair else pairs
     if len(fitting) != 1:
@@ -122,32 +123,21 @@ def _mt_metrics_eval(folder: Path, pair: str) -> dict:
             f"{folder} holds {', '.join(pairs) or 'no language pair'}. Say which: --pair {(pairs or ['en-de'])[0]}."
         )
     [name] = fitting
-    documents = folder / "documents" / f"{name}.docs"
-    references = {
-        path.stem.removeprefix(f"{name}."): path for path in sorted((folder / "references").glob(f"{name}.*.txt"))
-    }
     return {
-        "systems": {path.stem: path for path in sorted((folder / "system-outputs" / name).glob("*.txt"))},
-        "source": folder / "sources" / f"{name}.txt",
-        "documents": documents if documents.is_file() else None,
-        "references": references,
+        "systems": mtme.named(places, "system-outputs", name),
+        "source": mtme.named(places, "sources", name)[""],
+        "documents": mtme.named(places, "documents", name).get(""),
+        "references": mtme.named(places, "references", name),
         "pair": name,
     }
 
 
 def _lines(path: Path) -> list[str]:
-    """Read a text file, a segment a line, within bounds; only a line feed ends a line."""
-    try:
-        text = delimited.content(path).decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise DataError(f"{path.name} is no text in UTF-8: {problem.reason}. Save it as UTF-8.") from problem
-    if "\0" in text:
-        raise DataError(f"{path.name} holds a zero byte, so it is no text. Name a file with a segment a line.")
-    text = text.removesuffix("\n")
-    if (count := 1 + text.count("\n")) > _MOST_LINES or not text.strip():
-        what = f"{count:,} lines" if text.strip() else "nothing"
-        raise DataError(f"{path.name} holds {what}. Name a file of 1 to {_MOST_LINES:,} segments, one a line.")
-    return [line.removesuffix("\r") for line in text.split("\n")]
+    """Read a text file, a segment a line, within bounds."""
+    lines = mtme.lines(path)
+    if len(lines) > _MOST_LINES:
+        raise DataError(f"{path.name} holds {len(lines):,} lines. Name a file of up to {_MOST_LINES:,} segments.")
+    return lines
 
 
 def _demand_as_long(path: Path, lines: Sequence[str], other: Path, others: Sequence[str]) -> None:

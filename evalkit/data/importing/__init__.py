@@ -1,9 +1,7 @@
 """The door to people's own campaigns: import files of many formats, open what was imported."""
 
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +9,14 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import campaign, writing
-from evalkit.data.importing.automatic import apart, gathering
-from evalkit.data.importing.campaign import FORMATS
-from evalkit.data.importing.files.rows import Seen
+from evalkit.data.importing import campaign, metric_files, metrics, writing
+from evalkit.data.importing.formats import NAMES as FORMATS
+from evalkit.data.importing.formats import listed as formats
 from evalkit.data.importing.options import gathered
-from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.importing.report import Report, beside, together
+from evalkit.data.importing.receipt import Receipt, together
 from evalkit.data.provenance import declared_scale, like, source_of
 
-__all__ = ["FORMATS", "Report", "import_campaign", "open_campaign", "open_judges"]
+__all__ = ["FORMATS", "Receipt", "formats", "import_campaign", "open_campaign", "open_judges", "together"]
 
 
 def import_campaign(
@@ -35,11 +31,11 @@ def import_campaign(
     allow_rejected: bool = False,
     tell: Callable[[str], None] = lambda line: None,
     **options: Any,
-) -> tuple[Report, list[Path]]:
+) -> tuple[Receipt, list[Path]]:
     """Import the files of a campaign as one table of ratings, and say what was read, rejected and why.
 
     out: the Parquet file; ``….spans.parquet`` (marked errors), ``….rejected.csv`` (rows that are not in the result,
-    with the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
+    with the reason) and ``….import.json`` (the receipt) stand beside it. keep_names: write annotators' names, not
     pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
     whatever it was made from; False keeps one of other files, and rejected rows that were changed meanwhile. check:
     write nothing, only report. allow_rejected: go on though more than one row in a hundred is rejected. tell: gets
@@ -47,17 +43,17 @@ def import_campaign(
     options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
     one file), item_types (theirs -> ours), scale (low, high), sheet, encoding, decimal, batches, accounts, judges,
     metric_columns (headings of automatic scores, or NAME=HEADING), metric_files (tables of them, or mt-metrics-eval's
-    files), weights, lower_is_better, positive (whose side high numbers between two
-    systems are on), wide, words (word -> score), design (that a campaign began with; None looks for
-    one beside the files), mapping (a TOML file with the first of these).
-    Returns the report and the paths of what was written. Raises DataError, having changed nothing.
+    files), weights, lower_is_better, positive (whose side high numbers between two systems are on), wide, words (word
+    -> score), design (that a campaign began with; None looks for one beside the files), mapping (a TOML file with the
+    first of these).
+    Returns the receipt and the paths of what was written. Raises DataError, having changed nothing.
     """
     out = Path(out)
     if out.suffix != ".parquet":
         raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
     if format not in FORMATS:
         raise DataError(f"{format!r} is no format. Choose one of {', '.join(FORMATS)}.")
-    stated, named = gathered(Pseudonyms(salt, keep=keep_names), **options)
+    stated, named = gathered(keep_names=keep_names, salt=salt, **options)
     name = format if format != "auto" else named or "auto"
     if name not in FORMATS:
         raise DataError(f"The mapping names the format {name!r:.60}. Choose one of {', '.join(FORMATS)}.")
@@ -78,7 +74,7 @@ def open_campaign(
     ``options`` as there. ``attrs["source"]`` names file, origin and digest, ``attrs["scale"]`` the ends of the scale
     (None where there are none), ``attrs["excluded"]`` how many rows were rejected or excluded, by reason,
     ``attrs["notes"]`` what the import assumed, and ``attrs["reading"]`` how it read the file (see
-    ``provenance.reading_of``); the last three as long as the import's report lies beside its result.
+    ``provenance.reading_of``); the last three as long as the import's receipt lies beside its result.
     Raises DataError where the file cannot be read, or is not what an import wrote.
     """
     path = Path(path)
@@ -100,11 +96,13 @@ def open_campaign(
 def _read(path: Path) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Read what an import wrote."""
     label = _label(path)
-    ratings, spans, marked = _ratings(path, label), None, beside(path, "spans.parquet")
+    ratings, spans, marked = _ratings(path, label), None, writing.beside(path, "spans.parquet")
     if marked.is_file():
         if writing.label_of(marked) != label:
             raise DataError(f"{marked.name} belongs to another import than {path.name}. Import the campaign again.")
-        spans = _checked_spans(writing.frame_at(marked), origin=marked.name)
+        spans = writing.frame_at(marked)  # of a translation that was shown again, each showing has its own
+        shown = [name for name in ("item_type", "hit", "started", "mark") if name in spans]
+        spans = schemas.check(spans, schemas.SPANS.also(key=shown), origin=marked.name)
         source = source_of(ratings) | {"name": f"{path.stem}-spans"}
         spans.attrs |= {"source": source, "scale": declared_scale(ratings)}
     return ratings, spans
@@ -121,11 +119,23 @@ def _label(path: Path) -> dict[str, Any]:
 
 
 def _ratings(path: Path, label: dict[str, Any]) -> pd.DataFrame:
-    """Read an import's scores."""
+    """Read an import's scores, and what its receipt says of rows that are not there, and of what was assumed."""
     scale = tuple(label["scale"]) if label["scale"] else None
     ratings = schemas.check(writing.frame_at(path), schemas.RATINGS, origin=path.name, scale=scale)
     source = {"name": path.stem, "source": "real", "origin": label["origin"], "digest": label["digest"]}
-    ratings.attrs |= {"source": source, "scale": scale, **_told(path, label)}
+    ratings.attrs |= {"source": source, "scale": scale}
+    receipt = writing.receipt_beside(path)
+    if not receipt or receipt.digest != label["digest"]:
+        return ratings
+    said = {"rows": f"{receipt.rows_read:,} read, {receipt.rows_kept:,} kept"} | receipt.read_as()
+    said |= {what: f"{count:,}" for what, count in receipt.apart().items()}
+    names = ("format", "orientation", "segments", "unsure_segments", "plan", "unnamed")
+    counts = [*receipt.reasons.items(), *receipt.excluded.items()]
+    ratings.attrs |= {
+        "excluded": {together(reason): int(count) for reason, count in counts},
+        "notes": receipt.notes,
+        "reading": {"receipt": said, **{name: getattr(receipt, name) for name in names}},
+    }
     return ratings
 
 
@@ -140,55 +150,31 @@ def open_judges(
     or lower) and level (segment; or system, where a whole system is scored, and doc and segment are "*").
     Raises DataError where a file of metrics cannot be matched, or two have one name.
     """
+    path, texts = (
+        Path(path),
+        [str(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)],
+    )
+    return _judges(path, ratings, texts)
+
+
+def _judges(path: Path, ratings: pd.DataFrame | None, texts: list[str]) -> pd.DataFrame | None:
     found, label = None, dict[str, Any]()
-    if ratings is None or Path(path).suffix == ".parquet":
-        with writing.steady(Path(path)):
-            label = _label(Path(path))
-            ratings = _ratings(Path(path), label) if ratings is None else ratings
-            found = apart.read(Path(path), tuple(label["scale"]) if label["scale"] else None)
+    if ratings is None or path.suffix == ".parquet":
+        with writing.steady(path):
+            label = _label(path)
+            ratings = _ratings(path, label) if ratings is None else ratings
+            found = metrics.read_apart(path, tuple(label["scale"]) if label["scale"] else None)
         if source_of(ratings)["digest"] != label["digest"]:
-            raise DataError(f"{Path(path).name} was imported anew since its ratings were opened. Open both again.")
-    texts = [str(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)]
-    paths = [gathering.path_and_sign(one) for one in texts]
-    seen = [Seen.at(one) for place, _ in paths for one in gathering.files(place)]
-    named = gathering.of_run(paths, ratings)
+            raise DataError(f"{path.name} was imported anew since its ratings were opened. Open both again.")
+    seen = metric_files.seen([metric_files.path_and_sign(one)[0] for one in texts])
+    named = metric_files.of_run(texts, ratings)
     for one in seen:
         one.hold()
     if found is None and not named:
         return None
-    before = apart.metrics_of(found, Path(path).name) if found is not None else []
+    before = metrics.of_apart(found, path.name) if found is not None else []
     judged = found[found["kind"] == "judge"] if found is not None else ratings.head(0)
-    whole = apart.table(judged, [*before, *named])
+    whole = metrics.apart(judged, [*before, *named])
     files = [*label.get("metrics", []), *({"name": one.path.name, "digest": one.digest} for one in seen)]
     told = {"notes": [metric.told for metric in named], "excluded": {}}
-    return like(whole, ratings, source=apart.source(source_of(ratings), files), **told)
-
-
-def _told(path: Path, label: dict) -> dict:
-    """Return what the import's report says of rows that are not there, and of what was assumed."""
-    said = writing.report_of(beside(path, "import.json"))
-    if said.get("digest") != label["digest"]:
-        return {}
-    counts = [pair for name in ("reasons", "excluded") for pair in dict(said.get(name) or {}).items()]
-    known = {field.name for field in fields(Report)}
-    report = Report(**{name: value for name, value in said.items() if name in known})
-    report.reasons, report.excluded = Counter(report.reasons), Counter(report.excluded)
-    receipt = {"rows": f"{report.rows_read:,} read, {report.rows_kept:,} kept"} | report.read_as()
-    receipt |= {what: f"{count:,}" for what, count in report.apart().items()}
-    reading = {
-        "receipt": receipt,
-        "format": report.format,
-        "orientation": report.orientation,
-        "segments": report.segments,
-        "unsure_segments": report.unsure_segments,
-        "plan": report.plan,
-        "unnamed": report.unnamed,
-    }
-    excluded = {together(reason): int(count) for reason, count in counts}
-    return {"excluded": excluded, "notes": report.notes, "reading": reading}
-
-
-def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:
-    """Hold errors against their schema; of a translation that was shown again, each showing has its own."""
-    shown = [name for name in ("item_type", "hit", "started", "mark") if name in spans]
-    return schemas.check(spans, schemas.SPANS.also(key=shown), origin=origin)
+    return like(whole, ratings, source=metrics.source(source_of(ratings), files), **told)

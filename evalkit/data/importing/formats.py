@@ -1,198 +1,300 @@
-"""What a format must say of itself: how it is recognised, and how its rows become judgements."""
+"""The table of formats: what can be imported, by which headings, from which tool; and which of them a table has."""
 
+import re
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from evalkit.data import languages, schemas
-from evalkit.data.importing.cells import columns, numbers
-from evalkit.data.importing.files.rows import Rows, Source, headings
-from evalkit.data.importing.judgements import Converted
-from evalkit.data.importing.options import Options
-from evalkit.data.importing.report import Report
-from evalkit.data.names import plain
+from evalkit import DataError
+from evalkit.data import mturk
+from evalkit.data.importing import annotated, appraise, comparisons, layouts, mqm, plain, vocabulary, whole, wide
+from evalkit.data.importing.judgements import ways
+from evalkit.data.importing.options import WIDE, Options, Pseudonyms
+from evalkit.data.importing.receipt import Receipt
+from evalkit.data.importing.tables import EXCLUDED, REFUSE_ABOVE, Judgements, Table
+from evalkit.data.importing.vocabulary import bare
+from evalkit.data.names import Looks
+from evalkit.data.names import plain as plain_text
 
-_TOP = 20  # rows in which a heading may stand
-_LONG = 100  # letters of a heading that is left out
-
-
-@dataclass
-class Head:
-    """The first rows of a file with their lines, and the row that reads most like headings.
-
-    typed: the cells are a workbook's. named: the file whose name may state the languages. title: a sheet's, which may
-    state the language of its translations.
-    """
-
-    path: Path
-    rows: list[tuple[int, list[str]]]
-    typed: bool = False
-    named: str = ""
-    line: int = 0
-    header: list[str] = field(default_factory=list)
-    title: str = ""
-    read: Callable[[list[str], int], Rows] | None = field(default=None, repr=False, compare=False)
-    #: Whether a column may hold scores, for those that were looked at: several formats ask.
-    scores: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    @classmethod
-    def of(cls, source: Source) -> "Head":
-        """Find the headings of a file."""
-        head = cls(
-            source.path,
-            source.head,
-            source.typed,
-            source.named or source.path.name,
-            title=source.title,
-            read=source.read,
-        )
-        counts = [columns.count_known(cells) for _, cells in head.rows[:_TOP]]
-        if counts:
-            place = counts.index(max(counts))
-            head.line, cells = head.rows[place]
-            if place + 1 < len(head.rows) and (second := _second(cells, head.rows[place + 1][1])):
-                head.line, cells = head.rows[place + 1][0], second
-            cells = _fitting(cells, [row for line, row in head.rows if line > head.line], source.notes)
-            cells = cells[: max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)]
-            head.header = headings(_without_more(cells, head.below, source))
-        return head
-
-    @property
-    def name(self) -> str:
-        """The file's name."""
-        return self.path.name
-
-    @property
-    def below(self) -> list[list[str]]:
-        """The rows below the headings."""
-        return [cells for line, cells in self.rows if line > self.line]
-
-    @cached_property
-    def whole(self) -> Rows:
-        """All rows below the headings: what a column is, is judged by all of them."""
-        assert self.read
-        return self.read(self.header, self.line)
-
-    def judged(self, name: str) -> pd.Series:
-        """What stands in a column in all rows where it says something: no empty cells, no words for no judgement."""
-        frame = self.whole.frame  # a file that its loader reads by itself has no columns here
-        return numbers.said(frame[name] if name in frame else pd.Series(dtype="str")).dropna()
-
-    def samples(self, name: str) -> list[str]:
-        """What stands in a column on the first rows, without empty cells."""
-        place = self.header.index(name)
-        cells = [plain(cells[place]) for cells in self.below if place < len(cells)]
-        return [cell for cell in cells if cell]
-
-
-def _without_more(cells: list[str], below: list[list[str]], source: Source) -> list[str]:
-    """Leave out headings at the end that no row has a cell for, or that are a comment, unless they are known ones."""
-    widths = {len(row) for row in below}
-    width = min(widths, default=len(cells))
-    width = next((place for place in range(width, len(cells)) if cells[place].strip().startswith("#")), width)
-    more = [cell.strip() for cell in cells[width:]]
-    comment = bool(more) and more[0].startswith("#")
-    if not more or not width or not (comment or widths == {width}) or any(map(columns.meaning, more)):
-        return cells
-    left = "; ".join(cell[:_LONG] for cell in more if cell)
-    note = f"the line of headings has more cells than the rows; left out: {left}"
-    source.notes.extend([] if note in source.notes else [note])
-    return cells[:width]
-
-
-def _fitting(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
-    """Name a first column that has no heading, as of row names that are numbers."""
-    if len(below) > 1 and {len(row) for row in below} == {len(cells) + 1}:
-        first = [row[0].strip() for row in below]
-        counted = [[str(start + place) for place in range(len(first))] for start in (0, 1)]
-        if first in counted:
-            notes.append("the rows have a number before the first heading; it was not used")
-            return ["", *cells]
-    return cells
-
-
-def _second(cells: list[str], below: list[str]) -> list[str] | None:
-    """Join headings in two rows, where some columns share a merged one and are named apart below; None where not."""
-    width = max(len(cells), len(below))
-    upper, lower = ([cell.strip() for cell in row] + [""] * (width - len(row)) for row in (cells, below))
-    places = [place for place in range(width) if lower[place]]
-    words = len(places) > 1 and not any(_numbered(lower[place]) for place in places)
-    shared = [place for place in places if not upper[place]]
-    spread = words and shared and all(upper[place] or place - 1 in places for place in places)
-    own = [place for place in range(width) if upper[place] and not lower[place]]
-    return [lower[place] or upper[place] for place in range(width)] if spread and own else None
-
-
-def _numbered(cell: str) -> bool:
-    """Tell whether a cell is a number, however its decimals are written."""
-    return cell.replace(",", "").replace(".", "").lstrip("+-").isdecimal()
-
-
-@dataclass
-class Match:
-    """How well a file fits a format (1 fits), what it lacks, and where the format would begin to read.
-
-    loaded: a loader of the suite reads the file by itself, whatever its rows are.
-    """
-
-    fit: float
-    lacks: str = ""
-    header: list[str] = field(default_factory=list)
-    after: int = 0
-    why: str = ""
-    loaded: bool = False
+#: What a table lacks to have a format, None where it is far from it; and why it has it.
+Lacks = Callable[[Table, Options], tuple[list[str] | None, str]]
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of table: how well a file's first rows fit it, and how its rows become judgements.
+    """A format: its name, a title, what one row of it holds, and how its rows become judgements.
 
-    scale: the ends of its scores, None where they have none.
+    needs: headings that it must have, compared without case and marks; lacks: what says the same where headings alone
+    do not, and headings: what it then goes by, in words. wanted: how many things it needs, and sure how much having
+    them tells; a refusal names the format that came nearest. kind: what reads it, where it is no table. scale: the ends
+    of its scores, None where they have none.
     """
 
     name: str
     title: str
-    scale: tuple[float, float] | None
-    match: Callable[[Head, Options], Match]
-    convert: Callable[[Rows, Head, Match, Options, Report], Converted]
+    row: str
+    convert: Callable[[Table, Options, Receipt], Judgements]
+    needs: tuple[str, ...] = ()
+    lacks: Lacks | None = None
+    headings: str = ""
+    wanted: int = 1
+    sure: float = 1.0
+    kind: str = ""
+    scale: Ends | None = None
+
+    def missing(self, table: Table, options: Options) -> tuple[list[str] | None, str]:
+        """Say what a table lacks, None where it is far from this format; and why it has it."""
+        if self.kind or table.kind:
+            return ([] if self.kind == table.kind else None), f"by its {'name' if not self.needs else 'fields'}"
+        if self.lacks:
+            return self.lacks(table, options)
+        have = {bare(name) for name in table.header}
+        missing = [name for name in self.needs if bare(name) not in have]
+        near = len(missing) < len(self.needs) / 2
+        return (missing if near else None), "by its headings" if table.line else "by its rows, which have no headings"
 
 
-def ordered(names: set[str]) -> list[str]:
-    """Bring our columns into their order."""
-    return [name for name in (*schemas.RATINGS.columns, *columns.EXTRAS) if name in names]
+_JUDGED = "one output judged by one person"
+#: Every format, the most particular first; the first that a table has is taken.
+FORMATS = (
+    Format("imported", "the result of an earlier import", _JUDGED, whole.convert_imported, kind=whole.IMPORTED),
+    *(
+        Format(tool, f"an export of {title}", _JUDGED, annotated.convert, kind=tool, scale=annotated.SCALES.get(tool))
+        for tool, title in annotated.TITLES.items()
+    ),
+    Format(
+        whole.MTME,
+        "human scores as mt-metrics-eval keeps them",
+        "a system and its score, a line a segment",
+        whole.convert_mtme,
+        kind=whole.MTME,
+    ),
+    Format(
+        "mturk-da",
+        "WMT's Mechanical Turk ratings",
+        _JUDGED,
+        whole.convert_mturk,
+        tuple(mturk.COLUMNS),
+        scale=whole.DA_SCALE,
+    ),
+    Format(
+        "esa",
+        "an export of Appraise with error spans",
+        f"{_JUDGED}, its errors a list",
+        appraise.convert,
+        (*appraise.NEEDED, "spans"),
+        scale=appraise.SCALE,
+    ),
+    Format("appraise", "an export of Appraise", _JUDGED, appraise.convert, appraise.NEEDED, scale=appraise.SCALE),
+    Format("mqm", "files of IndicMT-Eval", f"{_JUDGED}, its errors in columns", whole.convert_indicmt, whole.INDIC),
+    Format(
+        "mqm", "annotations of the WMT chat task", f"{_JUDGED}, its errors lists", mqm.convert_chat, tuple(mqm.CHAT)
+    ),
+    Format(
+        "preferences",
+        comparisons.TITLE,
+        "one comparison by one person, or ranks of several outputs",
+        comparisons.convert,
+        lacks=comparisons.lacks,
+        wanted=4,
+        sure=0.965,
+        headings="system_a, system_b, preference; or a column of ranks for each system; or systems with their ranks",
+        scale=(0, 1),
+    ),
+    Format(
+        "mqm",
+        mqm.TITLE,
+        "one error that one person marked in one output",
+        mqm.convert,
+        lacks=mqm.lacks,
+        wanted=5,
+        sure=0.96,
+        headings="system, segment, annotator, category, severity",
+    ),
+    Format(
+        "xsts",
+        "XSTS scores from 1 to 5",
+        _JUDGED,
+        plain.convert_xsts,
+        lacks=plain.lacks_xsts,
+        wanted=3,
+        sure=0.6,
+        headings="segment or source, annotator, score; or a column of scores for each evaluator",
+        scale=plain.XSTS_SCALE,
+    ),
+    Format(
+        "csv",
+        "a row per judgement, under headings of its own",
+        f"{_JUDGED}, or by several in columns",
+        plain.convert_csv,
+        lacks=plain.lacks_csv,
+        wanted=4,
+        sure=0.8,
+        headings="system, segment, annotator, score; or columns of scores of systems, annotators or criteria",
+        scale=(0, 100),
+    ),
+)
+#: What ``--format`` takes.
+NAMES = ("auto", *dict.fromkeys(one.name for one in FORMATS if one.kind != whole.IMPORTED))
+_MOST_NAMES, _SHOWN = 20, 5  # headings and cells that a refusal shows
 
 
-def with_languages(names: dict[str, str], values: dict[str, str], head: Head, report: Report) -> None:
-    """Take the languages from the file's name where neither a column nor the user says them; else say: unknown."""
-    told = {*names, *values}
-    if "pair" in names and {"src_lang", "tgt_lang"} <= told:
-        del names["pair"]
-    lacks = [] if "pair" in told else [ours for ours in ("src_lang", "tgt_lang") if ours not in told]
-    if len(lacks) == 2 and (pair := languages.in_name(head.named)):
-        values |= dict(zip(lacks, pair))
-        report.note(f"the languages were read from the name of {head.named}: {pair[0]}-{pair[1]}")
-        return
-    if "tgt_lang" in lacks and (language := languages.code(head.title)):
-        values["tgt_lang"] = language
-        lacks.remove("tgt_lang")
-        report.note(f"the language of translations was read from the title {head.title!r}: {language}")
-    if lacks:
-        values |= dict.fromkeys(lacks, languages.UNKNOWN)
-        way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
-        report.note(
-            f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass "
-            f"{way} or the like"
+def listed() -> str:
+    """Write the table of formats for people: name, what it is, what one row holds, and what tells it."""
+    lines = []
+    for one in FORMATS:
+        told = one.headings or ", ".join(one.needs)
+        lines += [f"{one.name}: {one.title}", f"    a row is {one.row}"]
+        lines += [f"    headings: {told}" if told else "    told by its name or by its fields"]
+        lines += [f"    scores from {one.scale[0]:g} to {one.scale[1]:g}"] if one.scale else []
+    note = "Headings may be others that mean the same, in many languages; --map names the rest, --format a format."
+    return "\n".join([*lines, note])
+
+
+@dataclass
+class Recognised:
+    """A table, its format, and why it has it."""
+
+    table: Table
+    format: Format
+    why: str
+
+
+def recognised(tables: list[Table], options: Options, name: str = "auto") -> list[Recognised]:
+    """Return the table of a file, or the sheets of a workbook that hold a campaign, all of one format.
+
+    name: "auto", or the format that the user names, which must then fit well enough to be read at all.
+    Raises DataError where no sheet has one, or several have different ones.
+    """
+    found: list[Recognised] = []
+    problems = []
+    hidden = " ".join(dict.fromkeys(note for table in tables for note in table.notes if note.startswith("hidden")))
+    hidden = f" ({hidden}; --sheet names one.)" if hidden else ""
+    for table in tables:
+        try:
+            if name in ("auto", "csv") and not table.kind and table.header:
+                table = layouts.of_places(layouts.of_form(table, options), options)
+            found.append(_recognised(table, options, name))
+        except DataError as problem:
+            if len(tables) == 1:
+                raise DataError(f"{problem}{hidden}") from problem
+            problems.append((vocabulary.count_known(table.header), f"sheet {table.title!r}: {problem}"))
+    if not found:  # the sheet that reads most like a table
+        raise DataError(max(problems, key=lambda problem: problem[0])[1] + hidden)
+    titles = [one.table.title for one in found]
+    if len({one.format.name for one in found}) > 1:
+        kinds = ", ".join(f"{one.table.title} ({one.format.name})" for one in found)
+        raise DataError(
+            f"{tables[0].name} has several sheets of judgements, of different formats: {kinds}. Name one with --sheet, "
+            f"and import the others by themselves.{hidden}"
         )
+    notes = found[0].table.notes
+    if others := [table.title for table in tables if table.title not in titles]:
+        notes.append(f"other sheets were not read: {', '.join(others)}")
+    if len(found) > 1:
+        notes.append(f"the judgements of {len(found)} sheets were put together: {', '.join(titles)}; --sheet names one")
+    return found
 
 
-def describe(report: Report, known: columns.Columns, header: list[str]) -> None:
-    """Put into the report which column became what."""
-    report.mapping |= {ours: {"theirs": name, "how": known.found[ours]} for ours, name in known.names.items()}
-    for name in header:
-        if name not in known.names.values() and name not in report.unused:
-            report.unused.append(name)
-    for note in known.notes:
-        report.note(note)
+def _recognised(table: Table, options: Options, name: str) -> Recognised:
+    """Return the format of a table.
+
+    Raises DataError where no format fits, with all that were tried and the nearest one's lack.
+    """
+    if name != "auto":
+        own = [one for one in FORMATS if one.name == name]
+        tried = [(one, *one.missing(table, options)) for one in own]
+        fitting = [Recognised(table, one, why) for one, missing, why in tried if missing == []]
+        if fitting:
+            return fitting[0]
+        one, missing, _ = tried[-1]
+        if one.kind or table.kind or one.convert is whole.convert_mturk:  # others say themselves what they lack
+            lack = ", ".join(missing or one.needs) or f"the fields of {one.title}"
+            raise DataError(f"{table.name} is not {one.title}: it lacks {lack}. Try --format auto.")
+        return Recognised(table, one, "")
+    if table.first and all(len(cells) == 1 and re.fullmatch(r"[A-Z]", cells[0].strip()) for _, cells in table.first):
+        raise DataError(
+            f"{table.name} holds one letter a line: labels without scores, systems or annotators. The labels of Sudoh "
+            "et al. are the data set sudoh-labels; others need a table with a column of scores."
+        )
+    nearest: tuple[float, Format, list[str]] | None = None
+    for one in FORMATS:
+        missing, why = one.missing(table, options)
+        if missing == []:
+            return Recognised(table, one, why)
+        known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
+        fit = one.sure * (1 - len(missing or ()) / one.wanted)
+        if missing and {*missing} <= known and (nearest is None or fit > nearest[0]):
+            nearest = (fit, one, missing)
+    raise DataError(_unrecognised(table, options, nearest[1:] if nearest else None))
+
+
+def _unrecognised(table: Table, options: Options, nearest: tuple[Format, list[str]] | None) -> str:
+    """Say what was tried, what came nearest, and what it lacks."""
+    names = [name if len(name) <= 40 else f"{name[:39]}…" for name in table.header[:_MOST_NAMES]]
+    more = f" and {len(table.header) - _MOST_NAMES} others" if len(table.header) > _MOST_NAMES else ""
+    where = f"the headings on line {table.line} are" if table.line else "its objects have the names"
+    headed = f"; {where} {', '.join(names)}{more}" if names else ""
+    kind, lacks = nearest or (None, [])
+    near = f"Nearest is {kind.name}, but it lacks {', '.join(lacks)}" if kind else "No heading is known"
+    tried = ", ".join(dict.fromkeys(one.name for one in FORMATS))
+    start = f"{table.name} has none of the formats that were tried ({tried}). {near}{headed}."
+    layout = wide.layout(table, options)
+    if layout and not layout.role and "score" in lacks:
+        return f"{start}{_first_row(table)} {layout.question}. {_ways_of(table, options)}"
+    if lacks == ["score"] and (one := _columns_of_scores(table, options)):
+        return f"{start} Say which column holds the scores: {', or '.join(one)}."
+    remedy = "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
+    return f"{start}{_first_row(table)} {ways(lacks) if kind else remedy + 'with --format.'}"
+
+
+def _first_row(table: Table) -> str:
+    """Say what one row must hold, and show the first of the file beside it."""
+    must = " One row must hold one judgement of one output: its segment, its system, who judged, and the score."
+    first: dict = next(iter(table.cells.head(1).to_dict("records")), {})
+    cells = {name: plain_text(cell) for name, cell in first.items() if isinstance(cell, str)}
+    shown = [f"{name[:30]} = {cell[:30]!r}" for name, cell in cells.items()]
+    rest = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
+    return must + (f" The first row here: {', '.join(shown[:_SHOWN])}{rest}." if shown else "")
+
+
+def _columns_of_scores(table: Table, options: Options) -> list[str]:
+    """Say which single column could hold the scores, of those that were tried and work."""
+    fine = []
+    for name in wide.candidates(table, options):
+        way = replace(options, columns=options.columns | {"score": name})
+        fine += [f"--map score={shlex.quote(name)}"] if _reads(table, way) else []
+    return fine
+
+
+def _ways_of(table: Table, options: Options) -> str:
+    """Say how columns of scores can be read, of the ways that were tried and work."""
+    fine = []
+    for told in WIDE:
+        way = replace(options, wide=told)
+        lacks = plain.lacks_csv(table, way)[0]
+        if lacks is None or "segment" in lacks:
+            continue
+        way.values = way.values | dict.fromkeys(lacks, "one")
+        if _reads(table, way):
+            fine.append(f"--wide {told}" + "".join(f" --value {ours}=TEXT" for ours in lacks))
+    if not fine:
+        return "Name the columns of scores: --map 'score=HEADING+HEADING', with --wide systems, annotators or criteria."
+    return f"Say what they are: {', or '.join(fine)}."
+
+
+def _reads(table: Table, options: Options) -> bool:
+    """Try to read a table in some way; nothing of it is kept."""
+    options = replace(options, pseudonyms=Pseudonyms(keep=True), looks=Looks())
+    try:
+        if plain.lacks_csv(table, options)[0] != []:
+            return False
+        found = plain.convert_csv(table, options, Receipt())
+    except DataError:
+        return False
+    wrong = sum(row.kind != EXCLUDED for row in found.rejected)
+    ratings: pd.DataFrame = found.ratings
+    return not ratings.empty and wrong <= REFUSE_ABOVE * (found.read or len(table.cells))

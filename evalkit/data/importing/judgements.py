@@ -1,8 +1,7 @@
 """Turn rows under known columns into judgements in our vocabulary; rows that break a rule are told, not guessed."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 
 import numpy as np
@@ -10,56 +9,24 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
-from evalkit.data.importing.automatic.items import Metric
-from evalkit.data.importing.cells import checks, numbers
-from evalkit.data.importing.cells.columns import vocabulary
-from evalkit.data.importing.files.rows import Seen
-from evalkit.data.importing.options import Options
-from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
+from evalkit.data.importing import numbers, vocabulary
+from evalkit.data.importing.options import Options, Pseudonyms
+from evalkit.data.importing.receipt import Receipt
+from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejecting, Table, constant, mapped_cells
+from evalkit.data.importing.vocabulary import ITEM_TYPES, listed
 from evalkit.data.names import is_human
 
-#: What exports call the kinds of items, and what we call them.
-ITEM_TYPES = {
-    "tgt": "system",
-    "mt": "system",
-    "target": "system",
-    "bad": "degraded",
-    "bad_ref": "degraded",
-    "ref": "reference",
-    "chk": "repeat",
-    "cal": "calibration",
-} | {name: name for name in schemas.ITEM_TYPES}
-#: What exports call the usual items, where they have others, too.
-USUAL = vocabulary("normal regular main test real standard item task default evaluation eval")
+_CHECK, _PRACTICE = "is an attention check", "is an item of the tutorial"
+_MOST_CHECKS = 0.5  # share of the rows that can be checks
 _OF_EACH_ROW = ("score", "preference", "first", "category", "severity")  # one value for all rows would be nonsense
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
 _TAKEN = ("source", "hypothesis", "reference", "domain", "mark")
 _NUMBERS = ("position", "errors", "z", "hit_seconds", "screen_place")
 
 
-@dataclass
-class Converted:
-    """What a file gave: judgements (index ``line``), errors marked in them, and rows that are no judgements.
-
-    names: our name -> the file's heading. people: headings that are annotators themselves. parts: headings of columns
-    of scores -> what they name, which is our column ``role``. beside: files that were read together with this one.
-    weak: the scale is a guess from few scores. metrics: automatic scores that an earlier import has set apart.
-    """
-
-    ratings: pd.DataFrame
-    rejected: list[Rejection] = field(default_factory=list)
-    names: dict[str, str] = field(default_factory=dict)
-    scale: tuple[float, float] | None = None
-    spans: pd.DataFrame | None = None
-    read: int | None = None  # judgements looked at, where they are not one a row
-    folded: int = 0  # further rows that went into judgements which have a row already
-    people: Sequence[str] = ()
-    role: str = ""
-    parts: dict[str, str] = field(default_factory=dict)
-    weak: bool = False
-    beside: Sequence[Seen] = ()
-    metrics: Sequence[Metric] = ()
+def ordered(names: Collection[str]) -> list[str]:
+    """Bring our columns into their order."""
+    return [name for name in (*schemas.RATINGS.columns, *vocabulary.EXTRAS) if name in names]
 
 
 def converted(
@@ -72,7 +39,7 @@ def converted(
     note: Callable[[str], None],
     typed: bool = False,
     lower: bool | Collection[str] = False,
-) -> Converted:
+) -> Judgements:
     """Convert rows to judgements, and reject those that break a rule.
 
     names: our name -> the file's heading. values: our name -> the one value that all rows have. note: gets what the
@@ -96,13 +63,13 @@ def converted(
         refuse(ours, numbers.nameless(cells))
         if typed and ours in schemas.ITEM and (dates := cells[cells.str.fullmatch(_DAY, na=False)]).size:
             note(
-                f"{ours} holds dates, such as {dates.iloc[0]}: if a spreadsheet made them of names like 3-13, "
-                "give the column the format Text and type them again"
+                f"{ours} holds dates, such as {dates.iloc[0]}: if a spreadsheet made them of names like 3-13, give the "
+                "column the format Text and type them again"
             )
         return cells
 
     given, values = {*values}, {"item_type": options.item_types.get("", "system")} | values
-    marked = checks.found(frame, names, options.item_types)
+    marked = checks(frame, names, options.item_types)
     for place, (name, reason) in marked.items():
         reject([place], name, reason, EXCLUDED)
     table: dict[str, pd.Series | np.ndarray] = _languages(frame, names, {*names, *values}, needed, reject, note)
@@ -110,29 +77,15 @@ def converted(
     scores, wrong = numbers.read(column("score"), options.decimal, typed=typed)
     refuse("score", wrong)
     refuse("score", numbers.off_scale(scores, scale))
-    table["score"] = np.where(_low(lower, column, frame), -scores, scores) + 0.0
-    if said := checks.told(marked, scores):
-        note(said)
-    kinds = column("item_type")
-    if kinds.hasnans:
-        kinds = kinds.fillna("system")
-        note("rows without a kind of item were taken as outputs of systems (item_type system)")
-    known = (
-        dict.fromkeys(USUAL, "system")
-        | ITEM_TYPES
-        | {kind.casefold(): ours for kind, ours in options.item_types.items()}
-    )
-    if usual := sorted({kind for kind in kinds.dropna().unique() if kind.casefold() in USUAL - {*options.item_types}}):
-        note(f"items of the kind {', '.join(usual)} were taken as outputs of systems (item_type system)")
-    table["item_type"] = ours_kinds = mapped_cells(kinds, lambda text: known.get(text.casefold()))
+    low = column("criterion").isin([*lower]).to_numpy() if not isinstance(lower, bool) and lower else bool(lower)
+    table["score"] = np.where(low, -scores, scores) + 0.0
+    _tell_checks(marked, scores, note)
+    table["item_type"] = kinds = _kinds(column("item_type"), options, note)
     if "item_type" not in {*names, *given} and not is_human(table["system"]).all():
-        people = human(table["system"], note) & ours_kinds.eq("system")
-        table["item_type"] = ours_kinds = ours_kinds.mask(people, "reference")
-    reject(
-        np.flatnonzero(ours_kinds.isna() & kinds.notna()),
-        names.get("item_type", "item_type"),
-        f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it",
-    )
+        table["item_type"] = kinds.mask(people(table["system"], note) & kinds.eq("system"), "reference")
+    unknown = np.flatnonzero(kinds.isna() & column("item_type").notna())
+    wanted = f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it"
+    reject(unknown, names.get("item_type", "item_type"), wanted)
     if "hit" in names or "hit" in values:
         table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
     elif options.accounts:  # several accounts of one person stay apart
@@ -141,57 +94,63 @@ def converted(
         table["screen"] = _hits(column("screen"), column("annotator"), options.pseudonyms)
     table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in names or ours in values}
     for moment in [name for name in ("started", "ended") if name in names]:
-        table[moment], left, zoneless, said = numbers.times(column(moment))
-        _tell_times(column(moment), left, said, names[moment], note)
-        if zoneless:
-            note(f"times in {names[moment]} name no time zone; they were taken as UTC")
+        table[moment] = _times(column(moment), names[moment], note)
     table |= {ours: column(ours) for ours in _TAKEN if ours in names}
     for ours in (name for name in _NUMBERS if name in names):
         table[ours], wrong = numbers.read(column(ours), options.decimal, typed=typed)
         refuse(ours, {place: reason for place, reason in wrong.items() if reason != numbers.MISSING})
     if "probability" in names:
-        table["probability"] = _probabilities(column("probability"), options, names["probability"], note, typed=typed)
+        chances, _ = numbers.read(column("probability"), options.decimal, typed=typed)
+        table["probability"] = _probabilities(column("probability"), chances, names["probability"], note)
     if "copy" in names:
         truth = mapped_cells(column("copy"), lambda text: {"true": "1", "false": "0"}.get(text.casefold()))
         reject(np.flatnonzero(truth.isna()), names["copy"], "is neither True nor False: correct it")
         table["copy"] = truth.eq("1")
     table["annotator"] = options.pseudonyms.column(column("annotator"))
     turned = (-scale[1], -scale[0]) if scale and lower is True else scale
-    return Converted(pd.DataFrame(table, index=frame.index)[reject.kept], reject.rows, names, turned)
+    return Judgements(pd.DataFrame(table, index=frame.index)[reject.kept], reject.rows, names, turned)
 
 
-def _low(lower: bool | Collection[str], column: Callable[[str], pd.Series], frame: pd.DataFrame) -> np.ndarray:
-    """Mark the rows whose scores are better where they are lower."""
-    if isinstance(lower, bool):
-        return np.full(len(frame), lower)
-    return column("criterion").isin([*lower]).to_numpy() if lower else np.zeros(len(frame), bool)
+def _kinds(cells: pd.Series, options: Options, note: Callable[[str], None]) -> pd.Series:
+    """Return the kinds of items in our words, missing where a word is none."""
+    if cells.hasnans:
+        cells = cells.fillna("system")
+        note("rows without a kind of item were taken as outputs of systems (item_type system)")
+    told = {kind.casefold(): ours for kind, ours in options.item_types.items()}
+    usual = listed("usual_kinds")
+    known = dict.fromkeys(usual, "system") | ITEM_TYPES | told
+    if there := sorted({kind for kind in cells.unique() if kind.casefold() in usual - {*options.item_types}}):
+        note(f"items of the kind {', '.join(there)} were taken as outputs of systems (item_type system)")
+    return mapped_cells(cells, lambda text: known.get(text.casefold()))
 
 
-def _tell_times(cells: pd.Series, left: list[int], said: str, name: str, note: Callable[[str], None]) -> None:
-    """Say how the dates of a column were read, and which of its cells were left empty."""
+def _times(cells: pd.Series, name: str, note: Callable[[str], None]) -> np.ndarray:
+    """Read the times of a column, and say how its dates were read, and which of its cells were left empty."""
+    moments, left, zoneless, remark = numbers.times(cells)
     if left:
-        first = f"the first on line {cells.index[left[0]]}, {cells.iloc[left[0]][:40]!r}"
-        why = f"; {said}: write them like 2026-01-31 10:15:00" if said.startswith("dates like") else ""
-        note(f"{name} was left empty in {len(left):,} rows, where it holds no time that can be read ({first}{why})")
-    if said.startswith("dates were"):
-        note(f"{name}: {said}")
+        why = f"; {remark}: write them like 2026-01-31 10:15:00" if remark.startswith("dates like") else ""
+        _left_empty(cells, left, name, "it holds no time that can be read", why, note)
+    if remark.startswith("dates were"):
+        note(f"{name}: {remark}")
+    if zoneless:
+        note(f"times in {name} name no time zone; they were taken as UTC")
+    return moments
 
 
-def _probabilities(
-    cells: pd.Series, options: Options, name: str, note: Callable[[str], None], *, typed: bool
-) -> np.ndarray:
+def _probabilities(cells: pd.Series, values: np.ndarray, name: str, note: Callable[[str], None]) -> np.ndarray:
     """Return the probabilities of a column, missing where a cell holds none; and say so, as the score is sound."""
-    values, _ = numbers.read(cells, options.decimal, typed=typed)
-    wrong = np.flatnonzero(cells.notna() & ~((values > 0) & (values <= 1)))
-    if len(wrong):
-        first = f"the first on line {cells.index[wrong[0]]}, {str(cells.iloc[wrong[0]])[:40]!r}"
-        note(f"{name} was left empty in {len(wrong):,} rows, where it is no number above 0 and up to 1 ({first})")
-    return np.where((values > 0) & (values <= 1), values, np.nan)
+    sound = (values > 0) & (values <= 1)
+    if len(wrong := np.flatnonzero(cells.notna() & ~sound)):
+        _left_empty(cells, wrong, name, "it is no number above 0 and up to 1", "", note)
+    return np.where(sound, values, np.nan)
 
 
-def constant(value: str, index: pd.Index) -> pd.Series:
-    """Repeat one text for all rows."""
-    return pd.Series(pd.array([value], dtype="str").take(np.zeros(len(index), int)), index=index)
+def _left_empty(
+    cells: pd.Series, places: Collection[int], name: str, what: str, why: str, note: Callable[[str], None]
+) -> None:
+    first = next(iter(places))
+    where = f"the first on line {cells.index[first]}, {str(cells.iloc[first])[:40]!r}"
+    note(f"{name} was left empty in {len(places):,} rows, where {what} ({where}{why})")
 
 
 def _languages(
@@ -201,7 +160,7 @@ def _languages(
     needed: Callable[[str], pd.Series],
     reject: Rejecting,
     note: Callable[[str], None],
-) -> dict[str, pd.Series]:
+) -> dict[str, pd.Series | np.ndarray]:
     """Return both languages as ISO 639-3 codes; what is not known stays as it is.
 
     Raises DataError where two varieties, such as zh-CN and zh-TW, would become one language.
@@ -209,17 +168,17 @@ def _languages(
     seen: dict[tuple[str, str], tuple[str, str]] = {}
 
     def code(ours: str, text: str) -> str:
-        found = languages.code(text) or text
+        known = languages.code(text) or text
         variety = text.strip().casefold().replace("_", "-").partition("-")[2]
-        before = seen.setdefault((ours, found), (variety, text))
+        before = seen.setdefault((ours, known), (variety, text))
         if before[0] != variety:
             raise DataError(
-                f"{ours} has {before[1]} and {text}, which would become one language, {found}. Import each by itself, "
+                f"{ours} has {before[1]} and {text}, which would become one language, {known}. Import each by itself, "
                 "or write codes of your own that have no hyphen or underscore."
             )
-        if variety and found != text:
-            note(f"{ours} {text} was read as {found}")
-        return found
+        if variety and known != text:
+            note(f"{ours} {text} was read as {known}")
+        return known
 
     def half(ours: str, side: int, text: str) -> str | None:
         if (pair := languages.split(text)) is None:
@@ -227,20 +186,40 @@ def _languages(
         halves = re.split(r"(?<=[a-zA-Z])-(?=[a-zA-Z]{2,3}[-_])|(?<=_[A-Za-z]{4})-", text.strip(), maxsplit=1)
         return code(ours, halves[side]) if len(halves) == 2 and languages.code(halves[side]) else pair[side]
 
-    table = {}
+    table: dict[str, pd.Series | np.ndarray] = {}
     for side, ours in enumerate(("src_lang", "tgt_lang")):
         if ours in have:
             table[ours] = mapped_cells(needed(ours), partial(code, ours))
         else:
             pairs = frame[names["pair"]]
             reject(np.flatnonzero(pairs.isna()), names["pair"], "is empty: fill it in, or drop the row")
-            table[ours] = mapped_cells(pairs, partial(half, ours, side))
-            reject(
-                np.flatnonzero(table[ours].isna() & pairs.notna()),
-                names["pair"],
-                "is no language pair like en-de or eng-deu: correct it",
-            )
+            table[ours] = cells = mapped_cells(pairs, partial(half, ours, side))
+            wrong = np.flatnonzero(cells.isna() & pairs.notna())
+            reject(wrong, names["pair"], "is no language pair like en-de or eng-deu: correct it")
     return table
+
+
+def with_languages(names: dict[str, str], values: dict[str, str], table: Table, receipt: Receipt) -> None:
+    """Take the languages from the file's name where neither a column nor the user says them; else say: unknown."""
+    told = {*names, *values}
+    if "pair" in names and {"src_lang", "tgt_lang"} <= told:
+        del names["pair"]
+    lacks = [] if "pair" in told else [ours for ours in ("src_lang", "tgt_lang") if ours not in told]
+    if len(lacks) == 2 and (pair := languages.in_name(table.named)):
+        values |= dict(zip(lacks, pair))
+        receipt.note(f"the languages were read from the name of {table.named}: {pair[0]}-{pair[1]}")
+        return
+    if "tgt_lang" in lacks and (language := languages.code(table.title)):
+        values["tgt_lang"] = language
+        lacks.remove("tgt_lang")
+        receipt.note(f"the language of translations was read from the title {table.title!r}: {language}")
+    if lacks:
+        values |= dict.fromkeys(lacks, languages.UNKNOWN)
+        way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
+        receipt.note(
+            f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass {way} or "
+            "the like"
+        )
 
 
 def _hits(hits: pd.Series, annotators: pd.Series, aliases: Pseudonyms) -> pd.Series:
@@ -255,28 +234,17 @@ def _hits(hits: pd.Series, annotators: pd.Series, aliases: Pseudonyms) -> pd.Ser
     return mapped_cells(hits.fillna("") + "\0" + annotators.fillna(""), hidden)
 
 
-def mapped_cells(cells: pd.Series, function: Callable[[str], str | None]) -> pd.Series:
-    """Apply a function to each distinct text of a column; None becomes missing, and what is missing stays so.
-
-    >>> mapped_cells(pd.Series(["a", "b", "a"], dtype="str"), {"a": "x"}.get).tolist()
-    ['x', nan, 'x']
-    """
-    codes, distinct = pd.factorize(cells)
-    found = pd.array([*(function(str(text)) for text in distinct), None], dtype="str")
-    return pd.Series(found.take(codes), index=cells.index)
-
-
-def human(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
+def people(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
     """Tell which systems are people's translations by their names, and say so.
 
-    >>> human(pd.Series(["refA", "translator-B", "Human-A.0", "Refiner"]), print).tolist()
+    >>> people(pd.Series(["refA", "translator-B", "Human-A.0", "Refiner"]), print).tolist()
     called references, not systems, by their names: Human-A.0, refA, translator-B
     [True, True, True, False]
     """
-    found = is_human(systems)
-    if found.any():
-        note(f"called references, not systems, by their names: {', '.join(sorted(systems[found].unique()))}")
-    return found
+    human = is_human(systems)
+    if human.any():
+        note(f"called references, not systems, by their names: {', '.join(sorted(systems[human].unique()))}")
+    return human
 
 
 def demand_columns(have: Iterable[str], *, origin: str, header: list[str]) -> None:
@@ -297,3 +265,66 @@ def ways(wanted: list[str]) -> str:
     maps = " ".join(f"--map {ours}=HEADING" for ours in wanted)
     values = " ".join(f"--value {ours}=TEXT" for ours in wanted if ours not in _OF_EACH_ROW)
     return f"Say which column it is with {maps}" + (f", or give one value for all rows: {values}." if values else ".")
+
+
+# Attention checks, which are no judgements of the campaign: marked in a column, by a kind, or as a system
+
+
+def is_check_heading(name: str) -> bool:
+    """Tell whether a heading is one under which checks are marked.
+
+    >>> is_check_heading("is_attention_check"), is_check_heading("attention span")
+    (True, False)
+    """
+    return vocabulary.bare(name) in listed("check_headings")
+
+
+def checks(
+    frame: pd.DataFrame, names: dict[str, str], ours: dict[str, str], *, origin: str = ""
+) -> dict[int, tuple[str, str]]:
+    """Return by place the heading that marks a row as no judgement, and the reason.
+
+    names: our name -> the file's heading. ours: kinds of items (small) that the user maps, which are never checks.
+    Raises DataError where a column would mark most rows.
+    """
+    marked: dict[int, tuple[str, str]] = {}
+    for name in [name for name in frame if is_check_heading(name) and name not in names.values()]:
+        marked |= dict.fromkeys(_marked(frame[name], name, origin), (name, _CHECK))
+    mine = {vocabulary.bare(kind) for kind in ours}
+    marked |= _named(frame, names.get("item_type"), listed("check_kinds") - mine, _CHECK)
+    marked |= _named(frame, names.get("item_type"), listed("practice_kinds") - mine, _PRACTICE)
+    return marked | _named(frame, names.get("system"), listed("check_systems"), _CHECK)
+
+
+def _marked(cells: pd.Series, name: str, origin: str) -> list[int]:
+    """Return the places of a column's rows that say yes; none where the column says anything else than yes or no."""
+    small = cells.str.casefold()
+    if not small.dropna().isin(listed("yes") | listed("no")).all():
+        return []
+    yes = small.isin(listed("yes")).to_numpy()
+    if len(yes) and yes.mean() > _MOST_CHECKS:
+        raise DataError(
+            f"{f'{origin}: ' if origin else ''}{name} marks {yes.mean():.0%} of the rows, too many for attention "
+            "checks. Drop the rows that are checks, and rename the column."
+        )
+    return yes.nonzero()[0].tolist()
+
+
+def _named(frame: pd.DataFrame, name: str | None, known: frozenset[str], reason: str) -> dict[int, tuple[str, str]]:
+    if name is None or name not in frame:
+        return {}
+    hits = {text for text in frame[name].dropna().unique() if vocabulary.bare(str(text)).rstrip("0123456789") in known}
+    places = frame[name].isin(hits).to_numpy().nonzero()[0].tolist() if hits else []
+    return dict.fromkeys(places, (name, reason))
+
+
+def _tell_checks(marked: dict[int, tuple[str, str]], values: np.ndarray, note: Callable[[str], None]) -> None:
+    """Say how many checks were set apart, and how their scores compare with the others'."""
+    places = [place for place, (_, reason) in marked.items() if reason == _CHECK]
+    if not places:
+        return
+    own, others = (part[np.isfinite(part)] for part in (values[places], np.delete(values, [*marked])))
+    means = ""
+    if own.size and others.size:
+        means = f"; their scores have the mean {own.mean():.4g}, the others {others.mean():.4g}"
+    note(f"{len(places):,} attention checks were set apart{means}")

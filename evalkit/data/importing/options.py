@@ -1,21 +1,211 @@
-"""Gather what a user tells about a campaign's files, by flags or in a small TOML file."""
+"""Gather what a user tells about a campaign's files, by flags or in a small TOML file; and what becomes of names.
 
-from collections.abc import Mapping, Sequence
+Annotators' names are replaced by pseudonyms, accounts by the people who have them.
+"""
+
+import base64
+import csv
+import hashlib
+import hmac
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evalkit import DataError
-from evalkit.data import designs, languages, registry, schemas
-from evalkit.data.designs import Design
-from evalkit.data.importing.accounts import owners
-from evalkit.data.importing.cells.columns import EXTRAS, OTHERS, OURS
-from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.names import Looks, plain
+import pandas as pd
 
-#: What the columns of scores of a wide table can be.
-WIDE = ("systems", "annotators", "criteria")
-_SECTIONS = {"columns", "values", "item_types", "scale", "sheet", "encoding", "decimal", "format"}
+from evalkit import DataError
+from evalkit.data import delimited, designs, languages, registry, schemas
+from evalkit.data.designs import Design
+from evalkit.data.importing import records, vocabulary
+from evalkit.data.importing.vocabulary import EXTRAS, OTHERS, OURS
+from evalkit.data.names import UNNAMED, Looks, plain
+from evalkit.data.names import salt as own_salt
+
+_LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
+#: What a pseudonym looks like.
+ALIAS = re.compile(f"a-[a-z2-7]{{{_LETTERS}}}")
+_ACCOUNT = {"account", "accountid", "login", "username", "user", "userid", "hit", "hitid", "task", "taskid"}
+_PERSON = {"person", "personid", "people", "human", "name", "calibrationhit", "who"}
+_REMEDY = "Write one account and its person a line, such as deu01,Ann, or a JSON object."
+
+
+class Pseudonyms:
+    """Give each name its pseudonym; the same name and salt give the same one, and none leads back.
+
+    salt: None reads the salt of this user from its file, and makes one there the first time. keep: names stay as they
+    are. public: names that nobody needs to hide, such as those of models that judge. people: whose an account is;
+    columns of annotators name people then.
+
+    >>> Pseudonyms("pepper").one("Ann") == Pseudonyms("pepper").one(" Ann ") != Pseudonyms("salt").one("Ann")
+    True
+    >>> Pseudonyms(keep=True, people={"deu01": "Ann"}).column(pd.Series(["deu01", "deu02"])).tolist()
+    ['Ann', 'deu02']
+    """
+
+    def __init__(
+        self,
+        salt: str | None = None,
+        *,
+        keep: bool = False,
+        public: Iterable[str] = (),
+        people: Mapping[str, str] | None = None,
+    ):
+        self.keep = keep
+        self._public = frozenset(map(_plain, {*public, *UNNAMED, *map(str.capitalize, UNNAMED)}))
+        self._salt = b"" if keep else (salt.encode() if salt else own_salt())
+        self._people = {_plain(account): person for account, person in (people or {}).items()}
+        self._known: dict[str, str] = {}
+        self._given: dict[str, str] = {}
+        self._met: set[str] = set()
+
+    @property
+    def accounts(self) -> tuple[int, int]:
+        """How many of the accounts met so far are somebody's, and how many there are."""
+        return len(self._met & {*self._people}), len(self._met)
+
+    def one(self, name: str) -> str:
+        """Return the pseudonym of one name; white space around it and the form of its accents do not matter.
+
+        What is a pseudonym already stays the same. Raises DataError where two names get the same one.
+        """
+        if self.keep or _plain(name) in self._public:
+            return name
+        if name not in self._known:
+            plainly, alias = _plain(name), self.mask(name)
+            before = self._given.get(alias, alias)
+            if before != plainly and alias not in (before, plainly):
+                raise DataError("Two annotators got the same pseudonym. Import again with another --salt.")
+            self._given[alias] = before if plainly == alias else plainly
+            self._known[name] = alias
+        return self._known[name]
+
+    def mask(self, text: str) -> str:
+        """Return what a name's pseudonym would be, for text that may be a name or anything else."""
+        if self.keep or ALIAS.fullmatch(text.strip()) or _plain(text) in self._public:
+            return text if self.keep else text.strip()
+        code = hmac.new(self._salt, _plain(text).encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
+        return "a-" + base64.b32encode(code)[:_LETTERS].decode().lower()
+
+    def column(self, names: pd.Series, *, accounts: bool = False) -> pd.Series:
+        """Replace a column of names; missing ones stay missing.
+
+        accounts: leave accounts what they are, whoever is known to have them.
+        """
+        codes, distinct = pd.factorize(names)
+        persons = [str(name) for name in distinct]
+        if self._people and not accounts:
+            self._met |= {_plain(name) for name in persons}
+            persons = [self._people.get(_plain(name), name) for name in persons]
+        aliases = pd.array([*map(self.one, persons), None], dtype=names.dtype)
+        return pd.Series(aliases.take(codes), index=names.index)
+
+    def owned(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Replace a table's annotators; where accounts have people, the account is the HIT of a table without HITs."""
+        names = table["annotator"]
+        hits = {} if "hit" in table or not self._people else {"hit": self.column(names, accounts=True)}
+        return table.assign(annotator=self.column(names), **hits)
+
+    def within(self, text: str, name: str | None) -> str:
+        """Return a text without one name in it, in whatever case; parts of other words stay, where words have ends.
+
+        >>> Pseudonyms("pepper").within("ann: Announce, Ann_1", "Ann")
+        'a-fp67iip7u7: Announce, a-fp67iip7u7_1'
+        """
+        if self.keep or not name or len(name) < 3 or not text:
+            return text
+        before, after = (
+            r"(?<![^\W_])" * (name[0].lower() != name[0].upper()),
+            r"(?![^\W_])" * (name[-1].lower() != name[-1].upper()),
+        )
+        return re.sub(before + re.escape(name) + after, self.one(name), text, flags=re.IGNORECASE)
+
+
+def _plain(name: str) -> str:
+    """Write a name in one form."""
+    return " ".join(plain(name).split())
+
+
+def owners(path: Path) -> dict[str, str]:
+    """Return whose each account is.
+
+    path: CSV or TSV with a column of accounts and one of people (told apart by headings; without headings accounts
+    are the column in which nothing stands twice, else the first), or JSON: account -> person, or person -> [accounts].
+    Raises DataError where the file cannot be read, or gives an account to two people.
+    """
+    content = delimited.content(path)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise DataError(f"{path.name} is not in UTF-8. Save it as UTF-8.") from problem
+    pairs = _of_json(path) if text.lstrip()[:1] in ("{", "[") else _of_table(text, path)
+    people: dict[str, str] = {}
+    for account, person in pairs:
+        if people.setdefault(account, person) != person:
+            raise DataError(f"{path.name} gives one account to two people (line or entry of {account!r}). Correct it.")
+    if not people:
+        raise DataError(f"{path.name} names no accounts. {_REMEDY}")
+    return people
+
+
+def _of_json(path: Path) -> Iterable[tuple[str, str]]:
+    said = records.whole(path, _REMEDY)
+    if not isinstance(said, dict):
+        raise DataError(f"{path.name} is no JSON object. {_REMEDY}")
+    pairs: list[tuple[Any, Any]] = []
+    for key, value in said.items():
+        pairs += [(one, key) for one in value] if isinstance(value, list) else [(key, value)]
+    if not all(isinstance(one, str | int) and plain(str(one)) for pair in pairs for one in pair):
+        raise DataError(f"{path.name} has an entry that is no name. {_REMEDY}")
+    return [(plain(str(account)), plain(str(person))) for account, person in pairs]
+
+
+def _of_table(text: str, path: Path) -> Iterable[tuple[str, str]]:
+    """Read a table; columns that are empty, and those that the headings tell to be neither, are left out."""
+    cut = max("\t;,", key=text.lstrip().split("\n", 1)[0].count)
+    try:
+        rows = [[plain(cell) for cell in row] for row in csv.reader(io.StringIO(text), delimiter=cut)]
+    except csv.Error as problem:
+        raise DataError(f"{path.name} cannot be cut into columns: {problem}. {_REMEDY}") from problem
+    rows = [row for row in rows if any(row)]
+    width = max(map(len, rows), default=0)
+    used = [place for place in range(width) if any(row[place : place + 1] > [""] for row in rows)]
+    table = [[row[place] if place < len(row) else "" for place in used] for row in rows]
+    account, person, headed = _places(table, path)
+    pairs = [(row[account], row[person]) for row in table[headed:]]
+    if lacking := [pair for pair in pairs if not all(pair)]:
+        raise DataError(f"{path.name}: a row lacks {'its person' if lacking[0][0] else 'its account'}. {_REMEDY}")
+    return pairs
+
+
+def _places(table: list[list[str]], path: Path) -> tuple[int, int, int]:
+    """Return the column of accounts, that of people, and the number of rows of headings."""
+    heads = [re.sub(r"\d+$", "", vocabulary.bare(cell)) for cell in table[0]] if table else []
+    accounts = [place for place, name in enumerate(heads) if name in _ACCOUNT]
+    people = [place for place, name in enumerate(heads) if name in _PERSON]
+    people = people or [
+        place for place, name in enumerate(heads) if place not in accounts and vocabulary.meaning(name) == "annotator"
+    ]
+    if len(accounts) == len(people) == 1:
+        return accounts[0], people[0], 1
+    if len(heads) != 2:
+        raise DataError(f"{path.name} has {len(heads)} columns, and no two headings like account and person. {_REMEDY}")
+    if accounts or people:
+        account = accounts[0] if accounts else 1 - people[0]
+        return account, 1 - account, 1
+    repeated = [len({row[place] for row in table}) < len(table) for place in (0, 1)]
+    return (1, 0, 0) if repeated == [True, False] else (0, 1, 0)
+
+
+# What a user tells
+
+#: What the columns of scores of a wide table can be, and which of our columns their headings then fill.
+WIDE = {"systems": "system", "annotators": "annotator", "criteria": "criterion"}
+_SECTIONS = ("columns", "values", "item_types")
+_TEXTS = ("sheet", "encoding", "decimal", "format")
+Paths = str | Path | Sequence[str | Path]
 
 
 @dataclass
@@ -32,7 +222,7 @@ class Options:
     encoding: str | None = None
     decimal: str | None = None
     batches: tuple[Path, ...] = ()  # what Appraise was given: which segment each of its items is
-    accounts: dict[str, str] = field(default_factory=dict)  # account -> person
+    accounts: bool = False  # whether accounts are somebody's
     judges: tuple[str, ...] = ()  # annotators that are models
     metric_columns: tuple[str, ...] = ()  # columns of automatic scores, as NAME=COLUMN, + or - says what is better
     metric_files: tuple[Path, ...] = ()  # files of automatic scores
@@ -55,8 +245,9 @@ class Options:
 
 
 def gathered(
-    pseudonyms: Pseudonyms,
     *,
+    keep_names: bool = False,
+    salt: str | None = None,
     columns: Mapping[str, str | list[str]] | None = None,
     values: Mapping[str, str] | None = None,
     item_types: Mapping[str, str] | None = None,
@@ -64,11 +255,11 @@ def gathered(
     sheet: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
-    batches: str | Path | Sequence[str | Path] = (),
+    batches: Paths = (),
     accounts: str | Path | None = None,
     judges: Sequence[str] = (),
     metric_columns: Sequence[str] = (),
-    metric_files: str | Path | Sequence[str | Path] = (),
+    metric_files: Paths = (),
     weights: str | None = None,
     lower_is_better: bool | None = None,
     positive: str | None = None,
@@ -84,10 +275,10 @@ def gathered(
     file = _toml(Path(mapping)) if mapping else {}
     columns = {**file.get("columns", {}), **(columns or {})}
     values = {**file.get("values", {}), **(values or {})}
-    item_types = {**file.get("item_types", {}), **(item_types or {})}
+    kinds = {str(theirs): ours for theirs, ours in {**file.get("item_types", {}), **(item_types or {})}.items()}
     for ours in columns:
         _demand_ours(ours)
-    if wrong := sorted({*map(str, item_types.values())} - {*schemas.ITEM_TYPES}):
+    if wrong := sorted({*map(str, kinds.values())} - {*schemas.ITEM_TYPES}):
         raise DataError(f"item_types: {wrong[0]!r:.60} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
     of_files: dict[str, dict[str, str]] = {}
     for key in [key for key in values if ":" in key]:  # --value wave2.csv:doc=second
@@ -97,27 +288,24 @@ def gathered(
         raise DataError(f"--wide {wide!r} is none of {', '.join(WIDE)}. Say what the columns of scores are.")
     decimal = decimal or file.get("decimal")
     if decimal not in (None, ".", ","):
-        raise DataError(
-            f"The decimal mark {decimal!r:.60} is neither a point nor a comma. Pass --decimal , or --decimal ."
-        )
+        raise DataError(f"The decimal mark {decimal!r:.60} is neither a point nor a comma. Pass --decimal , or .")
     people = owners(Path(accounts)) if accounts else {}
-    pseudonyms.know(people)
-    pseudonyms.public |= {plain(name) for name in judges}
+    models = tuple(plain(name) for name in judges)
     options = Options(
-        pseudonyms,
+        Pseudonyms(salt, keep=keep_names, public=models, people=people),
         columns=columns,
         values=_values(values),
-        file_values={name: _values(told) for name, told in of_files.items()},
-        item_types={str(theirs): ours for theirs, ours in item_types.items()},
+        file_values={name: _values(own) for name, own in of_files.items()},
+        item_types=kinds,
         scale=_scale(scale or file.get("scale")),
         sheet=sheet or file.get("sheet"),
         encoding=encoding or file.get("encoding"),
         decimal=decimal,
-        batches=tuple(map(Path, [batches] if isinstance(batches, str | Path) else batches)),
-        accounts=people,
-        judges=tuple(plain(name) for name in judges),
+        batches=_paths(batches),
+        accounts=bool(people),
+        judges=models,
         metric_columns=tuple(plain(text) for text in metric_columns),
-        metric_files=tuple(map(Path, [metric_files] if isinstance(metric_files, str | Path) else metric_files)),
+        metric_files=_paths(metric_files),
         weights=weights,
         lower_is_better=lower_is_better,
         positive=plain(positive or ""),
@@ -128,26 +316,30 @@ def gathered(
     return options, file.get("format")
 
 
+def _paths(told: Paths) -> tuple[Path, ...]:
+    return tuple(map(Path, [told] if isinstance(told, str | Path) else told))
+
+
 def _demand_ours(ours: str) -> None:
     """Refuse a name that is none of our columns."""
-    if ours not in (*OURS, *EXTRAS, *OTHERS):
-        raise DataError(f"{ours!r:.60} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS, *OTHERS))}.")
+    if ours not in (known := (*OURS, *EXTRAS, *OTHERS)):
+        raise DataError(f"{ours!r:.60} is none of our columns. Map one of {', '.join(known)}.")
 
 
 def _values(values: Mapping[str, Any]) -> dict[str, str]:
     """Check values that all rows have; a language pair is two of them."""
-    found = {ours: plain(str(value)) for ours, value in values.items()}
-    for ours, value in found.items():
+    plainly = {ours: plain(str(value)) for ours, value in values.items()}
+    for ours, value in plainly.items():
         _demand_ours(ours)
         if not value:
             raise DataError(f"--value {ours:.60}= gives no text. Write what all rows have, or leave it out.")
         if ours in ("score", "started", "ended", "probability", *EXTRAS):
             raise DataError(f"One value of {ours} for all rows makes no sense. Map a column with --map {ours}=….")
-    if "pair" in found:
-        if not (pair := languages.split(found.pop("pair"))):
+    if "pair" in plainly:
+        if not (pair := languages.split(plainly.pop("pair"))):
             raise DataError("The language pair of all rows cannot be read. Write it like --value pair=en-de.")
-        found |= dict(zip(("src_lang", "tgt_lang"), pair))
-    return found
+        plainly |= dict(zip(("src_lang", "tgt_lang"), pair))
+    return plainly
 
 
 def _scale(scale: Any) -> tuple[float, float] | None:
@@ -159,9 +351,8 @@ def _scale(scale: Any) -> tuple[float, float] | None:
             raise ValueError(scale)
         low, high = map(float, scale)
     except (TypeError, ValueError, OverflowError) as problem:
-        raise DataError(
-            f"The scale {scale!r:.60} is not two numbers. Write the lowest and the highest score."
-        ) from problem
+        wrong = f"The scale {scale!r:.60} is not two numbers. Write the lowest and the highest score."
+        raise DataError(wrong) from problem
     if not -1e15 < low < high < 1e15:
         raise DataError(f"The scale {low:g}-{high:g} does not go up. Write the lowest, then the highest score.")
     return low, high
@@ -169,35 +360,32 @@ def _scale(scale: Any) -> tuple[float, float] | None:
 
 def _words(words: Mapping[str, float | str]) -> dict[str, float]:
     """Check words for scores."""
-    found = {}
+    scores = {}
     for word, value in words.items():
         try:
-            found[plain(str(word)).casefold()] = float(value)
+            scores[plain(str(word)).casefold()] = float(value)
         except ValueError as problem:
             raise DataError(f"--map-values {word}={value}: the score is no number. Write like Good=4.") from problem
-    return found
+    return scores
 
 
 def _toml(path: Path) -> dict[str, Any]:
     """Read a mapping file, its sections and entries of the kinds that they are to be."""
-    found = registry.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
-    if unknown := sorted(set(found) - _SECTIONS):
-        raise DataError(f"{path.name}: {unknown[0]!r:.60} is not known. It may have {', '.join(sorted(_SECTIONS))}.")
-    for section in ("columns", "values", "item_types"):
-        if not isinstance(found.get(section, {}), dict):
+    said = registry.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
+    if unknown := sorted(set(said) - (known := {*_SECTIONS, *_TEXTS, "scale"})):
+        raise DataError(f"{path.name}: {unknown[0]!r:.60} is not known. It may have {', '.join(sorted(known))}.")
+    for section in _SECTIONS:
+        if not isinstance(said.get(section, {}), dict):
             raise DataError(f"{path.name}: {section} is no section. Write [{section}], and below it ours = 'theirs'.")
-    for name in ("sheet", "encoding", "decimal", "format"):
-        if not isinstance(found.get(name, ""), str):
+    for name in _TEXTS:
+        if not isinstance(said.get(name, ""), str):
             raise DataError(f"{path.name}: {name} is no text. Put it in quotes.")
-    for ours, theirs in found.get("columns", {}).items():
-        if not (isinstance(theirs, str) or (theirs and isinstance(theirs, list) and all(map(_is_text, theirs)))):
+    for ours, theirs in said.get("columns", {}).items():
+        headings = theirs if isinstance(theirs, list) else [theirs]
+        if not headings or not all(isinstance(one, str) for one in headings):
             raise DataError(f"{path.name}: {ours:.60} names no column. Write its heading in quotes, or a list of them.")
-    for section in ("values", "item_types"):
-        for name, value in found.get(section, {}).items():
-            if not (_is_text(value) or type(value) is int):  # 1.10 and 2024-01-01 would be written otherwise
+    for section in _SECTIONS[1:]:
+        for name, value in said.get(section, {}).items():
+            if type(value) not in (str, int):  # 1.10 and 2024-01-01 would be written otherwise
                 raise DataError(f"{path.name}: the value of {name!r:.60} in [{section}] is no text. Put it in quotes.")
-    return found
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+    return said

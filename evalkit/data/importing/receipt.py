@@ -1,69 +1,270 @@
-"""Complete the receipt with what all judgements together show, and refuse what it shows to be misread."""
+"""Tell what was read, what was not and why: for people, and for a program; and refuse what it shows to be misread."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing.options import Options
-from evalkit.data.importing.rejected import REFUSE_ABOVE
-from evalkit.data.importing.report import Report
+from evalkit.data.importing.numbers import ABSENT, MISSING
+from evalkit.data.importing.tables import EXCLUDED, REFUSE_ABOVE, Judgements, Rejection, Table
 from evalkit.data.schemas import ITEM_TYPES, scored, with_pair
 
+Part = tuple[Table, Judgements]
+_FEW_METRICS = 6  # of which all is told in one line; of more, names and files
+_MOST = 30  # systems, and annotators, that are listed one by one
+_SHOWN = 10  # rejected rows that are told one by one; the file has them all
+_LINE = re.compile(r"""\bline \d+( of ('[^']*'|"[^"]*"|\S+))?""")
+_BESIDES = {
+    "system": "outputs of systems",
+    "reference": "references under a system's name",
+    "degraded": "degraded items",
+    "repeat": "second showings of what is no system",
+    "calibration": "calibration items",
+}
+#: What the rows of a reason are called together.
+_TOGETHER = {
+    "is the score of a whole document": "scores of whole documents",
+    "is an item of the tutorial": "items of the tutorial",
+    "is an attention check": "attention checks",
+    "is a question of a form": "questions of forms",
+    "is an annotation that was reset": "annotations that were reset",
+    "is the mark of a reset": "marks of resets",
+    "is a task that was skipped": "tasks that were skipped",
+    "is an answer that others are held against (ground truth)": "answers that others are held against",
+    "is of a translation that the scheme of weights gives no score": "translations that the scheme gives no score",
+    "is an item of a document shown again to fill a task": "items of documents shown again to fill a task",
+    "gets no score in this scheme": "judgements that get no score in the scheme of weights",
+    "was replaced by a later submission": "submissions that a later one replaced",
+    "belongs to a showing of a document whose segments were not scored in order": (
+        "segment scores of documents that were not scored in order"
+    ),
+}
 
-def refuse_many(report: Report, lost: str, *, allowed: bool) -> None:
-    """Refuse a campaign of whose rows many were rejected.
 
-    lost: what kind of judgements went with them, which nobody may allow; "" where the rows are merely broken. allowed:
-    go on without those. Raises DataError with the reasons.
+def together(reason: str) -> str:
+    """Name the rows that share a reason, for a sentence that counts them.
+
+    >>> together("is an item of the tutorial"), together("is outside 0-100")
+    ('items of the tutorial', 'rows (is outside 0-100)')
     """
-    share = report.rows_rejected / max(report.rows_read, 1)
-    if share <= REFUSE_ABOVE or (allowed and not lost):
-        return
-    reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in report.reasons.most_common(5))
-    more = f"; {len(report.reasons) - 5} further reasons" if len(report.reasons) > 5 else ""
-    first = report.first[0]
-    example = f"line {first['line']} of {first['file']}, column {first['column']}: {first['value']} {first['reason']}"
-    scale = ""
-    if report.scale and any("is outside" in reason for reason in report.reasons):
-        scale = " The scale is {:g} to {:g}".format(*report.scale) + f" ({report.scale_from})."
-    raise DataError(
-        f"{', '.join(entry['name'] for entry in report.files)}: {report.rows_rejected:,} of {report.rows_read:,} rows "
-        f"({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} "
-        + (lost or "Mend the file or the options, or pass --allow-rejected to go on without these rows.")
-    )
+    return _TOGETHER.get(reason, f"rows ({reason})")
 
 
-def _tell_accounts(report: Report, options: Options) -> None:
-    """Say which accounts nobody has. Raises DataError where the file of accounts names none of those met."""
-    named, met = options.pseudonyms.accounts
-    if options.accounts and not named:
-        raise DataError(
-            "The file of --accounts names none of the accounts of this campaign. Check that it belongs to it, and that "
-            "its columns are account and person."
+@dataclass
+class Receipt:
+    """What an import did. ``rows_read`` is the sum of rows kept, rejected, excluded, and folded into another row.
+
+    Where evaluators have a column each, a row is a cell with a score, and ``blank_cells`` have none.
+    """
+
+    files: list[dict[str, str]] = field(default_factory=list)
+    format: str = ""
+    how: str = ""
+    rows_read: int = 0
+    rows_kept: int = 0
+    rows_rejected: int = 0
+    rows_excluded: int = 0
+    rows_folded: int = 0
+    blank_cells: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
+    columns: list[str] = field(default_factory=list)
+    mapping: dict[str, dict[str, str]] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    scale: list[float] | None = None
+    scale_from: str = ""
+    orientation: str = ""  # which way is better, and how that is known
+    segments: str = ""  # how segments were found, and how sure that is; empty where they are the file's own
+    unsure_segments: float = 0.0  # the share of them of which that is not certain
+    weights: str = ""  # what errors weigh, where scores are made of them
+    systems: list[dict[str, str | int | float]] = field(default_factory=list)  # judgements and mean score of each
+    people: list[dict[str, str | int | float]] = field(default_factory=list)  # and of each annotator: the same ones
+    besides: dict[str, int] = field(default_factory=dict)  # judgements of other kinds of items, which neither counts
+    judges: list[str] = field(default_factory=list)  # annotators that are models; their judgements stand apart
+    metrics: list[str] = field(default_factory=list)  # automatic scores: where from, how matched, which way is better
+    annotators: int = 0
+    unnamed: bool = False  # whether no column says who judged, so that the one annotator stands for nobody known
+    spans: int = 0
+    plan: dict[str, Any] = field(default_factory=dict)  # what a designed campaign had planned, and what came of it
+    pseudonyms: bool = True
+    digest: str = ""
+    rejected_digest: str = ""  # of the file of rejected rows, as it was written
+    first: list[dict[str, str | int]] = field(default_factory=list)
+
+    @classmethod
+    def of_json(cls, text: str) -> Receipt | None:
+        """Read what an import wrote; None where it is something else."""
+        try:
+            said = json.loads(text)
+            text.encode()  # half of a surrogate pair is no letter
+        except (ValueError, RecursionError):
+            return None
+        pattern = cls()
+        if not isinstance(said, dict) or not all(_is_like(pattern, *one) for one in said.items()):
+            return None
+        receipt = cls(**{one.name: said[one.name] for one in fields(cls) if one.name in said})
+        receipt.reasons, receipt.excluded = Counter(receipt.reasons), Counter(receipt.excluded)
+        try:
+            receipt.sentences()
+        except (KeyError, TypeError, ValueError, AttributeError):  # parts of parts that are of other kinds
+            return None
+        return receipt
+
+    def note(self, text: str) -> None:
+        """Remember something that the user should know, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def reject(self, file: str, row: Rejection) -> None:
+        """Count a row that is no judgement of the result."""
+        reason = _LINE.sub("another line", row.reason.partition(":")[0])
+        if row.kind == EXCLUDED:
+            self.rows_excluded += 1
+            self.excluded[reason] += 1
+            return
+        self.rows_rejected += 1
+        self.reasons[reason] += 1
+        if len(self.first) < _SHOWN:
+            value = json.dumps(row.value, ensure_ascii=False)[:60] if row.value else ""
+            self.first.append(
+                {"file": file, "line": row.line, "column": row.column, "value": value, "reason": row.reason}
+            )
+
+    def describe(self, names: dict[str, str], how: dict[str, str] | str, header: Sequence[str] = ()) -> None:
+        """Say which column became what. how: of each of our names, or of all; header: also which headings are left."""
+        ways = how if isinstance(how, dict) else dict.fromkeys(names, how)
+        self.mapping |= {ours: {"theirs": name, "how": ways[ours]} for ours, name in names.items()}
+        left = [name for name in header if name not in names.values() and name not in self.unused]
+        self.unused += left
+
+    def as_json(self) -> str:
+        """Write the receipt for a program; the same import writes the same text."""
+        return json.dumps(vars(self), indent=1, ensure_ascii=False) + "\n"
+
+    def sentences(self) -> list[str]:
+        """Write the receipt for people, a line each: what came in, what became of it, and what it says."""
+        names = ", ".join(entry["name"] for entry in self.files[:3]) + (" …" if len(self.files) > 3 else "")
+        lines = [f"{names}: format {self.format} ({self.how})"]
+        pairs = [
+            f"{ours} = {entry['theirs']}"
+            for ours, entry in self.mapping.items()
+            if ours != entry["theirs"] and entry["how"] != "made"
+        ]
+        lines += ["columns: " + "; ".join(pairs)] if pairs else []
+        lines += [f"not used: {', '.join(self.unused)}"] if self.unused else []
+        lines += [f"{what}: {said}" for what, said in self.read_as().items()]
+        people = "annotators" if not self.pseudonyms else "annotators, under pseudonyms"
+        lines.append(
+            f"{self.rows_read:,} rows read: {self.rows_kept:,} kept, {self.rows_rejected:,} rejected, "
+            f"{self.rows_excluded:,} excluded; {self.annotators:,} {people}"
         )
-    if options.accounts and named < met:
-        report.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
+        lines += [f"  {count:,} {what}" for what, count in self.apart().items()]
+        for entry in self.first:
+            value = f" {entry['value']}" if entry["value"] else ""
+            lines.append(f"  {entry['file']}, line {entry['line']}, column {entry['column']}:{value} {entry['reason']}")
+        lines += [f"note: {note}" for note in self.notes]
+        lines += _listed("system", self.systems) + _listed("annotator", self.people)
+        others = ", ".join(f"{number:,} of {_BESIDES[kind]}" for kind, number in self.besides.items())
+        return lines + [f"besides, and in neither table, judgements: {others}"] * bool(others)
+
+    def read_as(self) -> dict[str, str]:
+        """Say how scores and segments were read: scale, orientation, weights, segments; what is not known is absent."""
+        scale = "{:g} to {:g}".format(*self.scale) if self.scale else "unbounded"
+        shown = self.metrics if len(self.metrics) <= _FEW_METRICS else [text.partition(",")[0] for text in self.metrics]
+        planned = ""
+        if self.plan:
+            wanted, there = (sum(row[name] for row in self.plan["annotators"]) for name in ("planned", "collected"))
+            planned = f"{there:,} of the {wanted:,} judgements of {self.plan['file']} are there"
+        said = {
+            "scale": f"{scale} ({self.scale_from})",
+            "orientation": self.orientation,
+            "weights": self.weights,
+            "segments": self.segments,
+            "automatic judges": ", ".join(self.judges),
+            "automatic metrics": "; ".join(shown),
+            "plan": planned,
+        }
+        return {what: text for what, text in said.items() if text}
+
+    def apart(self) -> dict[str, int]:
+        """Count the rows that are no judgements of the result, by what became of them and why."""
+        counts = {
+            "rows mark further errors of judgements that have a row": self.rows_folded,
+            "cells of evaluators are empty: no judgements": self.blank_cells,
+        }
+        counts = {what: count for what, count in counts.items() if count}
+        for kind, reasons in (("rejected", self.reasons), ("excluded", self.excluded)):
+            counts |= {f"{kind}: {reason}": count for reason, count in reasons.most_common()}
+        return counts
+
+    def nothing(self, waiting: Sequence[str] = ()) -> str:
+        """Say why no row is left; waiting: what the files say of rows that nobody has filled in."""
+        origin = ", ".join(entry["name"] for entry in self.files)
+        if not self.rows_read and waiting:
+            others = f", and {len(waiting) - 1} other files are as empty" if len(waiting) > 1 else ""
+            return (
+                f"{self.files[0]['name']} holds no judgement yet: {waiting[0]}{others}. Write a row for each "
+                "judgement, or an answer for each item, and import it again."
+            )
+        if not self.rows_read:
+            return f"{origin} has headings and no rows below them. Check that the export is complete."
+        counts = (self.reasons + self.excluded).most_common(3)
+        reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in counts) or "there are none"
+        first = " First: line {line}, column {column}: {value} {reason}.".format(**self.first[0]) if self.first else ""
+        return f"{origin}: of {self.rows_read:,} rows none is a sound judgement ({reasons}).{first}"
 
 
-def complete(report: Report, ratings: pd.DataFrame, options: Options) -> None:
-    """Put into the report what all judgements together show.
+def _is_like(pattern: Receipt, name: str, value: Any) -> bool:
+    """Tell whether a part of a receipt is of its kind; parts that are not known are passed over."""
+    if name not in vars(pattern):
+        return True
+    if name == "scale":
+        return value is None or (isinstance(value, list) and len(value) == 2)
+    usual = getattr(pattern, name)
+    if isinstance(value, list) and name in ("columns", "unused", "notes", "judges", "metrics"):
+        return all(isinstance(one, str) for one in value)
+    if isinstance(usual, float):
+        return type(value) in (int, float)
+    return isinstance(value, dict) if isinstance(usual, dict) else type(value) is type(usual)
 
-    ratings: those of people. Raises DataError where a file of accounts names none of theirs.
-    """
-    _tell_accounts(report, options)
-    report.annotators = int(ratings["annotator"].nunique())
+
+def _listed(what: str, rows: list[dict[str, str | int | float]]) -> list[str]:
+    """List systems or annotators, with judgements and mean score of each."""
+    if not rows:
+        return []
+    several = any("criterion" in row for row in rows)
+    once = any(row.get("mean of segments", row["mean"]) != row["mean"] for row in rows)
+    lines = [f"{what:<28}{'criterion':<16}judgements    mean" if several else f"{what:<28}judgements    mean"]
+    lines[0] += "  of segments" if once else ""
+    for row in rows[:_MOST]:
+        criterion = f"{row.get('criterion', ''):<16}" if several else ""
+        lines.append(f"{row[what]:<28}{criterion}{row['judgements']:>10,}{row['mean']:>8.2f}")
+        lines[-1] += f"{row['mean of segments']:>13.2f}" if once else ""
+    return lines + ([f"… and {len(rows) - _MOST} more, in the .import.json"] if len(rows) > _MOST else [])
+
+
+def complete(receipt: Receipt, ratings: pd.DataFrame) -> None:
+    """Put into the receipt what all judgements of people together show."""
+    receipt.annotators = int(ratings["annotator"].nunique())
+    receipt.unnamed = receipt.annotators == 1 and "annotator" not in receipt.mapping
     apart = ["pair", *(["criterion"] if "criterion" in ratings else [])]
     counted = pd.concat([scored(own) for _, own in with_pair(ratings).reset_index(drop=True).groupby(apart)])
     if counted.duplicated([*apart, "system", "doc", "segment"]).any():
-        report.note(
+        receipt.note(
             "systems are ranked by the mean of segments, which counts a segment once, however often it was judged"
         )
-    report.systems, report.people = _means(counted, "system"), _means(counted, "annotator")
+    receipt.systems, receipt.people = _means(counted, "system"), _means(counted, "annotator")
     rest = ratings["item_type"].value_counts() - counted["item_type"].value_counts().reindex(ITEM_TYPES, fill_value=0)
-    report.besides = {kind: int(number) for kind, number in rest.items() if number > 0}
-    for note in options.looks.notes():
-        report.note(note)
+    receipt.besides = {kind: int(number) for kind, number in rest.items() if number > 0}
 
 
 def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
@@ -79,7 +280,101 @@ def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]
     rows = []  # in order: by criterion, what decides, and name; to sort a small frame takes ten times as long
     for names, count, mean, ranked in zip(sizes.index, sizes.tolist(), means.tolist(), once.tolist(), strict=True):
         own = dict(zip(keys, names if len(keys) > 1 else (names,), strict=True))
-        told = own | {"judgements": count, "mean": round(mean, 6)}
-        told |= {"mean of segments": round(ranked, 6)} if by == "system" else {}
-        rows.append((own.get("criterion", ""), -ranked if by == "system" else -count, own[by], told))
-    return [own for *_, own in sorted(rows, key=lambda row: row[:3])]
+        row = own | {"judgements": count, "mean": round(mean, 6)}
+        row |= {"mean of segments": round(ranked, 6)} if by == "system" else {}
+        rows.append((own.get("criterion", ""), -ranked if by == "system" else -count, own[by], row))
+    return [row for *_, row in sorted(rows, key=lambda row: row[:3])]
+
+
+def refuse_many(receipt: Receipt, parts: Sequence[Part], *, allowed: bool) -> None:
+    """Refuse a campaign of whose rows many were rejected.
+
+    allowed: go on where the rows are merely broken; a kind of judgement, whose loss would bend the result, nobody may
+    leave out. Raises DataError with the reasons.
+    """
+    share = receipt.rows_rejected / max(receipt.rows_read, 1)
+    if share <= REFUSE_ABOVE:
+        return
+    lost = _lost_kind(parts, max(_FEW, REFUSE_ABOVE * receipt.rows_read))
+    if allowed and not lost:
+        return
+    reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in receipt.reasons.most_common(5))
+    more = f"; {len(receipt.reasons) - 5} further reasons" if len(receipt.reasons) > 5 else ""
+    first = receipt.first[0]
+    example = f"line {first['line']} of {first['file']}, column {first['column']}: {first['value']} {first['reason']}"
+    scale = ""
+    if receipt.scale and any("is outside" in reason for reason in receipt.reasons):
+        scale = " The scale is {:g} to {:g}".format(*receipt.scale) + f" ({receipt.scale_from})."
+    remedy = "Mend the file or the options, or pass --allow-rejected to go on without these rows."
+    if lost:
+        remedy = f"{lost}: to leave them out would bend the result, so --allow-rejected does not. Mend the file or the "
+        remedy += "options."
+    raise DataError(
+        f"{', '.join(entry['name'] for entry in receipt.files)}: {receipt.rows_rejected:,} of {receipt.rows_read:,} "
+        f"rows ({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} "
+        f"{remedy}"
+    )
+
+
+_FEW = 5  # rows that may be alike, or of one system, by chance
+_CHANCE = 0.001  # how improbable it must be that systems lose shares so different, if rows broke by chance
+#: Rows whose loss takes no judgement away: those without one, and those that are there twice.
+_HARMLESS = (MISSING, "repeats ", "is the same as ", "has no score ")
+#: Reasons that depend on what was judged: the value, how it was written, or errors that weigh nothing.
+_BY_VALUE = re.compile(
+    r"(is outside|is a percentage|has a thousands|reads like a date|could be decimals|a comma in|a decimal point in"
+    r"|is too large|gives )|.*(weight|severity)"
+)
+
+
+def _lost_kind(parts: Sequence[Part], many: float) -> str:
+    """Say which judgements would be lost with the rejected rows, where they are no chance ones; "" where they are.
+
+    Rows are a kind where their values are why they were rejected, where they hold the same value, or where systems lose
+    shares that differ by more than chance.
+    """
+    rows = [(part, row) for part in parts for row in part[1].rejected]
+    rows = [(part, row) for part, row in rows if row.kind != EXCLUDED and not row.reason.startswith(_HARMLESS)]
+    if len(rows) < many:
+        return ""
+    by_value = sum(bool(_BY_VALUE.match(row.reason)) for _, row in rows)
+    if by_value >= many:
+        return f"{by_value:,} of them were rejected for their value"
+    alike = Counter((row.column, row.value) for _, row in rows if row.value.strip().casefold() not in {"", *ABSENT})
+    (column, value), count = alike.most_common(1)[0] if alike else (("", ""), 0)
+    if count >= many:
+        return f"{count:,} of them hold {value[:40]!r} in column {column}"
+    return _lost_system(rows, parts)
+
+
+def _lost_system(rows: list[tuple[Part, Rejection]], parts: Sequence[Part]) -> str:
+    """Say which systems lose the largest and the smallest share, where that is no chance."""
+    system_of = {id(part): _system_of(part) for part in parts}
+    gone = Counter(filter(None, (system_of[id(part)](row) for part, row in rows)))
+    kept = Counter(str(name) for _, judgements in parts for name in judgements.ratings["system"])
+    names = sorted({*gone, *kept})
+    table = np.array([[gone[name], kept[name]] for name in names])
+    if len(names) < 2 or sum(gone.values()) < _FEW or not table.sum(axis=0).all():
+        return ""
+    from scipy import stats  # takes a second to load, and rows are seldom lost
+
+    if stats.chi2_contingency(table).pvalue >= _CHANCE:
+        return ""
+    share = dict(zip(names, table[:, 0] / table.sum(axis=1), strict=True))
+    most, least = max(names, key=share.__getitem__), min(names, key=share.__getitem__)
+    return f"{most} would lose {share[most]:.0%} of its rows, {least} {share[least]:.0%}"
+
+
+def _system_of(part: Part) -> Callable[[Rejection], str]:
+    """Return what tells which system a rejected row judges; it returns "" where that cannot be told."""
+    table, judgements = part
+    columns = judgements.parts if judgements.role == "system" else {}
+    name = judgements.names.get("system")
+    cells = table.cells[name].fillna("").tolist() if name in table.cells else []
+    lines = {line: place for place, line in enumerate(table.cells.index)} if cells else {}
+
+    def system(row: Rejection) -> str:
+        place = lines.get(row.line, -1) if row.place is None else row.place
+        return columns.get(row.column, "") or (str(cells[place]) if 0 <= place < len(cells) else "")
+
+    return system

@@ -1,11 +1,16 @@
-"""Write a campaign to temporary files, then move all of them into place, the table of ratings last."""
+"""Write a campaign to temporary files, then move all of them into place, the table of ratings last; and open it again.
 
+Rows that are no judgements are written without names of people.
+"""
+
+import csv
 import hashlib
 import json
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +19,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalkit import DataError, one_line
+from evalkit.data.delimited import guarded
 from evalkit.data.files import alone, is_abandoned, stamp
-from evalkit.data.importing.files import parquet
-from evalkit.data.importing.report import beside, is_report, is_texts
+from evalkit.data.importing import vocabulary, wall
+from evalkit.data.importing.options import Pseudonyms
+from evalkit.data.importing.receipt import Receipt
+from evalkit.data.importing.tables import Broken, Judgements, Rejection, Table
 from evalkit.data.registry import digest
 
-_FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "screen_place", "probability"}
-_MOST_REPORT = 64 << 20  # bytes
-_CHECK = "check"  # of a label: see ``_check``
+#: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
+FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
 #: What is written for one campaign besides the ratings themselves.
 PARTS = ("spans.parquet", "judges.parquet", "rejected.csv", "import.json")
+_FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "screen_place", "probability"}
+_MOST_RECEIPT = 64 << 20  # bytes
+_CHECK = "check"  # of a label: see ``_check``
+
+
+def beside(out: Path, what: str) -> Path:
+    """Name a file beside the result: campaign.parquet -> campaign.spans.parquet.
+
+    >>> beside(Path("campaign.parquet"), "rejected.csv").name
+    'campaign.rejected.csv'
+    """
+    return out.with_name(f"{out.name.removesuffix('.parquet')}.{what}")
 
 
 def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
@@ -50,8 +69,8 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
             raise DataError(
                 f"{target.name} is there already and {what}. Name another --out, or write over it: --replace."
             )
-    report, rejected = beside(out, "import.json"), beside(out, "rejected.csv")
-    if rejected.exists() and report_of(report).get("rejected_digest") != digest(rejected):
+    receipt, rejected = receipt_beside(out), beside(out, "rejected.csv")
+    if rejected.exists() and (not receipt or receipt.rejected_digest != digest(rejected)):
         raise DataError(
             f"{rejected.name} was changed since an import wrote it. Keep it under another name, name another --out, or "
             "write over it: --replace."
@@ -61,30 +80,24 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
 def _made_from(path: Path) -> list[str]:
     """Name the files that an import made a file from, a table or a receipt; none where no import wrote it."""
     if path.suffix == ".json":
-        files = report_of(path).get("files")
-        named = isinstance(files, list) and all(isinstance(one, dict) and "name" in one for one in files)
-        return [str(one["name"]) for one in files or []] if named else []
+        receipt = _receipt(path)
+        return [str(one.get("name")) for one in receipt.files] if receipt else []
     try:
-        label = label_of(path) if _is_parquet(path) else {}
-    except DataError:  # damaged: whose it was cannot be told
+        return [str(name) for name in label_of(path).get("files", [])]
+    except DataError:  # damaged, or no Parquet: whose it was cannot be told
         return []
-    return [str(name) for name in label.get("files", [])]
 
 
-def _is_parquet(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as stream:
-        return stream.read(4) == b"PAR1"
+def receipt_beside(out: Path) -> Receipt | None:
+    """Read what an import told beside its result; None where that is not to be had, or not what an import writes."""
+    return _receipt(beside(out, "import.json"))
 
 
-def report_of(path: Path) -> dict[str, Any]:
-    """Read what an import reported; empty where that is not to be had, or not what an import writes."""
+def _receipt(path: Path) -> Receipt | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path.stat().st_size < _MOST_REPORT else None
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) and is_report(found) else {}
+        return Receipt.of_json(path.read_text(encoding="utf-8")) if path.stat().st_size < _MOST_RECEIPT else None
+    except (OSError, ValueError):
+        return None
 
 
 class Draft:
@@ -134,23 +147,16 @@ def steady(out: Path) -> Iterator[None]:
 
     An import takes the earlier result away first and puts its own there last. Raises DataError where one did.
     """
-    before = _seen(out)
+    before = stamp(out) if out.is_file() else ()
     problem = None
     try:
         yield
     except DataError as met:  # such as a part that is gone
         problem = met
-    if _seen(out) != before:
+    if (stamp(out) if out.is_file() else ()) != before:
         raise DataError(f"{out.name} was imported anew while it was read. Open it again.") from problem
     if problem:
         raise problem
-
-
-def _seen(out: Path) -> tuple[int, ...]:
-    try:
-        return stamp(out)
-    except OSError:
-        return ()
 
 
 def write_ratings(ratings: pd.DataFrame, columns: list[str], place: Path, label: dict[str, Any]) -> None:
@@ -185,37 +191,102 @@ def _check(label: dict[str, Any], columns: list[str], rows: int) -> str:
     return hashlib.sha256("\n".join(facts).encode("utf-8", "replace")).hexdigest()
 
 
-def frame_at(path: Path) -> pd.DataFrame:
-    """Read a table that an import wrote, within bounds; texts are pandas' own.
-
-    Raises DataError where it is damaged, or would unfold to more than can be held in memory.
-    """
-    return parquet.frame_of(path)
+#: Read a table that an import wrote; DataError where it is damaged.
+frame_at = wall.parquet
 
 
 def label_of(path: Path) -> dict[str, Any]:
     """Read where a table came from; empty for a Parquet file that no import wrote.
 
-    Raises DataError where the file is no Parquet, or says what no import says.
+    Raises DataError where the file is no Parquet, or what it says of itself is damaged.
     """
-    told = parquet.told(path)
+    told = wall.label(path)
     try:
         label = json.loads(told.label)
-        sound = not label or _is_label(label)
-        check = label.pop(_CHECK, None)  # tables of before there was one lack it
-        sound &= check in (None, _check(label, told.columns, told.rows))
-    except Exception as problem:  # whatever may be wrong with JSON, or with names of columns
+        check = label.pop(_CHECK, None)
+        sound = check in (None, _check(label, told.columns, told.rows))  # earlier versions wrote none
+    except (ValueError, AttributeError, RecursionError) as problem:
         raise DataError(f"{path.name} is damaged: {one_line(problem)}. Import the campaign again.") from problem
     if not sound:
         raise DataError(f"{path.name} is damaged: it says of itself what no import writes. Import the campaign again.")
     return label
 
 
-def _is_label(label: Any) -> bool:
-    """Tell whether all parts of a label are of their kinds."""
-    json.dumps(label, ensure_ascii=False).encode()  # half of a surrogate pair is no letter
-    texts = [label[name] for name in ("origin", "digest")] + [label.get(name, "") for name in ("format", "orientation")]
-    scale, metrics = label["scale"], label.get("metrics", [])
-    ends = scale is None or (is_texts(scale, (int, float)) and len(scale) == 2 and -1e15 < scale[0] < scale[1] < 1e15)
-    files = all(is_texts([one["name"], one["digest"]]) for one in metrics)
-    return bool(is_texts(texts) and is_texts(label.get("files", [])) and ends and files)
+class Rejected:
+    """Write rows that are no judgements to a file, and count them in the receipt.
+
+    People open it in spreadsheets, so a cell that would run there is written with an apostrophe before it.
+    parts: all tables of the campaign with their judgements, by the file's name.
+    """
+
+    def __init__(
+        self, place: Path, parts: Sequence[tuple[str, Table, Judgements]], aliases: Pseudonyms, receipt: Receipt
+    ):
+        self._receipt, self._aliases = receipt, aliases
+        titles = (self._title(name, found) for _, table, found in parts for name in table.header)
+        self._headings = list(dict.fromkeys(titles))
+        self._stream = place.open("w", encoding="utf-8-sig", newline="")
+        self._rows = csv.writer(self._stream)
+        self._rows.writerow([*FIELDS, *map(guarded, self._headings), UNCUT])
+
+    def __enter__(self) -> "Rejected":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+
+    def _title(self, name: str, found: Judgements) -> str:
+        return self._aliases.one(name) if name in found.people else name
+
+    def add(
+        self, file: str, table: Table, found: Judgements, rows: Sequence[Rejection], broken: Sequence[Broken] = ()
+    ) -> None:
+        """Write rows of one table in the order of their lines; broken: those that could not be cut into cells."""
+        if not rows and not broken:
+            return
+        private = self._private(table, found)
+        places = {int(line): place for place, line in enumerate(table.cells.index)}
+        columns = {name: table.cells[name].array for name in table.cells}  # a frame takes long to find a cell
+        every: list[tuple[int, Rejection, list[str] | None]] = [(row.line, row, None) for row in rows]
+        every += [(one.line, Rejection(one.line, "", "", one.reason), one.cells) for one in broken]
+        for line, row, cut in sorted(every, key=lambda one: one[0]):
+            place = places.get(line) if row.place is None else row.place
+            cells: dict[str, str] = {}
+            if cut is None and place is not None and place < len(table.cells):
+                said = {name: _text(cells_of[place]) for name, cells_of in columns.items()}
+                row.annotator = row.annotator or said.get(found.names.get("annotator", "")) or None
+                cells = self._hidden(said, row, found, private)
+            uncut = [self._aliases.mask(one) if one.strip() else one for one in cut] if cut and private else cut
+            self._write(file, row, cells, uncut)
+
+    def _private(self, table: Table, found: Judgements) -> set[str]:
+        """Name the columns that may hold people's names."""
+        used = {name for ours, name in found.names.items() if ours != "annotator"}
+        own = {found.names.get("annotator", "")} & {*table.header}
+        return own | {
+            name for name in table.header if name not in used and name not in found.people and vocabulary.personal(name)
+        }
+
+    def _hidden(self, said: dict[str, str], row: Rejection, found: Judgements, private: set[str]) -> dict[str, str]:
+        """Write a whole row without names; of columns that hold judgements each, only the rejected one's cell."""
+        aliases, parts = self._aliases, {self._title(name, found) for name in (*found.people, *found.parts)}
+        others = parts - {row.column} if row.column in parts else set()
+        cells = {}
+        for name, cell in said.items():
+            title = self._title(name, found)
+            if title not in others:
+                masked = name in private and cell.strip()
+                cells[title] = aliases.mask(cell) if masked else aliases.within(cell, row.annotator)
+        return cells
+
+    def _write(self, file: str, row: Rejection, cells: dict[str, str], uncut: list[str] | None) -> None:
+        hide = self._aliases.within
+        row = replace(row, value=hide(row.value, row.annotator), reason=hide(row.reason, row.annotator))
+        self._receipt.reject(file, row)
+        own = [guarded(cells.get(name, "")) for name in self._headings]
+        said = [row.kind, guarded(file), row.line, guarded(row.column), guarded(row.value), guarded(row.reason)]
+        self._rows.writerow([*said, *own, guarded(json.dumps(uncut, ensure_ascii=False)) if uncut else ""])
+
+
+def _text(cell: object) -> str:
+    return cell if isinstance(cell, str) else "" if cell is None or cell != cell else json.dumps(cell, default=str)

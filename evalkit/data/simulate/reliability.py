@@ -1,10 +1,12 @@
-"""Draw categories whose expected kappa is chosen in advance."""
+"""Draw what designs are tried on: categories whose expected kappa is chosen in advance, and post-edits of errors."""
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.simulate.finish import finished
+from evalkit.data.simulate.campaign import finished
+
+_SYLLABLES = ("ka", "ro", "mi", "tel", "nu", "sa", "lo", "den", "vi", "pur")
 
 
 def categories(
@@ -97,3 +99,39 @@ def protocol_study(
     frame = pd.concat(frames, ignore_index=True)
     frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
     return finished(frame, seed=seed, scale=(1, top), truth=kappas.to_dict("records"))
+
+
+def post_edited(*, sentences: int = 120, seed: int = 7) -> pd.DataFrame:
+    r"""Draw a post-editing campaign: ratings with ``hypothesis``, ``post_edit`` and, in ``score``, critical errors.
+
+    A sentence has 6 to 20 words, made of syllables. Each word of translation m is wrong with probability :math:`e_m`
+    (HT0 .02, MT1 .10, MT2 .22): half of the wrong ones are other words, a quarter is missing, a quarter is doubled.
+    Each of three annotators finds each error with probability .85 and mends exactly that; a quarter of the mended ones
+    counts as critical. ``reference`` is the sentence without errors. ``attrs["truth"]`` holds :math:`e`.
+    """
+    rng = np.random.default_rng(seed)
+    errors = {"HT0": 0.02, "MT1": 0.10, "MT2": 0.22}
+    words = np.array(["".join(rng.choice(_SYLLABLES, n)) for n in rng.integers(1, 4, 300)])
+    texts = [rng.choice(words, length) for length in rng.integers(6, 21, sentences)]
+    rows = []
+    for name, rate in errors.items():
+        for number, right in enumerate(texts, 1):
+            # fine, another word, missing, doubled
+            kind = rng.choice(4, len(right), p=[1 - rate, rate / 2, rate / 4, rate / 4])
+            other = rng.choice(words, len(right))
+            for annotator in range(1, 4):
+                mended = (kind > 0) & (rng.random(len(right)) < 0.85)
+                critical = float((rng.random(len(right)) < 0.25)[mended].sum())
+                written = [_written(right, other, kinds) for kinds in (kind, np.where(mended, 0, kind), 0 * kind)]
+                rows.append([f"sim-{name}", str(number), f"sim-{annotator}", critical, *written])
+    columns = ["system", "segment", "annotator", "score", "hypothesis", "post_edit", "reference"]
+    frame = pd.DataFrame(rows, columns=columns).assign(src_lang="xxx", tgt_lang="eng", doc="sim-post-edits")
+    frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
+    return finished(frame, seed=seed, scale=(0, 100), truth=errors)
+
+
+def _written(right: np.ndarray, other: np.ndarray, kind: np.ndarray) -> str:
+    """Write a sentence out with its errors."""
+    forms = {0: "{0}", 1: "{1}", 2: "", 3: "{0} {0}"}
+    words = [forms[k].format(word, wrong) for word, wrong, k in zip(right, other, kind, strict=True)]
+    return " ".join(word for word in words if word) or "-"

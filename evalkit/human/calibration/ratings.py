@@ -102,7 +102,7 @@ def design(ratings: pd.DataFrame) -> dict[str, str | None]:
     of a pair are compared with each other, for only they rated the same items.
 
     >>> from evalkit.data import simulate
-    >>> design(simulate.calibration_hits())
+    >>> design(simulate.stand_in("wmt22-calibration-hits"))
     {'by': 'annotator', 'within': 'pair'}
     """
     calibration = with_pair(ratings).query("item_type == 'calibration'")

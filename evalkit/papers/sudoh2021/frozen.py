@@ -211,6 +211,7 @@ def in_words(both: pd.DataFrame, found: Elsewhere) -> str:
 
     both: as ``beside`` makes it.
 
+    >>> from evalkit.data.provenance import elsewhere
     >>> row = {"dimension": "adequacy", "accuracy": 0.44, "contradictions": 0.1}
     >>> both = pd.DataFrame([row | {"model": name} for name in MODELS])
     >>> print(in_words(both, elsewhere("minilm_critical_errors")).partition(": ")[2])

@@ -74,8 +74,25 @@ def new_study(name: str, data: str, title: str) -> None:
     print(starter.study(name, dataset=data, title=title))
 
 
+def _print_formats(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the table of formats, and end."""
+    if wanted:
+        from evalkit.data.importing import formats
+
+        print(formats())
+        context.exit()
+
+
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, type=a_path, metavar="FILE...")
+@click.option(
+    "--formats",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_formats,
+    help="print what can be imported: formats, what a row holds, headings",
+)
 @click.option("--format", type=click.Choice(FORMATS), default="auto", help="default: recognise it")
 @click.option("--out", type=a_path, default="campaign.parquet", metavar="PARQUET", help="default: campaign.parquet")
 @click.option(

@@ -1,1 +1,0 @@
-"""Files: their bytes as rows of text, each with its line, within bounds."""

@@ -1,1 +1,0 @@
-"""Kinds of exports: how each is recognised, and how its rows become judgements."""

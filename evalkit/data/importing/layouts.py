@@ -1,0 +1,405 @@
+"""Know layouts whose headings tell too little: none at all, forms with a column a question, places on a screen.
+
+Google Forms and Qualtrics export a row a respondent; some tables name several systems a row, each at a place with its
+own scores (sys1, quality1, sys2, …). Both become a row a judgement.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data import mturk
+from evalkit.data.importing import numbers
+from evalkit.data.importing.comparisons import STEMS, names_of, slots_of
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.tables import Row, Table
+from evalkit.data.importing.vocabulary import bare, is_criterion, listed, meaning, words
+
+# Rows without headings, or under headings that are cut otherwise
+
+START = ["username", "system", "itemId", "itemType", "srcLang", "trgLang", "score"]
+DOC, END, BATCH = ["docId", "isDocScore"], ["timeStart", "timeEnd"], ["batchNo", "itemRow"]
+#: The columns of Appraise's exports without a header: segments alone, segments of documents, error spans, two systems
+#: at a time (two rows a screen); with ``--batch-info`` Appraise adds the last ones.
+APPRAISE = [
+    [*START, *END],
+    [*START, *DOC, *END],
+    [*START, *DOC, "spans", *END],
+    [*START, *END, *BATCH],
+    [*START, "errors", "sourceErrors", *END],
+    [*START, *DOC, *END, *BATCH],
+    [*START, *DOC, "spans", *END, *BATCH],
+    [*START, *DOC, *END, *BATCH, "target"],
+    [*START, "errors", "sourceErrors", *END, *BATCH, "target"],
+]
+_KINDS = {"tgt", "bad", "ref", "chk"}
+_NUMBER = re.compile(r"-?\d+([.,]\d+)?([eE][+-]?\d+)?")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_]\w+)?")
+#: What a cell of a column reads like; of the others, anything.
+_CELLS: dict[str, Callable[[str], object]] = {
+    "itemType": lambda cell: cell.casefold() in _KINDS,
+    **dict.fromkeys(("srcLang", "trgLang"), _LANGUAGE.fullmatch),
+    **dict.fromkeys(("score", *END), _NUMBER.fullmatch),
+    **dict.fromkeys((*BATCH, "target"), str.isdecimal),
+    "isDocScore": ("True", "False").__contains__,
+    "spans": lambda cell: cell.startswith("["),
+}
+_MOSTLY = 0.8  # of the first rows that must have one layout
+
+
+def without_headings(rows: list[Row], *, origin: str) -> tuple[list[str], int] | None:
+    """Return the names of columns that rows have without headings, or under ones cut by spaces; and the line before.
+
+    None for other rows. Raises DataError for rows that are Appraise's in an order of cells that is not known.
+    """
+    line, cells = rows[0]
+    if " ".join(cells).split() == mturk.COLUMNS:
+        return mturk.COLUMNS, line
+    known = [_appraise(own) for _, own in rows]
+    if known[0] and known.count(known[0]) >= _MOSTLY * len(known):
+        return known[0], 0
+    if not any(known):
+        _refuse_unknown([cell.strip() for cell in cells], origin)
+    return None
+
+
+def _appraise(cells: list[str]) -> list[str] | None:
+    """Return the layout of Appraise that a row has, or None."""
+    cells = [cell.strip() for cell in cells]
+    for names in APPRAISE:
+        fits = len(names) == len(cells)
+        if fits and all(_CELLS.get(name, lambda cell: True)(cell) for name, cell in zip(names, cells)):
+            return names
+    return None
+
+
+def _refuse_unknown(cells: list[str], origin: str) -> None:
+    places = [place for place, cell in enumerate(cells[:-3]) if cell in ("TGT", "BAD", "REF", "CHK")]
+    paired = any(all(map(_LANGUAGE.fullmatch, cells[place + 1 : place + 3])) for place in places)
+    if len(cells) >= 9 and paired and all(map(_NUMBER.fullmatch, cells[-2:])):
+        known = ", ".join(map(str, sorted({*map(len, APPRAISE)})))
+        headed = ",".join((*START, *DOC, *END))
+        raise DataError(
+            f"{origin} has no headings, and rows of {len(cells)} cells that read like Appraise's in an order that is "
+            f"not known (known are some of {known} cells). Write headings above them, such as {headed}, and import it "
+            "again."
+        )
+
+
+def line_of_survey(rows: list[Row]) -> int | None:
+    """Return the place of the row in which Qualtrics writes its own identifiers; None where there is none."""
+    places = [place for place, (_, cells) in enumerate(rows[:6]) if any(map(_is_import_id, cells))]
+    return places[0] if places and places[0] else None
+
+
+def _is_import_id(cell: str) -> bool:
+    return cell.startswith('{"ImportId"')
+
+
+# Forms
+
+_IN_BRACKETS = re.compile(r"(.*?)\s*\[([^\[\]]+)\]")
+_LOOPED = re.compile(r"(\d+)_(\w*[^\W\d_]\w*)")  # Qualtrics' loop & merge: the round, then the question
+_ASIDE = re.compile(r"_(TEXT|DO)(_|$)|(First|Last) Click$|Page Submit$|Click Count$")
+_ASKED = {
+    "system": {"system", "systems", "model", "engine"},
+    "segment": {"sentence", "segment", "item", "satz", "phrase"},
+    "doc": {"document", "dokument"},
+}
+_PERSON = re.compile(r"mail|prolific|participant|annotator|rater|\b(your|full|my) (name|id)\b|\bname\b", re.I)
+_RESPONSE = ("ResponseId", "Response ID", "ResponseID")
+_TRIAL = {"Survey Preview", "Survey Test", "Spam", "1", "8"}  # Qualtrics' Status of what is no answer
+#: A place on a screen, or a name that hides a system: nothing tells which.
+_PLACE = re.compile(
+    r"((translation|output|version|option|candidate|hypothesis|text|mt|system|statement|übersetzung|variante?|choice)"
+    r"[\W_]*)?([a-h]|\d{1,2}|left|right|first|second|third)",
+    re.I,
+)
+_COUNTED = re.compile(r"(sentence|segment|item|source|text|satz|phrase|line|no|nr)?[\W_]*\d+\W*", re.I)
+_STEM = 5  # letters that adequate and adequacy, fluent and fluency share
+_STEMS = {word[:_STEM] for word in listed("criteria") if len(word) >= _STEM} - {"trans"}  # transfer, not translation
+_LONG = 40  # letters of a label that is a sentence rather than a system's name
+
+
+@dataclass(frozen=True)
+class _Role:
+    """What a column of a form is of: a segment, a system ("" where the user names it), and a measure."""
+
+    segment: str
+    system: str
+    measure: str
+
+
+def of_form(table: Table, options: Options) -> Table:
+    """Return a table with a row for each answer where it is a form's export; else as it is.
+
+    Systems are the rows of a question that is asked again and again, segments are the questions (or the other way
+    round, where rows are counted or are sentences). Several questions about each segment become criteria.
+    Raises DataError where rows are places on a screen, of which the file does not say which system stood there.
+    """
+    asked = _google(table) if bare(table.header[0][:_LONG]) in listed("form_stamps") else _qualtrics(table)
+    if asked is None:
+        return table
+    if not asked:
+        return _named(table, options)
+    if {"system", "segment", "score"} & {*options.columns}:
+        return table
+    roles = _roles(table.name, asked, options)
+    shared = [name for name in table.header if name not in asked]
+    person, people = _person(shared, options), table.cells
+    notes = [*table.notes]
+    if "Status" in shared and (trial := people["Status"].isin(_TRIAL)).any():
+        people = people[~trial]
+        notes.append(f"{trial.sum():,} responses are previews, tests or spam (Status) and were left out")
+    who = {}
+    if person is not None:
+        who["annotator"] = people[person] if person else [f"respondent on line {line}" for line in people.index]
+        notes.append(
+            "each response is taken as a person of its own" if not person else f"people are named by {person!r}"
+        )
+    measures = [*dict.fromkeys(role.measure for role in roles.values())]
+    parts = []
+    for segment, system in dict.fromkeys((role.segment, role.system) for role in roles.values()):
+        part = people[shared].assign(**who)
+        named = {"segment": segment, "system": system}
+        part = part.assign(**{ours: name for ours, name in named.items() if ours not in options.values})
+        for measure in measures:
+            own = [name for name, role in roles.items() if role == _Role(segment, system, measure)]
+            part[measure] = people[own[0]] if own else pd.Series(pd.NA, index=people.index, dtype="str")
+        parts.append(part[part[measures].apply(numbers.said).notna().any(axis=1)])
+    segments, systems = ({getattr(role, name) for role in roles.values()} for name in ("segment", "system"))
+    several = f" and {len(systems)} systems ({', '.join(sorted(systems))})" if systems - {""} else ""
+    notes.append(
+        "a row for each respondent and a column for each question became a row for each judgement: "
+        f"{len(segments)} segments{several}"
+    )
+    cells = pd.concat(parts).sort_index(kind="stable")
+    return replace(table, cells=cells.astype("str"), notes=notes)
+
+
+def _google(table: Table) -> dict[str, tuple[str, str]]:
+    """Take the questions of Google Forms: rows of a grid in brackets."""
+    bare_of = {name: re.sub(r" \(column \d+\)$", "", name) for name in table.header}  # headings that stand twice
+    grids = {name: _IN_BRACKETS.fullmatch(" ".join(heading.split())) for name, heading in bare_of.items()}
+    return _in_grids({name: (one[1], one[2]) for name, one in grids.items() if one and one[1]})
+
+
+def _qualtrics(table: Table) -> dict[str, tuple[str, str]] | None:
+    """Take the questions of Qualtrics, whose texts stand below short names; None where it is no such export."""
+    place = line_of_survey(table.first) if table.first else None
+    if place is None:
+        return None
+    texts = [" ".join(cell.split()) for cell in table.first[place - 1][1]]
+    asked = {}
+    for name, text in zip(table.header, texts):
+        if _ASIDE.search(name) or _ASIDE.search(text):
+            continue
+        if looped := _LOOPED.fullmatch(name):
+            asked[name] = (looped[1], text)
+        elif " - " in text:
+            question, _, row = text.rpartition(" - ")
+            asked[name] = (question, row)
+    grids = _in_grids(asked)
+    return grids if len(grids) > 1 else None
+
+
+def _in_grids(asked: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Leave out what no other question asks: Comments [optional]."""
+    questions = Counter(question for question, _ in asked.values())
+    rows = Counter(row for _, row in asked.values())
+    return {name: (q, row) for name, (q, row) in asked.items() if questions[q] > 1 or rows[row] > 1}
+
+
+def _named(table: Table, options: Options) -> Table:
+    """Name the columns of a form that was filled in once a judgement by what its questions ask for."""
+    known = {*map(meaning, table.header), *options.columns, *options.values}
+    free = [name for name in table.header if name not in options.single.values()]
+    found = {ours: [name for name in free if named & {*words(name)}] for ours, named in _ASKED.items()}
+    found["annotator"] = [name for name in free if _PERSON.search(name)]
+    new = {names[0]: ours for ours, names in found.items() if ours not in known and len(names) == 1}
+    notes = [f"{name!r} is the {ours}" for name, ours in new.items()]
+    return replace(table, cells=table.cells.rename(columns=new), notes=[*table.notes, *notes])
+
+
+def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> dict[str, _Role]:
+    """Say of each column which segment, system and measure it is of."""
+    rows = [*dict.fromkeys(row for _, row in asked.values())]
+    if len({*asked.values()}) < len(asked):
+        raise DataError(
+            f"{origin} asks one question about one thing twice, and nothing says of which segment or system each is. "
+            "Give each question's heading its segment, and each row of it its system: 1. Source text [System]."
+        )
+    if all(map(is_criterion, rows)):
+        if "system" not in options.values:
+            raise DataError(
+                f"{origin} asks for {', '.join(rows)} in each question, and nothing says which system's translation it "
+                "shows. Where all are of one system, pass --value system=NAME."
+            )
+        return {name: _Role(question, "", row) for name, (question, row) in asked.items()}
+    measured = _measured(origin, [*dict.fromkeys(question for question, _ in asked.values())])
+    segments = [*dict.fromkeys(segment for segment, _ in measured.values())]
+    turned = all(_COUNTED.fullmatch(row) or len(row) > _LONG for row in rows) and not all(map(_PLACE.fullmatch, rows))
+    turned = turned and len(segments) > 1
+    systems = _bare(segments if turned else rows)
+    places = [system for system in systems.values() if _PLACE.fullmatch(system)]
+    if places and options.wide != "systems":
+        raise DataError(
+            f"{origin}: {', '.join(places[:8])} may be places on a screen, and nothing says which system stood there. "
+            "Where each is the same system in every question, pass --wide systems; else write the system's name into "
+            "the heading of each column: 1. Source text [System]."
+        )
+    roles = {}
+    for name, (question, row) in asked.items():
+        segment, measure = measured[question]
+        roles[name] = _Role(row, systems[segment], measure) if turned else _Role(segment, systems[row], measure)
+    return roles
+
+
+def _measured(origin: str, questions: list[str]) -> dict[str, tuple[str, str]]:
+    """Tell what questions are about from what they ask: the segment and the measure of each.
+
+    Several measures are told by words of criteria, such as adequate and fluent; what else the questions say, or else
+    the number before each, must tell the segments then. Raises DataError where it does not.
+    """
+    named = {question: [w for w in words(question) if w[:_STEM] in _STEMS] for question in questions}
+    if all(named.values()) and len({*map(tuple, named.values())}) > 1:
+        rest = {question: _without(question, own) for question, own in named.items()}
+        number = {question: (re.match(r"\W*(\d+)", question) or [""])[0] for question in questions}
+        ways = len({*map(tuple, named.values())})
+        for told in (rest, number):
+            pairs = {(told[question], *named[question]) for question in questions}
+            if len(pairs) == len(questions) == ways * len({*told.values()}):
+                return {question: (told[question], " ".join(own)) for question, own in named.items()}
+    elif len({*_ways(questions).values()}) == 1:
+        return {question: (question, "score") for question in questions}
+    raise DataError(
+        f"{origin} asks several things about each segment, and its questions do not say which belong together. Begin "
+        "each with the number of its segment and name one criterion in it: 1. Source text: adequacy [System]."
+    )
+
+
+def _without(question: str, own: list[str]) -> str:
+    """Leave the words of criteria out of a question."""
+    return " ".join(re.sub(rf"\b({'|'.join(map(re.escape, own))})\b", " ", question, flags=re.I).split()).strip(" :-")
+
+
+def _ways(questions: list[str]) -> dict[str, str]:
+    """Say in which way each question asks: by its first or last words, where these come equally often in all."""
+    plainly = {question: re.sub(r"^\W*\d+\w?\W+", "", question).split() for question in questions}
+    for end in (slice(-3, None), slice(None, 3)):
+        ways = {question: " ".join(own[end]) for question, own in plainly.items()}
+        counts = Counter(ways.values())
+        if 1 < len(counts) < len(questions) and len({*counts.values()}) == 1:
+            return ways
+    return dict.fromkeys(questions, "")
+
+
+def _bare(labels: list[str]) -> dict[str, str]:
+    """Take away the words that all labels begin or end with: what is left names each."""
+    cut = [label.split() for label in labels]
+    start = end = 0
+    while len(labels) > 1 and all(len(own) > start + 1 and own[start] == cut[0][start] for own in cut):
+        start += 1
+    while len(labels) > 1 and all(len(own) > start + end + 1 and own[-1 - end] == cut[0][-1 - end] for own in cut):
+        end += 1
+    rest = {label: " ".join(own[start : len(own) - end]).strip("()[]:'\"") for label, own in zip(labels, cut)}
+    return (
+        rest if all(rest.values()) and not all(map(_PLACE.fullmatch, rest.values())) else {one: one for one in labels}
+    )
+
+
+def _person(shared: list[str], options: Options) -> str | None:
+    """Choose the column that says who answered; "" where none does, None where the user or a heading tells."""
+    if "annotator" in {*options.columns, *options.values, *map(meaning, shared)}:
+        return None
+    named = [name for name in shared if _PERSON.search(name)]
+    return named[0] if len(named) == 1 else next((name for name in _RESPONSE if name in shared), "")
+
+
+# Places on a screen
+
+_SPOT = re.compile(r"\d{1,2}|[a-h]|left|right|first|second")
+_SYSTEM = re.compile(rf"({STEMS})(name|id|tag|label|system|model)?|name")
+_FEW = 20  # names of systems that may all differ; texts are more
+
+
+def of_places(table: Table, options: Options) -> Table:
+    """Return a table with a row for each system where its rows hold several; else as it is.
+
+    The score at a place is of the system that the same row names there: places are no systems.
+    """
+    named = {"system"} & {*map(meaning, table.header), *options.columns, *options.values}
+    if "score" in options.columns or named or slots_of(table.header):
+        return table
+    places = _places(table.header)
+    own = {name for columns in places.values() for name in columns}
+    compared = names_of(table, options)
+    if not places or {compared.get("preference"), compared.get("score")} - {None, *own}:
+        return table
+    system, names = _measures(table, places)
+    shared = [name for name in table.header if name not in own]
+    titles = [*shared, *names.values()]
+    if not system or len({*titles}) < len(titles):
+        return table
+    count = len(places[system])
+    parts = [
+        table.cells[[*shared, *(places[base][place] for base in names)]].set_axis(titles, axis=1)
+        for place in range(count)
+    ]
+    order = np.arange(len(table.cells) * count).reshape(count, -1).T.ravel()
+    cells = pd.concat(parts).iloc[order]
+    measured = [title for base, title in names.items() if base != system]
+    answers = cells[measured].apply(numbers.said) if len(measured) == 1 else cells[measured]
+    note = (
+        f"each row holds {count} systems, named in {', '.join(places[system])}; the score at a place is of the system "
+        "named there"
+    )
+    return replace(table, cells=cells[answers.notna().any(axis=1)], notes=[*table.notes, note])
+
+
+def _places(header: list[str]) -> dict[str, list[str]]:
+    """Map what headings say beside a place to its columns, one for each of the places that all of them have."""
+    columns: dict[str, dict[str, str]] = {}
+    for name in header:
+        cut = re.sub(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])", " ", name)
+        parts = [part.casefold() for part in re.findall(r"[^\W_]+", cut)]
+        spots = [place for place, part in enumerate(parts) if _SPOT.fullmatch(part)]
+        if len(spots) == 1 and len(parts) > 1:
+            spot = spots[0]
+            columns.setdefault(" ".join(parts[:spot] + parts[spot + 1 :]), {})[parts[spot]] = name
+    systems = [base for base in columns if _names_systems(base) and len(columns[base]) > 1]
+    if not systems:
+        return {}
+    every = {*columns[max(systems, key=lambda base: len(columns[base]))]}
+    places = {base: [own[spot] for spot in sorted(own, key=_order)] for base, own in columns.items() if {*own} == every}
+    return places if len(places) > 1 else {}
+
+
+def _names_systems(base: str) -> bool:
+    return bool(_SYSTEM.fullmatch(base.replace(" ", "")))
+
+
+def _order(spot: str) -> tuple[int, str]:
+    return (int(spot), "") if spot.isdecimal() else (0, spot)
+
+
+def _measures(table: Table, places: dict[str, list[str]]) -> tuple[str, dict[str, str]]:
+    """Choose what names the systems, and name the columns of each place; "" where nothing names or scores them."""
+    cells = {base: pd.concat([table.judged(name) for name in own]) for base, own in places.items()}
+    scored = [base for base, own in cells.items() if numbers.is_numeric(own.tolist())]
+    few = max(_FEW, len(table.cells) / 2)
+    named = [base for base in places if _names_systems(base) and base not in scored and cells[base].nunique() <= few]
+    measures = [base for base in scored if meaning(base) == "score" or not _names_systems(base)]
+    measures = [base for base in measures if not {"id", "rank"} & {*base.split()}]
+    if not named or not measures:
+        return "", {}
+    system = min(named, key=lambda base: cells[base].nunique())
+    titles = {base: "_".join(word for word in base.split() if word not in system.split()) or base for base in measures}
+    if len(measures) == 1 and meaning(titles[measures[0]]) == "score":
+        titles = {measures[0]: "score"}
+    return system, {system: "system", **titles}

@@ -1,0 +1,279 @@
+"""Turn cells into numbers and times, exactly or not at all: what could be read in two ways is rejected."""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evalkit.data import schemas
+from evalkit.data.importing import vocabulary
+
+_PLAIN = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
+_COMMA = re.compile(r"[+-]?\d{0,300},\d{1,300}", re.ASCII)
+_GROUPS = re.compile(
+    r"[+-]?\d{1,3}(([ \u00a0\u202f'’]\d{3})+|(,\d{3}){2,}|(\.\d{3}){2,}|(,\d{3})+\.\d+|(\.\d{3})+,\d+)", re.ASCII
+)
+_LIKE_DATE = re.compile(
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}[-. ]+[^\W\d]{3,9}\.?([-. ]+\d{2,4})?|[^\W\d]{3,9}\.?[-. ]+\d{1,4}"
+)
+_SECONDS = re.compile(r"\d{9,10},\d{1,9}", re.ASCII)
+_SERIAL = (36526, 54789)  # the first days of 2000 and 2050, as spreadsheets count days
+#: What people write where there is no score.
+ABSENT = vocabulary.listed("absent")
+MISSING = "there is no score"
+#: What a cell reads whose formula was never computed; and the errors of formulas.
+FORMULA = "=(not computed)"
+_ERRORS = [FORMULA, "#REF!", "#N/A", "#DIV/0!", "#NAME?", "#VALUE!", "#NULL!", "#NUM!", "#SPILL!", "#CALC!"]
+_FORMULA = "is a formula's error, or a formula without a stored value: open the file in a spreadsheet, save it again"
+
+_MONTHS = {word: int(number) for number, line in vocabulary.table("months").items() for word in line.split()}
+_DATE = re.compile(r"(\d{1,4})\s?([./-]|年)\s?(\d{1,2})\s?([./-]|月)\s?(\d{1,4})(?:[.]|日)?(?:[ ,T]+(.*))?", re.ASCII)
+_IN_WORDS = re.compile(
+    r"(?:\w{2,10}\.?,? )?(?:(\d{1,2})(?:\.|st|nd|rd|th)?[ -]([^\W\d_]{3,10})\.?"
+    r"|([^\W\d_]{3,10})\.? (\d{1,2})(?:st|nd|rd|th)?,?)[ ,-]+(\d{4})(?:[ ,T]+(.*))?"
+)
+_CLOCK = re.compile(
+    r"(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})([.,]\d{1,9})?)?\s*([ap]\.?m\.?)?\s*(z|utc|gmt|[+-]\d{2}:?\d{2})?(?:\s*uhr)?",
+    re.I,
+)
+_YEARS = (2005, 2040)  # campaigns of our time, which settle what two digits mean
+_ORDERS = {"day, month, year": (2, 1, 0), "month, day, year": (2, 0, 1), "year, month, day": (0, 1, 2)}
+_LONGEST_DATE = 60
+_Moment = tuple[float, bool]  # seconds since 1970, and whether its zone had to be assumed
+
+
+def read(cells: pd.Series, decimal: str | None = None, *, typed: bool = False) -> tuple[np.ndarray, dict[int, str]]:
+    """Return the numbers of a column, NaN where there is none, and by place what is wrong with a cell that has none.
+
+    decimal: "." or "," where it is known; None, and the first cell with decimals settles it. typed: cells of a
+    workbook, whose numbers were numbers already and have a point only here, so that text like 4,5 may stand among them.
+
+    >>> values, wrong = read(pd.Series(["85,5", "90", "1,234.5", "85%", "NA"]))
+    >>> values.tolist()[:2], [*wrong]
+    ([85.5, 90.0], [2, 3, 4])
+    """
+    if (decimal != "," or typed) and (quick := _quick(cells)) is not None:
+        return quick, {}
+    codes, distinct = pd.factorize(cells)
+    values: list[float] = []
+    reasons: list[str] = []
+    for text in distinct:
+        number, reason, mark = _one(str(text).strip().replace("−", "-"), decimal, typed)
+        decimal = decimal or (None if typed else mark)
+        values.append(number)
+        reasons.append(reason)
+    numbers, reasons = np.array([*values, np.nan])[codes], [*reasons, MISSING]
+    return numbers, {int(place): reasons[codes[place]] for place in np.flatnonzero(np.isnan(numbers))}
+
+
+def _one(text: str, decimal: str | None, typed: bool) -> tuple[float, str, str | None]:
+    """Read one cell: a number, or NaN and the reason; and the decimal mark that it shows."""
+    if _PLAIN.fullmatch(text):
+        if "." in text and decimal == "," and not typed:
+            return np.nan, "a decimal point in a column with decimal commas: write all numbers alike", None
+        if abs(float(text)) >= schemas.LARGEST:
+            return np.nan, "is too large for a number", None
+        return float(text), "", "." if "." in text else None
+    if not _COMMA.fullmatch(text):
+        return np.nan, _why(text), None
+    whole, _, rest = text.partition(",")
+    digits = whole.lstrip("+-")
+    if decimal == ".":
+        return np.nan, "a comma in a column with decimal points: write all numbers alike, or pass --decimal ,", None
+    if decimal is None and len(rest) == 3 and 0 < len(digits) <= 3 and not digits.startswith("0"):
+        return np.nan, "could be decimals or thousands: pass --decimal , if the comma is a decimal mark", None
+    return float(f"{whole}.{rest}"), "", ","
+
+
+def said(cells: pd.Series) -> pd.Series:
+    """Empty the cells of a column that hold a word for no judgement.
+
+    >>> said(pd.Series(["70", "NA", "n/a", "–", "good"], dtype="str")).tolist()
+    ['70', nan, nan, nan, 'good']
+    """
+    return cells.mask(cells.isin([text for text in cells.unique() if str(text).strip().casefold() in ABSENT]))
+
+
+def are_plain(cells: pd.Series) -> bool:
+    """Tell whether all cells of a column that hold anything are plain numbers.
+
+    >>> are_plain(pd.Series(["1", None, "2.5"])), are_plain(pd.Series(["1", "Good"]))
+    (True, False)
+    """
+    return _quick(cells.dropna()) is not None
+
+
+def _quick(cells: pd.Series) -> np.ndarray | None:
+    """Convert a whole column of plain numbers at once; None where any cell is anything else."""
+    try:
+        texts = pa.Array.from_pandas(cells, type=pa.string())
+        if texts.null_count or pc.any(pc.match_substring_regex(texts, r"[^0-9.eE+-]|^\+")).as_py():
+            return None
+        values = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
+    return values if (np.abs(values) < schemas.LARGEST).all() else None
+
+
+def is_numeric(cells: list[str], share: float = 0.8) -> bool:
+    """Tell whether a column holds numbers."""
+    return bool(cells) and bool(np.isfinite(read(pd.Series(cells, dtype="str"))[0]).mean() > share)
+
+
+def _why(text: str) -> str:
+    """Say why a cell is no number, with the remedy."""
+    if text.casefold() in ABSENT:
+        return f"{MISSING} ({text})"
+    if text.endswith(("%", "％")):
+        return "is a percentage: give the column the format Number, on the campaign's scale"
+    if _GROUPS.fullmatch(text):
+        return "has a thousands separator: write the number without it"
+    if _LIKE_DATE.fullmatch(text):
+        changed = "reads like a date, perhaps of a score that a spreadsheet changed"
+        return f"{changed}: give the column the format Text, and type it again"
+    return _FORMULA if text.startswith("#") or text.casefold().startswith("=") else "is not a number"
+
+
+def nameless(cells: pd.Series) -> dict[int, str]:
+    """Tell, by place, which cells of a column name nothing: empty ones, and errors of a spreadsheet.
+
+    >>> sorted(nameless(pd.Series(["A", None, "#REF!"], dtype="str")))
+    [1, 2]
+    """
+    wrong = {int(place): _FORMULA for place in np.flatnonzero(cells.isin(_ERRORS))}
+    if cells.hasnans:
+        wrong |= {int(place): "is empty: fill it in, or drop the row" for place in np.flatnonzero(cells.isna())}
+    return wrong
+
+
+def off_scale(values: np.ndarray, scale: tuple[float, float] | None) -> dict[int, str]:
+    """Tell, by place, which numbers lie off the scale."""
+    if scale is None:
+        return {}
+    low, high = scale
+    wrong = {}
+    for place in np.flatnonzero((values < low) | (values > high)):
+        wrong[int(place)] = f"is outside {low:g}-{high:g}: correct it, or pass --scale LOW:HIGH"
+        if _SERIAL[0] <= values[place] <= _SERIAL[1] and float(values[place]).is_integer():
+            wrong[int(place)] += "; perhaps a date that a spreadsheet made of a score (days since 1900)"
+    return wrong
+
+
+def times(cells: pd.Series) -> tuple[np.ndarray, list[int], bool, str]:
+    """Return seconds since 1970, where other cells stand, whether times without a zone were taken as UTC, and a remark.
+
+    Empty cells are missing, and so are cells that are no time, or dates that could be read in two ways. Numbers are
+    seconds, or milliseconds where they are too large for that. The remark says how dates were read.
+
+    >>> times(pd.Series(["1724108687.807", "1724108687807", "2024-08-19 23:04:47"]))[0].tolist()
+    [1724108687.807, 1724108687.807, 1724108687.0]
+    >>> times(pd.Series(["01.03.2024 09:00"]))[0].tolist(), times(pd.Series(["04/03/2024"]))[1]
+    ([1709283600.0], [0])
+    """
+    quick = _quick(cells)
+    if quick is not None and (np.abs(quick) < 1e11).all():
+        return quick, [], False, ""
+    codes, distinct = pd.factorize(cells)
+    texts = [str(text).strip() for text in distinct]
+    moments = [_moment(text) for text in texts]
+    others, remark = dates(text for text, (seconds, _) in zip(texts, moments) if np.isnan(seconds))
+    moments = [others.get(text, moment) for text, moment in zip(texts, moments)]
+    values = np.array([*(seconds for seconds, _ in moments), np.nan])[codes]
+    left = [int(place) for place in np.flatnonzero(np.isnan(values) & (codes >= 0))]
+    return values, left, any(naive for _, naive in moments), remark
+
+
+def _moment(text: str) -> _Moment:
+    """Read one time: seconds since 1970, NaN where it is none, and whether its zone had to be assumed."""
+    if _SECONDS.fullmatch(text):
+        text = text.replace(",", ".")  # as spreadsheets of many countries save them
+    if _PLAIN.fullmatch(text):
+        number = float(text)
+        return (number / 1000 if 1e11 <= abs(number) < 1e15 else number if abs(number) < 1e11 else np.nan), False
+    try:
+        moment = datetime.fromisoformat(text.replace("/", "-"))
+        naive = moment.tzinfo is None
+        return (moment.replace(tzinfo=UTC) if naive else moment).timestamp(), naive
+    except (OverflowError, ValueError):
+        return np.nan, False
+
+
+def dates(texts: Iterable[str]) -> tuple[dict[str, _Moment], str]:
+    """Return the moment of each date that can be read, and what to say of it.
+
+    One order must make dates of all texts of numbers. Where two do, points mean day, month, year; else none is read.
+
+    >>> dates(["03/25/2024 09:00 AM", "03/04/2024 01:30 PM"])[1]
+    'dates were read as month, day, year'
+    >>> dates(["04/03/2024 09:00"])
+    ({}, 'dates like 04/03/2024 09:00 can be read in two orders')
+    """
+    moments: dict[str, _Moment] = {}
+    numbered: dict[str, re.Match[str]] = {}
+    for text in dict.fromkeys(texts):
+        if len(text) <= _LONGEST_DATE:
+            if match := _DATE.fullmatch(text):
+                numbered[text] = match
+            elif (match := _IN_WORDS.fullmatch(text)) and (moment := _of_words(match)):
+                moments[text] = moment
+    if not numbered:
+        return moments, ""
+    fitting: dict[str, dict[str, _Moment]] = {}
+    for name, order in _ORDERS.items():
+        ordered = {text: moment for text, match in numbered.items() if (moment := _of_numbers(match, order))}
+        if len(ordered) == len(numbered):
+            fitting[name] = ordered
+    points = all(match[2] == match[4] == "." for match in numbered.values())
+    name = next(iter(fitting)) if len(fitting) == 1 or (points and "day, month, year" in fitting) else ""
+    if not name:
+        first = next(iter(numbered))
+        return moments, f"dates like {first} can be read in {'two orders' if fitting else 'no one order'}"
+    return moments | fitting[name], f"dates were read as {name}"
+
+
+def _of_numbers(match: re.Match[str], order: tuple[int, int, int]) -> _Moment | None:
+    parts = [match[1], match[3], match[5]]
+    year, month, day = (parts[place] for place in order)
+    if len(year) not in (2, 4) or len(month) > 2 or len(day) > 2:
+        return None
+    whole = int(year) + (2000 if len(year) == 2 else 0)
+    return _with_clock(whole, int(month), int(day), match[6]) if _YEARS[0] <= whole <= _YEARS[1] else None
+
+
+def _of_words(match: re.Match[str]) -> _Moment | None:
+    month = _MONTHS.get((match[2] or match[3]).casefold())
+    return _with_clock(int(match[5]), month, int(match[1] or match[4]), match[6]) if month else None
+
+
+def _with_clock(year: int, month: int, day: int, clock: str | None) -> _Moment | None:
+    """Put a day and a time of day together; None where they are none."""
+    hour = minute = second = 0
+    zone, fraction = None, 0.0
+    if clock and clock.strip():
+        if not (read := _CLOCK.fullmatch(clock.strip())):
+            return None
+        hour, minute, second = int(read[1]), int(read[2]), int(read[3] or 0)
+        fraction, zone = float((read[4] or ".0").replace(",", ".")), read[6]
+        if half := read[5]:
+            afternoon = half[0] in "pP"
+            if 1 <= hour <= 12:
+                hour = hour % 12 + (12 if afternoon else 0)
+            elif not (afternoon and 12 < hour < 24):  # 13:05 PM is written by programs that print hour and half
+                return None
+    try:
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=_zone(zone))
+    except ValueError:
+        return None
+    return moment.timestamp() + fraction, zone is None
+
+
+def _zone(text: str | None) -> timezone:
+    if not text or text[0] not in "+-":
+        return UTC
+    digits = text[1:].replace(":", "")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return timezone(offset if text[0] == "+" else -offset)

@@ -1,0 +1,316 @@
+"""From a file to tables of text: delimited text, JSON, what annotation tools export, the sheets of a workbook."""
+
+import re
+import tempfile
+from bisect import bisect_left, bisect_right
+from dataclasses import replace
+from pathlib import Path
+
+from evalkit import DataError
+from evalkit.data import delimited, designs, files, languages
+from evalkit.data.delimited import UNFINISHED, unguarded
+from evalkit.data.importing import layouts, pearmut, records, tools, vocabulary, wall, whole
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Broken, Row, Table, headings, text_table
+
+#: Who judged the example row of the template `scores.csv`; who forgets to delete it loses nothing.
+EXAMPLE = "EXAMPLE-delete-this-row"
+PASSED_OVER = f"the example row of the template was passed over ({EXAMPLE})"
+_REFUSED = {
+    b"\x1f\x8b": "is compressed (gzip, perhaps a tar archive): unpack it, then import the files in it",
+    b"BZh": "is compressed (bzip2): unpack it, then import the files in it",
+    b"\xfd7zXZ": "is compressed (xz): unpack it, then import the files in it",
+    b"%PDF": "is a PDF: export the table as CSV or XLSX",
+    b"\x89PNG": "is a picture: export the table as CSV or XLSX",
+}
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+_INSIDE = re.compile(r"(?!\.|readme|licen[cs]e).+", re.IGNORECASE)  # what an archive holds besides such files
+_SAVE = "Save it as CSV in UTF-8, or name its --encoding."
+_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
+_TOP = 20  # rows in which a heading may stand
+_LONG = 100  # letters of a heading that is left out
+#: How the file of rejected rows begins (``writing``).
+_OF_REJECTED = ["kind", "file", "line", "column", "value", "reason"]
+#: Columns in which a merged cell means each of its rows; a merged score may be one score or several.
+_FILLED = {"src_lang", "tgt_lang", "pair", "system", "doc", "segment", "annotator", "item_type", "source", "reference"}
+_Merged = list[tuple[tuple[int, int], tuple[int, int]]]  # of each the first and the last cell, from row and column 0
+
+
+def opened(path: Path, options: Options) -> list[Table]:
+    """Read one file: one table, or one for each sheet of a workbook and each array of a JSON object.
+
+    A folder is one of screens that Pearmut baked.
+
+    Raises DataError where it is not there, may not be read, is empty or too large, or is no table of any kind.
+    """
+    if path.is_dir():
+        return [pearmut.screens(path)]
+    if not path.is_file():
+        raise DataError(f"{path} is not there, or is no file. Check the path.")
+    start = delimited.content(path)[:8]  # the rest is the child's to read
+    if not start:
+        raise DataError(f"{path.name} is empty. Check that the export is complete.")
+    if start.startswith(_PACKED) and (inside := _unpacked(path)):
+        return [_without_example(_of_text(path, options, *inside))]
+    for sign, sentence in _REFUSED.items():
+        if start.startswith(sign):
+            raise DataError(f"{path.name} {sentence}.")
+    if kind := whole.by_name(path, start):
+        return [kind]
+    if start.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
+        found = _sheets(path, options.sheet)
+    elif path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
+        found = _of_json(path, options.sheet)
+    else:
+        found = [_of_text(path, options)]
+    return [_without_example(table) for table in found]
+
+
+def _of_json(path: Path, name: str | None) -> list[Table]:
+    """Take the arrays of a JSON file, each as what it is. name: of the one array that is wanted."""
+    arrays = records.records(path)
+    if name is not None and name not in (titles := [read.title for read in arrays]):
+        raise DataError(f"{path.name} has no array {name!r}; it has {', '.join(titles)}. Correct --sheet.")
+    return [_laid_out(path, read) for read in arrays if name in (None, read.title)]
+
+
+def _laid_out(path: Path, read: records.Records) -> Table:
+    """Lay objects out as a table: those of an annotation tool as its module does, others under dotted names."""
+    first = [said for _, said in read.objects]
+    if any(map(pearmut.is_screen, first)):
+        raise DataError(
+            f"{path.name} is one screen of a site that Pearmut baked. Import its folder: evalkit import "
+            f"{path.parent.name or '.'}"
+        )
+    if first and all(map(pearmut.is_log, first)):
+        return pearmut.log(path, read)
+    return tools.laid_out(path, read) or records.as_table(path, read)
+
+
+def _unpacked(path: Path) -> tuple[str, bytes] | None:
+    """Return name and content of the one file in a tar archive, a table; None where it has others, or is none."""
+    try:
+        inside = files.only(path, _INSIDE)
+    except files.Damaged:
+        return None
+    if inside and not inside[1]:
+        raise DataError(f"{path.name}: {inside[0]} in it is empty. Check that the export is complete.")
+    return inside if inside and inside[0].casefold().endswith((".tsv", ".csv", ".txt")) else None
+
+
+def _of_text(path: Path, options: Options, name: str = "", content: bytes = b"") -> Table:
+    """Take delimited text; name and content: of the file, where it stands in an archive."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, named = path, path.with_name(name or path.name)
+        if name:
+            place = Path(folder) / "text"
+            place.write_bytes(content)
+        table = _cut(place, named, options.encoding)
+        if tools.is_short_table(table):
+            table = tools.of_table(table) or table
+    if name:
+        table = replace(table, path=path, named=name, notes=[*table.notes, f"{name} was read out of this archive"])
+    return table
+
+
+def _cut(place: Path, path: Path, encoding: str | None) -> Table:
+    """Cut a text into the cells of its rows; encoding: the user's, or None."""
+    how = {"encoding": encoding, "tabs": path.suffix.casefold() == ".tsv"}
+    with wall.parsed(place, "head", _SAVE, name=path.name, **how) as folder:
+        head = wall.said(folder, "head")
+    notes = []
+    if head["encoding"] not in ("utf-8", "utf-8-sig"):
+        why = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
+        notes.append(f"read as {head['encoding']} ({why})")
+    if head["blanks"]:
+        notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
+    notes.append(f"cells are cut by {_NAMES[head['delimiter']]}")
+    if head["open"]:
+        notes.append(UNFINISHED.format(where=f"line {head['open']}"))
+    rows = [(line, cells) for line, cells in head["rows"]]
+    _demand_table(path, rows)
+    header, line = _headed(path.name, rows, notes)
+    needed = [place for place, name in enumerate(header, 1) if _is_needed(name)]
+    said = head | {"width": len(header), "after": line, "needed": max(needed, default=1)}
+    del said["rows"]
+    with wall.parsed(place, "cut", _SAVE, name=path.name, **said) as folder:
+        cells = wall.texts(wall.arrow(folder, "rows")).set_index("line").set_axis(header, axis=1)
+        told = wall.said(folder, "broken")
+    broken = [Broken(*one) for one in told["broken"]]
+    table = Table(path, cells, line, rows, named=path.name, notes=[*notes, *told["notes"]], broken=broken)
+    return _of_design(table)
+
+
+def _is_needed(name: str) -> bool:
+    return vocabulary.meaning(name) in vocabulary.NEEDED or vocabulary.bare(name) in vocabulary.OTHERS
+
+
+def _demand_table(path: Path, rows: list[Row]) -> None:
+    """Refuse what has no rows, or far too many columns; and rejected rows, which are mended where they come from."""
+    if not rows:
+        raise DataError(f"{path.name} has no rows. Check that the export is complete.")
+    if (width := max(len(cells) for _, cells in rows)) > MOST_COLUMNS:
+        raise DataError(f"{path.name} has {width:,} columns on one of its first rows. Is it a table?")
+    if [cell.strip() for cell in rows[0][1]][: len(_OF_REJECTED)] == _OF_REJECTED:
+        raise DataError(
+            f"{path.name} holds the rows that an earlier import rejected. Mend them in the file that they come from, "
+            "on the lines named, and import that again."
+        )
+
+
+# Headings
+
+
+def _headed(origin: str, rows: list[Row], notes: list[str]) -> tuple[list[str], int]:
+    """Find the headings among the first rows, and the line they end on; 0 where a format has none."""
+    if known := layouts.without_headings(rows, origin=origin):
+        return known
+    counts = [vocabulary.count_known(cells) for _, cells in rows[:_TOP]]
+    place = counts.index(max(counts))
+    line, cells = rows[place]
+    if (imported := layouts.line_of_survey(rows)) is not None:
+        (_, cells), (line, _) = rows[max(imported - 2, 0)], rows[imported]
+    elif place + 1 < len(rows) and (second := _second(cells, rows[place + 1][1])):
+        line, cells = rows[place + 1][0], second
+    below = [own for at, own in rows if at > line]
+    cells = _numbered_rows(cells, below, notes)
+    cells = cells[: max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)]
+    return headings(_without_more(cells, below, notes)), line
+
+
+def _numbered_rows(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
+    """Name a first column that has no heading, as of row names that are numbers."""
+    if len(below) > 1 and {len(row) for row in below} == {len(cells) + 1}:
+        first = [row[0].strip() for row in below]
+        if first in [[str(start + place) for place in range(len(first))] for start in (0, 1)]:
+            notes.append("the rows have a number before the first heading; it was not used")
+            return ["", *cells]
+    return cells
+
+
+def _without_more(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
+    """Leave out headings at the end that no row has a cell for, or that are a comment, unless they are known ones."""
+    widths = {len(row) for row in below}
+    width = min(widths, default=len(cells))
+    width = next((place for place in range(width, len(cells)) if cells[place].strip().startswith("#")), width)
+    more = [cell.strip() for cell in cells[width:]]
+    comment = bool(more) and more[0].startswith("#")
+    if not more or not width or not (comment or widths == {width}) or any(map(vocabulary.meaning, more)):
+        return cells
+    left = "; ".join(cell[:_LONG] for cell in more if cell)
+    notes.append(f"the line of headings has more cells than the rows; left out: {left}")
+    return cells[:width]
+
+
+def _second(cells: list[str], below: list[str]) -> list[str] | None:
+    """Join headings in two rows, where some columns share a merged one and are named apart below; None where not."""
+    width = max(len(cells), len(below))
+    upper, lower = ([cell.strip() for cell in row] + [""] * (width - len(row)) for row in (cells, below))
+    places = [place for place in range(width) if lower[place]]
+    words = len(places) > 1 and not any(_is_number(lower[place]) for place in places)
+    shared = [place for place in places if not upper[place]]
+    spread = words and shared and all(upper[place] or place - 1 in places for place in places)
+    own = [place for place in range(width) if upper[place] and not lower[place]]
+    return [lower[place] or upper[place] for place in range(width)] if spread and own else None
+
+
+def _is_number(cell: str) -> bool:
+    """Tell whether a cell is a number, however its decimals are written."""
+    return cell.replace(",", "").replace(".", "").lstrip("+-").isdecimal()
+
+
+# Tables of ours, whose texts stand there with apostrophes that keep them from being formulas
+
+
+def _of_design(table: Table) -> Table:
+    """Take away what keeps the cells from being formulas, where a table is a designed campaign's."""
+    if not {*designs.HEADINGS} <= {*table.cells}:
+        return table
+    cells = table.cells.apply(lambda column: column.map(unguarded, na_action="ignore").astype("str").str.strip())
+    return replace(table, cells=cells.mask(cells.eq("")))
+
+
+def _without_example(table: Table) -> Table:
+    """Take the example row out before anything is found out from the rows, such as the scale."""
+    if not table.cells.head(HEAD).eq(EXAMPLE).any(axis=None):
+        return table
+    rest = ~table.cells.eq(EXAMPLE).any(axis=1)
+    return replace(table, cells=table.cells[rest], notes=[*table.notes, PASSED_OVER])
+
+
+# Workbooks
+
+
+def _sheets(path: Path, name: str | None) -> list[Table]:
+    """Take the sheets of a workbook that hold any rows; only the named one where there is a name.
+
+    Raises DataError where the file is no workbook, would unpack to more than is sane, or has no such sheet.
+    """
+    with wall.parsed(path, "workbook", "Save it again, or the sheet as CSV.") as folder:
+        sheets = wall.said(folder, "sheets")
+    titles, hidden = [one["title"] for one in sheets], sorted(one["title"] for one in sheets if one["hidden"])
+    if name is not None and name not in titles:
+        raise DataError(f"{path.name} has no sheet {name!r}; it has {', '.join(titles)}. Correct --sheet.")
+    wanted = [name] if name is not None else [title for title in titles if title not in hidden]
+    taken = [one for one in sheets if one["title"] in wanted and len(one["rows"]) > 1]
+    if not taken:
+        raise DataError(f"{path.name} has no rows in {', '.join(wanted) or 'a visible sheet'}. Check the file.")
+    more = [f"hidden sheets were not read: {', '.join(hidden)}"] if hidden and name is None else []
+    return [_sheet(path, one["title"], one["rows"], one["merged"], more) for one in taken]
+
+
+def _sheet(path: Path, title: str, rows: list[Row], merged: _Merged, more: list[str]) -> Table:
+    """Take the rows of one sheet; what a merged cell says of a segment and the like is said of all its rows."""
+    notes = [f"sheet {title!r}", *more]
+    _demand_table(path, rows[:HEAD])
+    header, after = _headed(path.name, [(line, cells) for line, cells in rows[:HEAD]], notes)
+    width = len(header)
+    grid = {line: [*cells, *[""] * (width - len(cells))] for line, cells in rows if line > after}
+    _fill(path.name, grid, header, merged, after, notes)
+    if any(cell.strip() for cells in grid.values() for cell in cells[width:]):
+        notes.append("there are cells beyond the headings, which were not read")
+    columns = {name: [cells[place] for cells in grid.values()] for place, name in enumerate(header)}
+    named = title if languages.in_name(title) else path.name
+    first = [(line, cells) for line, cells in rows[:HEAD]]
+    table = Table(path, text_table(columns, [*grid]), after, first, typed=True, title=title, named=named, notes=notes)
+    return _of_design(table)
+
+
+def _fill(
+    origin: str, grid: dict[int, list[str]], header: list[str], merged: _Merged, after: int, notes: list[str]
+) -> None:
+    """Write what merged cells hold into each of their rows, and say what cannot be told."""
+    lines, width, filled, left = sorted(grid), len(header), set(), ""
+    steps = len(grid) * width  # cells that do not lie over one another cover each place once
+    shared = {place for place, name in enumerate(header) if vocabulary.meaning(name) in _FILLED}
+    for (first, column), (last, beyond) in sorted(merged):
+        if after > last or column >= width:
+            continue
+        if column == beyond and column in shared:
+            filled.add(header[column])
+            value = grid[first + 1][column] if first + 1 in grid else ""
+            below = lines[bisect_left(lines, first + 1) : bisect_right(lines, last + 1)] if value else []
+            steps -= len(below)
+            if steps < 0:
+                raise DataError(f"{origin} has merged cells over one another. Unmerge them and fill them down.")
+            for line in below:
+                grid[line][column] = grid[line][column] or value
+        elif first >= after:
+            left = left or f"{_letters(column)}{first + 1}:{_letters(beyond)}{last + 1}"
+    if filled:
+        names = ", ".join(name for name in header if name in filled)
+        notes.append(f"merged cells were read as the value of each of their rows, in {names}")
+    if left:
+        notes.append(
+            f"the sheet has merged cells, such as {left}, of which only the first holds the value; rows that lack it "
+            "were rejected: unmerge them, and fill them in one by one"
+        )
+
+
+def _letters(column: int) -> str:
+    """Name a column as spreadsheets do.
+
+    >>> _letters(0), _letters(25), _letters(26)
+    ('A', 'Z', 'AA')
+    """
+    return (_letters(column // 26 - 1) if column >= 26 else "") + chr(ord("A") + column % 26)

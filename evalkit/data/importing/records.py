@@ -1,0 +1,426 @@
+"""Take the objects of JSON: lines of them, an array, or an object that holds arrays; nested ones a row a judgement."""
+
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from evalkit import DataError
+from evalkit.data import languages
+from evalkit.data.importing import vocabulary, wall
+from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Broken, Table, text_table
+from evalkit.data.importing.vocabulary import bare, is_criterion, meaning
+
+_DEEPEST = 32  # objects within objects
+_ALONE = ({"annotation", "item_i"}, {"info", "payload"}, {"data", "annotations"})  # one object, whatever lists it has
+_REMEDY = "Write an array of objects, or one object a line."
+_DAMAGED = "is not UTF-8, or holds a damaged letter: save the file in UTF-8"
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+
+Object = dict[str, Any]
+Cells = Mapping[str, Any]
+
+
+@dataclass
+class Records:
+    """The objects of a file or, of an object with several arrays, those of one; each with its line.
+
+    What is read as a whole has no lines: there objects are counted from 1. title: the array's name. broken: lines
+    that hold no object.
+    """
+
+    objects: list[tuple[int, Object]]
+    broken: list[Broken] = field(default_factory=list)
+    title: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+class Digits(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def loaded(text: bytes) -> tuple[Any, str]:
+    """Read JSON that the wall has let through: what it says, and why it is none. Numbers are texts of their digits.
+
+    >>> loaded(b'{"score": 4.50}')
+    ({'score': '4.50'}, '')
+    """
+    try:
+        said = json.loads(
+            text.decode("utf-8-sig"),
+            parse_float=Digits,
+            parse_int=Digits,
+            parse_constant=Digits,
+            object_pairs_hook=_object,
+        )
+    except UnicodeDecodeError:
+        return None, _DAMAGED
+    except (ValueError, RecursionError) as problem:
+        return None, f"is no JSON object: {problem}"
+    return said, ""
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Take an object, in which a name stands once: JSON would silently take the last."""
+    if len(said := dict(pairs)) < len(pairs):
+        raise ValueError("a name stands twice in it")
+    return said
+
+
+def whole(path: Path, remedy: str) -> Any:
+    """Read a side file that is JSON as a whole. Raises DataError, ending in the remedy, where it is none."""
+    wall.demand_readable(path, remedy)
+    said, reason = loaded(wall.content(path))
+    if reason:
+        raise DataError(f"{path.name} {reason}. {remedy}")
+    return said
+
+
+def records(path: Path) -> list[Records]:
+    """Take the objects of a JSON file: one list, or one for each array of an object that holds several.
+
+    Raises DataError where it holds no object, or is no sound JSON.
+    """
+    wall.demand_readable(path, "Split it, or write the judgements as CSV.")
+    content = wall.content(path)
+    start = content[:4096].lstrip(_BLANK)
+    first = next((line for line in io.BytesIO(content) if line.strip(_BLANK)), b"")
+    alone, reason = loaded(first)
+    several = bool(content[content.find(first) + len(first) :].strip())
+    if start[:1] not in (b"[", b"{") or (several and not reason):
+        return [_lines(path, content)]
+    said, problem = (alone, reason) if not several else loaded(content)
+    if problem:
+        if start.startswith(b"{") and any(isinstance(loaded(line)[0], dict) for line in content.split(b"\n")[:HEAD]):
+            return [_lines(path, content)]
+        raise DataError(f"{path.name} {problem}. {_REMEDY}")
+    return _of_whole(path, said)
+
+
+def _lines(path: Path, content: bytes) -> Records:
+    """Take an object from each line."""
+    result = Records([])
+    for line, raw in enumerate(io.BytesIO(content), 1):
+        if not raw.strip(_BLANK):
+            continue
+        said, reason = loaded(raw)
+        if not reason and (b"\\ud" in raw.lower() or b"\xef\xbf\xbd" in raw):
+            reason = _flaw(said)
+        reason = reason or ("" if isinstance(said, dict) else "is no JSON object")
+        if reason:
+            result.broken.append(Broken(line, reason, [raw.decode("utf-8-sig", "replace").strip()]))
+        else:
+            result.objects.append((line, said))
+    if not result.objects:
+        raise DataError(f"{path.name} has no JSON object on its lines. Write one object a line (JSON Lines).")
+    return result
+
+
+def _flaw(said: Any) -> str:
+    """Say which letters of a value are none: half of a surrogate pair, which no file can hold, or a damaged one."""
+    try:
+        text = json.dumps(said, ensure_ascii=False)
+        text.encode()
+    except UnicodeEncodeError:
+        return "holds half of a surrogate pair, which is no letter: write the whole letter"
+    except RecursionError:
+        return "is no JSON object: it nests too deep"
+    return _DAMAGED if "\ufffd" in text else ""
+
+
+def _of_whole(path: Path, said: Any) -> list[Records]:
+    """Take the objects of an array, of an object's arrays, or the one object that there is."""
+    if isinstance(said, list):
+        return [_counted(path, said, "")]
+    if not isinstance(said, dict):
+        raise DataError(f"{path.name} holds one value, no objects. {_REMEDY}")
+    arrays = {name: value for name, value in said.items() if _objects(value)}
+    others = {name: value for name, value in said.items() if name not in arrays}
+    if not arrays or vocabulary.count_known(_flat_names(others)) > 1 or any(one <= set(said) for one in _ALONE):
+        return [_counted(path, [said], "")]
+    return [_counted(path, value, name) for name, value in arrays.items()]
+
+
+def _flat_names(said: Object) -> list[str]:
+    """Name the cells of an object; none where it cannot be written as cells."""
+    try:
+        return list(flat(said))
+    except (ValueError, RecursionError):
+        return []
+
+
+def _objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value[:HEAD])
+
+
+def _counted(path: Path, values: list[Any], title: str) -> Records:
+    """Count the objects of an array."""
+    where = f"the array {title!r}" if title else "the file"
+    note = f"{where} is read as a whole: what is called a line is the number of an object in it"
+    result = Records([], title=title, notes=[note])
+    for place, value in enumerate(values, 1):
+        reason = _flaw(value) or ("" if isinstance(value, dict) else "is no JSON object")
+        if reason:
+            result.broken.append(Broken(place, reason, [ascii(value)]))
+        else:
+            result.objects.append((place, value))
+    if not result.objects:
+        raise DataError(f"{path.name} has no JSON object in it. {_REMEDY}")
+    return result
+
+
+def flat(said: Cells, before: str = "", depth: int = 0) -> dict[str, str]:
+    """Write an object as cells: an object within it under dotted names, nothing as nothing, lists as JSON.
+
+    Raises ValueError where objects nest too deep, or two values have one name.
+
+    >>> flat({"rater": {"id": "Ann"}, "score": 4, "spans": [1, 2], "seen": None})
+    {'rater.id': 'Ann', 'score': '4', 'spans': '[1, 2]', 'seen': ''}
+    """
+    if depth > _DEEPEST:
+        raise ValueError(f"objects nest more than {_DEEPEST} deep")
+    cells: dict[str, str] = {}
+    for name, value in said.items():
+        title = f"{before}{name}"
+        inner = flat(value, f"{title}.", depth + 1) if isinstance(value, dict) and value else {title: cell(value)}
+        if twice := [one for one in inner if one in cells]:
+            raise ValueError(f"two values have the name {min(twice)}")
+        cells |= inner
+        if len(cells) > 2 * MOST_COLUMNS:
+            raise ValueError(f"more than {2 * MOST_COLUMNS:,} values")
+    return cells
+
+
+def cell(value: object) -> str:
+    """Write a value as a cell: text as it is, nothing as nothing, lists and objects as JSON."""
+    if value is None or isinstance(value, bool | str):
+        return "" if value is None else str(value)
+    return as_text(value)
+
+
+def as_text(value: object) -> str:
+    """Write a value as JSON, numbers with their own digits."""
+    if isinstance(value, Digits):
+        return str(value)
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(str(name), ensure_ascii=False)}: {as_text(one)}" for name, one in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_text, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_table(path: Path, read: Records) -> Table:
+    """Lay objects out as a table under dotted names, nested ones a row a judgement."""
+    read = _unfolded(read)
+    rows = []
+    for line, said in read.objects:
+        try:
+            rows.append((line, flat(said)))
+        except (ValueError, RecursionError) as problem:
+            names = as_text([*said][:MOST_COLUMNS])
+            read.broken.append(Broken(line, f"is no JSON object: {problem}", [names]))
+    return laid_out(path, read, rows)
+
+
+def laid_out(path: Path, read: Records, rows: Iterable[tuple[int, Cells]], *, kind: str = "") -> Table:
+    """Make a table of rows of cells; the names of all rows are its columns, wherever one appears.
+
+    Cells that are no texts stay what they are. Raises DataError where there are more names than a table has columns.
+    """
+    rows, names = list(rows), dict[str, None]()
+    for line, cells in rows:
+        names |= dict.fromkeys(cells)
+        if len(names) > MOST_COLUMNS:
+            raise DataError(
+                f"{path.name}, line {line}: more than {MOST_COLUMNS:,} different names up to here. Write each "
+                "judgement under the same names."
+            )
+    texts = [name for name in names if all(isinstance(cells.get(name, ""), str) for _, cells in rows)]
+    lines = [line for line, _ in rows]
+    same: dict[str, str] = {}  # each distinct cell once
+    columns = {name: [same.setdefault(cells.get(name, ""), cells.get(name, "")) for _, cells in rows] for name in texts}
+    frame = text_table(columns, lines)
+    for name in (name for name in names if name not in texts):
+        frame[name] = [cells.get(name) for _, cells in rows]
+    titles = [name if name.strip() else f"column {place}" for place, name in enumerate(frame, 1)]
+    return Table(
+        path,
+        frame.set_axis(titles, axis=1),
+        kind=kind,
+        title=read.title,
+        named=read.title if languages.in_name(read.title) else path.name,
+        notes=read.notes,
+        broken=sorted(read.broken, key=lambda one: one.line),
+    )
+
+
+# Nested objects, in which names are people, systems or segments
+
+_LOOKS = {
+    "annotator": re.compile(
+        r"(w|a|ann|p|worker|annotator|rater|user|judge|participant|evaluator)[\W_]*\d+|\S+@\S+", re.I
+    ),
+    "segment": re.compile(r"(item|it|seg|segment|sent|sentence|line|src)?[\W_]*\d+", re.I),
+}
+_CALLED = {role: frozenset(words.split()) for role, words in vocabulary.table("called").items()}
+_OF_ERRORS = {"severity", "category", "start", "end", "start_i", "end_i", "span"}
+_MOST = 8  # levels of objects
+
+
+def _unfolded(read: Records) -> Records:
+    """Return records with an object for each judgement where theirs hold several under names; else as they are.
+
+    Names that are no headings, at as many places as there are judgements, become a column: of annotators, systems or
+    segments where what the object is called, how the names look, or what else is lacking tells which; else of that
+    object's own name, which ``--map`` then takes.
+    """
+    objects = [(line, one) for line, said in read.objects for one in _keyed(said)]
+    notes = [] if len(objects) == len(read.objects) else ["each object within an object became a row"]
+    for _ in range(_MOST):
+        name, role, measures = _several(objects)
+        if not name and not measures:
+            break
+        objects = [(line, one) for line, said in objects for one in _each(said, name, role, measures)]
+        notes.append(f"what {name or ', '.join(measures)} holds became a row each" + (f", by {role}" if role else ""))
+    return replace(read, objects=objects, notes=[*read.notes, *notes])
+
+
+def _keyed(said: Object) -> Iterator[Object]:
+    """Take objects in objects in objects, whose names are all of one kind at each depth, apart; level 1, level 2, …"""
+    depths = _depths(said)
+    if not depths:
+        yield said
+        return
+    leaves = [*_leaves(said, depths)]
+    have = {meaning(name) for _, leaf in leaves for name in leaf}
+    roles = _roles([[path[depth] for path, _ in leaves] for depth in range(depths)], have)
+    for path, leaf in leaves:
+        yield dict(zip(roles, path)) | leaf
+
+
+def _depths(said: Object) -> int:
+    """Count the levels of names above judgements or numbers, in an object that holds nothing but objects; else 0."""
+    level, depth = [said], 0
+    while depth < _MOST and level and not any(map(_is_heading, _names(level))):
+        inner = [value for one in level for value in one.values()]
+        if all(map(_is_number, inner)):
+            return depth + 1 if depth else 0
+        if not all(isinstance(value, dict) and value for value in inner) or len(said) < 2:
+            return 0
+        level, depth = inner, depth + 1
+    alike = len({frozenset(filter(_is_heading, one)) for one in level}) == 1 and any(map(_is_measure, _names(level)))
+    return depth if depth > 1 or alike else 0
+
+
+def _names(objects: Iterable[Object]) -> set[str]:
+    return {name for one in objects for name in one}
+
+
+def _leaves(value: Any, depths: int, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Object]]:
+    if len(path) == depths:
+        yield path, value if isinstance(value, dict) else {"score": value}
+        return
+    for name, inner in value.items():
+        yield from _leaves(inner, depths, (*path, name))
+
+
+def _roles(names: list[list[str]], have: set[str | None]) -> list[str]:
+    """Name the levels: by how their names look, the last one by what is still lacking."""
+    lacking = [role for role in ("segment", "annotator", "system") if role not in have]
+    roles = [f"level {depth}" for depth in range(1, len(names) + 1)]
+    for role in ("annotator", "segment"):
+        alike = [depth for depth, own in enumerate(names) if all(map(_LOOKS[role].fullmatch, own))]
+        alike = [depth for depth in alike if roles[depth].startswith("level")]
+        if role in lacking and len(alike) == 1:
+            roles[alike[0]] = role
+            lacking.remove(role)
+    left = [depth for depth, role in enumerate(roles) if role.startswith("level")]
+    if len(left) == 1 and len(lacking) == 1:
+        roles[left[0]] = lacking[0]
+    return roles
+
+
+def _several(objects: list[tuple[int, Object]]) -> tuple[str, str, list[str]]:
+    """Find what holds several judgements in each object: how it is called, the column of its names, and its parts."""
+    first = next((said for _, said in objects), {})
+    have = {meaning(name) for name in first} | ({"segment"} if "source" in first else set())
+    measures = [name for name, value in first.items() if isinstance(value, dict) and is_criterion(name)]
+    inner = {one for _, said in objects for name in measures for one in said.get(name) or ()}
+    values = [value for name in measures for value in first[name].values()]
+    if inner and not any(map(_is_heading, inner)) and all(map(_is_number, values)):
+        return "", _role("", inner, have) or "names", measures
+    for name, value in first.items():
+        if isinstance(value, list) and value and _are_judgements(value) and "score" not in have:
+            return name, "", []
+        if not isinstance(value, dict) or not value:
+            continue
+        held = [said[name] for _, said in objects if isinstance(said.get(name), dict)]
+        inner, parts = _names(held), [one for part in held for one in part.values()]
+        if any(map(_is_heading, inner)):
+            continue
+        role = _role(name, inner, have)
+        called = [own for own, words in _CALLED.items() if bare(name) in words]
+        if all(isinstance(part, dict) for part in parts):
+            deeper = bool(called) and any(isinstance(one, dict) for part in parts for one in part.values())
+            if deeper or any(map(_is_measure, _names(parts))):
+                return name, role or name, []
+        people = role == "annotator" and all(map(_LOOKS["annotator"].fullmatch, inner))
+        if all(map(_is_number, parts)) and (people or role in called):
+            return name, role, []
+    return "", "", []
+
+
+def _role(name: str, inner: set[str], have: set[str | None]) -> str:
+    """Say what names are: as they look or their object is called, else the one thing that is lacking; "" where open."""
+    lacking = [role for role in ("system", "annotator", "segment") if role not in have]
+    looks = [role for role, look in _LOOKS.items() if all(map(look.fullmatch, inner))]
+    called = [role for role, words in _CALLED.items() if bare(name) in words]
+    told = [role for role in (*looks, *called) if role in lacking]
+    return told[0] if told else lacking[0] if len(lacking) == 1 else ""
+
+
+def _each(said: Object, name: str, role: str, measures: list[str]) -> Iterator[Object]:
+    """Take the judgements of an object apart, each with what all of them share."""
+    rest = {key: value for key, value in said.items() if key not in (measures or [name])}
+    if measures:
+        parts = {measure: said.get(measure) or {} for measure in measures}
+        if not all(isinstance(part, dict) for part in parts.values()):
+            yield said
+            return
+        for one in dict.fromkeys(one for part in parts.values() for one in part):
+            yield rest | {role: one} | {measure: part.get(one) for measure, part in parts.items()}
+        return
+    value = said.get(name)
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        yield from (rest | one for one in value)
+    elif isinstance(value, dict) and role:
+        for one, part in value.items():
+            yield rest | {role: one} | (part if isinstance(part, dict) else {"score": part})
+    elif value:  # not what the others have there: a row of its own, which lacks what a judgement must have
+        yield said
+
+
+def _are_judgements(values: list[Any]) -> bool:
+    """Tell whether a list holds judgements rather than marked errors."""
+    if not all(isinstance(value, dict) for value in values) or _OF_ERRORS & _names(values):
+        return False
+    meant = {meaning(name) for name in _names(values)}
+    return "annotator" in meant and ("score" in meant or any(map(is_criterion, _names(values))))
+
+
+def _is_heading(name: str) -> bool:
+    return meaning(name) is not None or is_criterion(name) or name in vocabulary.OTHERS
+
+
+def _is_measure(name: str) -> bool:
+    return is_criterion(name) or meaning(name) == "score"
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and bool(re.fullmatch(r"-?\d+([.,]\d+)?|", value.strip())))

@@ -1,0 +1,378 @@
+"""Say which segment each item of an Appraise export is, for an item number may be a place in an account's task.
+
+Batches, which Appraise was given, tell it exactly; so do source texts; else the order within documents, mostly.
+"""
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data.importing import records
+from evalkit.data.importing.tables import Seen
+from evalkit.data.names import plain
+
+_DOC = ["src_lang", "tgt_lang", "doc"]
+_SHOWING = ["account", "target", "showing"]
+#: What names an item of a task: its number, its document and its system as they stand in the export.
+_KEY = ["item", "showing", "target"]
+_SHARED = 0.5  # share of common item numbers from which on they are segments; by chance it stays below a tenth
+_UNIQUE, _WHOLE = 0.95, 0.8  # of an account's numbers, and of showings without gaps, where numbers are places in tasks
+_NAMED = 20  # documents that are named one by one
+_MOST = 1_000_000  # comparisons for one showing; where a text stands thousands of times, no order is sought
+_GIVEN = "Pass the JSON file of batches that Appraise was given with --batches."
+
+
+@dataclass
+class Found:
+    """Segments by line, how they were found and how sure that is. own: they are the file's own numbers.
+
+    unsure: the share of segments of which it is not certain that all systems' judgements were brought together.
+    """
+
+    segments: pd.Series
+    said: str
+    own: bool = False
+    unsure: float = 0.0
+
+
+@dataclass
+class Batches:
+    """Tasks, each with the segment of every item (by ``_KEY``), from files of batches."""
+
+    names: list[str]
+    tasks: list[dict[tuple[str, str, str], str]]
+    seen: list[Seen] = field(default_factory=list)
+
+
+def found(shown: pd.DataFrame, given: Batches | None, *, origin: str) -> Found:
+    """Find the segment of each item: by batches, by source texts, by order within documents, or as the file has it.
+
+    shown: src_lang, tgt_lang, account, target (the system as in the file), showing (the document as in the file), doc
+    and system without marks, item (its number, as text), degraded, and source where the file has texts.
+    """
+    if given:
+        return _of_batches(shown, given, origin)
+    share = _shared(shown)
+    if share is None or share >= _SHARED:
+        who = "" if share is None else f": the systems of a document share {share:.0%} of them"
+        return Found(shown["item"], f"segments are the item numbers of {origin}{who}" if who else "", own=True)
+    table = shown.assign(number=pd.to_numeric(shown["item"], errors="coerce"))
+    if "source" in shown and shown["source"].notna().all():
+        return _of_texts(table)
+    if _places(shown):
+        return _of_order(table)
+    return Found(
+        shown["item"],
+        f"segments are the item numbers of {origin}, but the systems of a document share only {share:.0%} of them: if "
+        "they are places in a task, pass what Appraise was given with --batches",
+        own=True,
+        unsure=1.0 - share,
+    )
+
+
+def _shared(shown: pd.DataFrame) -> float | None:
+    """Return which share of item numbers the systems of a document have in common, two by two; None for one system.
+
+    Where no document has several systems, several accounts stand in for them.
+    """
+    clean = shown[~shown["degraded"]]
+    for who in (["system"], ["system", "account"]):
+        cells = clean[[*_DOC, *who, "item"]].drop_duplicates()
+        sizes = cells.groupby([*_DOC, *who]).size().rename("size").reset_index().sort_values("size", kind="stable")
+        larger = sizes.groupby(_DOC).cumcount(ascending=False)
+        possible = int((sizes["size"] * larger).sum())
+        if possible:
+            both = cells.groupby([*_DOC, "item"]).size()
+            return float((both * (both - 1) // 2).sum() / possible)
+    return None
+
+
+def _places(shown: pd.DataFrame) -> bool:
+    """Tell whether numbers read like places in tasks: an account has each once, and those of a document in a row."""
+    number = pd.to_numeric(shown["item"], errors="coerce")
+    if not (number.notna() & (number % 1 == 0)).all():
+        return False
+    items = shown.assign(number=number)[[*_SHOWING, "number"]].drop_duplicates()
+    once = items.groupby(["account", "number"]).size().eq(1).mean()
+    spans = items.groupby(_SHOWING)["number"].agg(["min", "max", "size"])
+    return bool(once >= _UNIQUE and (spans["max"] - spans["min"] + 1).eq(spans["size"]).mean() >= _WHOLE)
+
+
+# Batches
+
+
+def batches(paths: Sequence[Path]) -> Batches:
+    """Read files of batches. Raises DataError where one is no list of tasks with items."""
+    tasks, seen, ways = [], [], set()
+    for path in paths:
+        if not path.is_file():
+            raise DataError(f"{path.name} is not there, or is no file. {_GIVEN}")
+        seen.append(Seen.at(path))
+        said = records.whole(path, _GIVEN)
+        if not isinstance(said, list) or not said:
+            raise DataError(f"{path.name} is no list of tasks. {_GIVEN}")
+        items = [_items(task, path) for task in said]
+        lines = [[_line(item) for item in task] for task in items]
+        named = all(one is not None for task in lines for one in task)
+        ways.add(named)
+        for task, own in zip(items, lines if named else _by_texts(items, path)):
+            tasks.append({_key(item): str(segment) for item, segment in zip(task, own) if segment is not None})
+    if len(ways) > 1:
+        raise DataError("Some files of batches name segments (_item) and some do not. Import their exports one by one.")
+    return Batches([path.name for path in paths], tasks, seen)
+
+
+def _items(task: Any, path: Path) -> list[dict[str, Any]]:
+    """Return a task's items without those of the tutorial."""
+    items = task.get("items") if isinstance(task, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) and "itemID" in item for item in items):
+        raise DataError(f"{path.name} holds a task without items that have an itemID. {_GIVEN}")
+    return [item for item in items if "tutorial" not in f"{item.get('documentID')}{item.get('targetID')}"]
+
+
+def _key(item: dict[str, Any]) -> tuple[str, str, str]:
+    number, document, target = (plain(str(item.get(name, ""))) for name in ("itemID", "documentID", "targetID"))
+    return number, document, target
+
+
+def _line(item: dict[str, Any]) -> str | None:
+    """Return the line of the test set that an item names, as in ``system | line | document``."""
+    parts = [part.strip() for part in str(item.get("_item", "")).split(" | ")]
+    return parts[1] if len(parts) >= 3 and parts[1] else None
+
+
+def _by_texts(items: list[list[dict[str, Any]]], path: Path) -> list[list[str | None]]:
+    """Find segments by their source texts, document by document."""
+    if not all(isinstance(item.get("sourceText"), str) for task in items for item in task):
+        raise DataError(f"{path.name} names no segments (_item), and its items lack a sourceText. {_GIVEN}")
+    rows = [(number, *_key(item), plain(item["sourceText"])) for number, task in enumerate(items) for item in task]
+    table = pd.DataFrame(rows, columns=["account", *_KEY, "source"])
+    table["doc"] = table["showing"].str.split("#").str[0]
+    values = iter(by_texts(table.assign(number=range(len(table))), document=["doc"]))
+    return [[None if pd.isna(one := next(values)) else str(one) for _ in task] for task in items]
+
+
+def _of_batches(shown: pd.DataFrame, given: Batches, origin: str) -> Found:
+    """Take segments from batches; an account's task is the one that fits best. Raises DataError where none is known."""
+    tasks_of = defaultdict(list)
+    for number, task in enumerate(given.tasks):
+        for key in task:
+            tasks_of[key].append(number)
+    items = list(shown[["account", *_KEY]].drop_duplicates().itertuples(index=False, name=None))
+    fits: dict[str, Counter[int]] = defaultdict(Counter)
+    for account, *key in items:
+        fits[account].update(tasks_of.get(tuple(key), ()))
+    known = {}
+    for account, *key in items:
+        ranked = [(fits[account][number], number) for number in tasks_of.get(tuple(key), ())]
+        best = {given.tasks[number][tuple(key)] for fit, number in ranked if fit == max(ranked)[0]}
+        if len(best) == 1:
+            known[account, *key] = best.pop()
+    names = ", ".join(given.names)
+    if not known:
+        raise DataError(
+            f"{names}: none of the items of {origin} is in these batches. Pass the batches of this campaign with "
+            "--batches, or leave the option out."
+        )
+    keys = shown[["account", *_KEY]].itertuples(index=False, name=None)
+    segments = pd.Series([known.get(key) for key in keys], index=shown.index, dtype="str")
+    open_ = segments.isna()
+    said = f"segments are those of {names}, exactly: all {len(shown):,} items of {origin} are in it"
+    if open_.any():
+        said = (
+            f"segments are those of {names} for {(~open_).sum():,} of {len(shown):,} items of {origin}; the others are "
+            f"not in it (documents {_list(shown.loc[open_, 'doc'])}) and share no segment"
+        )
+    return Found(segments.fillna(_alone(shown)), said, unsure=float(open_.mean()))
+
+
+# Source texts
+
+
+def _of_texts(table: pd.DataFrame) -> Found:
+    """Take segments from source texts."""
+    segments = by_texts(table, document=_DOC)
+    open_ = segments.isna()
+    count = len(pd.concat([table[_DOC], segments], axis=1)[~open_].drop_duplicates())
+    said = f"segments were found by their source texts within documents: {count:,}"
+    if open_.any():
+        said += (
+            f"; {open_.sum():,} judgements of texts that stand twice in a document that was cut "
+            f"({_list(table.loc[open_, 'doc'])}) share no segment"
+        )
+    return Found(segments.fillna(_alone(table)), said, unsure=float(open_.mean()))
+
+
+def by_texts(shown: pd.DataFrame, *, document: list[str]) -> pd.Series:
+    """Number the segments of each document by the order of their source texts; missing where a text leaves it open.
+
+    shown: account, showing, number (order of items within a showing), source, and the columns of ``document``. The
+    longest showing of a document gives the order. A text that a document has twice is told apart by its neighbours.
+
+    >>> table = pd.DataFrame({"account": list("aaabb"), "showing": "d", "doc": "d", "number": [1, 2, 3, 8, 9],
+    ...                       "source": ["x", "y", "x", "y", "x"]})
+    >>> by_texts(table, document=["doc"]).tolist()
+    ['1', '2', '3', '2', '3']
+    """
+    who = [name for name in ("account", "target", "showing") if name in shown]
+    item = [*document, *who, "number"]
+    table = shown.sort_values("number", kind="stable").drop_duplicates(item)  # an item may be submitted again
+    segments: dict[object, str | None] = {}
+    for _, part in table.groupby(document, sort=False):
+        seen = {key: items["source"].tolist() for key, items in part.groupby(who, sort=False)}
+        whole = max(seen.values(), key=len)
+        known = set(whole)
+        order = [*whole, *dict.fromkeys(text for texts in seen.values() for text in texts if text not in known)]
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, text in enumerate(order, 1):
+            places[text].append(place)
+        for key, items in part.groupby(who, sort=False):
+            segments.update(zip(items.index, _aligned(seen[key], order, places)))
+    keys = pd.MultiIndex.from_frame(table.loc[list(segments), item])
+    of_item = pd.Series(list(segments.values()), index=keys, dtype="str")
+    return pd.Series(of_item.reindex(pd.MultiIndex.from_frame(shown[item])).to_numpy(), index=shown.index, dtype="str")
+
+
+def _aligned(texts: list[str], whole: list[str], places: dict[str, list[int]]) -> list[str | None]:
+    """Place the texts of a showing among those of the document; None where several places fit."""
+    starts = places[texts[0]]
+    if len(starts) * len(texts) <= _MOST:
+        starts = [start for start in starts if whole[start - 1 : start - 1 + len(texts)] == texts]
+        if len(starts) == 1:
+            return [str(starts[0] + place) for place in range(len(texts))]
+    return [str(places[text][0]) if len(places[text]) == 1 else None for text in texts]
+
+
+# Order within documents
+
+
+def _of_order(table: pd.DataFrame) -> Found:
+    """Count items within documents; parts of one are joined where their accounts follow each other."""
+    runs, lengths = _runs(table)
+    whole = runs["size"].eq(runs["length"]) | (runs["span"].eq(runs["length"]))
+    runs["first"], runs["like"] = np.where(whole, 1.0, np.nan), runs["low"]
+    _join(runs)
+    _as_originals(runs)
+    place = table["number"] - table["run"].map(runs["low"]) + table["run"].map(runs["first"])
+    item = table["number"] - table["run"].map(runs["low"]) + table["run"].map(runs["like"])
+    segments = _as_text(place).fillna(_alone(table.assign(item=_as_text(item))))
+    parts = runs[~whole & ~runs["degraded"]]
+    cut = parts[_DOC].drop_duplicates()
+    total = int(lengths.sum())
+    unsure = int(lengths.reindex(pd.MultiIndex.from_frame(cut)).sum()) if len(cut) else 0
+    said = (
+        "item numbers are places in an account's task, so segments were found by their order within documents: "
+        f"{total - unsure:,} of {total:,} segments are sure, in documents that were judged whole for all systems"
+    )
+    several = runs[whole & ~runs["degraded"]].groupby([*_DOC, "system"])["account"].nunique()
+    if several.gt(1).any():
+        docs = several[several.gt(1)].reset_index()["doc"].nunique()
+        said += f"; {docs} documents were judged by several accounts, whose items in the same place are one segment"
+    if len(cut):
+        said += f"; the other {unsure:,} lie in {len(cut)} documents that were cut for a system ({_list(cut['doc'])})"
+        if parts["first"].notna().any():
+            said += ", whose parts were joined in the order of the accounts' numbers, which is likely and not certain"
+        if open_ := int(place.isna().sum()):
+            said += f"; {open_:,} judgements of parts that nothing places share no segment"
+        said += "; what Appraise was given, passed with --batches, makes this exact"
+    return Found(segments, said, unsure=unsure / max(total, 1))
+
+
+def _runs(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """List runs of numbers in a row within each showing of a document, and the length of each document.
+
+    A showing that has lost items inside, but spans as many as the document has, is one run. Adds ``run`` to the table.
+    """
+    order = table.sort_values([*_SHOWING, "number"], kind="stable")
+    step = order.groupby(_SHOWING, sort=False)["number"].diff()
+    table["run"] = (~step.isin([0, 1])).cumsum()
+    lengths = _measured(table).groupby(_DOC)["size"].max()
+    spans = table.groupby(_SHOWING)["number"].agg(["min", "max"])
+    span = pd.MultiIndex.from_frame(table[_SHOWING]).map(spans["max"] - spans["min"] + 1)
+    length = pd.MultiIndex.from_frame(table[_DOC]).map(lengths)
+    one = pd.Series(np.asarray(span) == np.asarray(length), index=table.index)
+    table["run"] = table["run"].mask(one, table.groupby(_SHOWING)["run"].transform("min"))
+    runs = _measured(table)
+    runs["length"] = pd.MultiIndex.from_frame(runs[_DOC]).map(lengths)
+    return runs, lengths
+
+
+def _measured(table: pd.DataFrame) -> pd.DataFrame:
+    runs = table.groupby("run").agg(
+        **{name: (name, "first") for name in (*_DOC, *_SHOWING, "system")},
+        degraded=("degraded", "any"),
+        size=("number", "nunique"),
+        low=("number", "min"),
+        high=("number", "max"),
+    )
+    return runs.assign(span=runs["high"] - runs["low"] + 1)
+
+
+def _join(runs: pd.DataFrame) -> None:
+    """Place parts of a document one behind the other, where accounts that follow each other have them all."""
+    parts = runs[runs["first"].isna() & ~runs["degraded"]]
+    for _, group in parts.groupby([*_DOC, "system"], sort=False):
+        group = group.assign(order=group["account"].str.len()).sort_values(["order", "account"], kind="stable")
+        gathered: list[int] = []
+        for run in group.index:
+            before = group.at[gathered[-1], "account"] if gathered else None
+            if before is not None and not _follows(before, group.at[run, "account"]):
+                gathered = []
+            gathered.append(run)
+            sizes = group.loc[gathered, "size"]
+            if sizes.sum() >= group.at[run, "length"]:
+                if sizes.sum() == group.at[run, "length"]:
+                    runs.loc[gathered, "first"] = sizes.cumsum().shift(fill_value=0) + 1.0
+                gathered = []
+
+
+def _follows(one: str, other: str) -> bool:
+    """Tell whether an account's number, decimal or hexadecimal, is the next after another's.
+
+    >>> _follows("engdeu690f", "engdeu6910"), _follows("deu09", "deu10"), _follows("Ann", "Bob"), _follows("a1", "a3")
+    (True, True, False, False)
+    """
+    if len(one) != len(other) or one == other:
+        return False
+    start = next(place for place, (a, b) in enumerate(zip(one, other)) if a != b)
+    a, b = one[start:], other[start:]
+    digits = re.fullmatch(r"[0-9a-f]{1,8}", a) and re.fullmatch(r"[0-9a-f]{1,8}", b)
+    if not digits or not one[:start][-1:].isalnum() or not re.search(r"\d", one[-2:] + other[-2:]):
+        return False
+    tens = a.isdecimal() and b.isdecimal() and int(b) - int(a) == 1
+    return tens or int(b, 16) - int(a, 16) == 1
+
+
+def _as_originals(runs: pd.DataFrame) -> None:
+    """Place spoilt copies like the originals of the same length that the same account saw."""
+    who = [*_DOC, "account", "system", "size"]
+    originals = runs[~runs["degraded"]].drop_duplicates(who, keep=False)
+    copies = runs[runs["degraded"]].reset_index().merge(originals, on=who, suffixes=("_copy", "")).set_index("run")
+    runs.loc[copies.index, ["first", "like"]] = copies[["first", "like"]]
+
+
+def _as_text(numbers: pd.Series) -> pd.Series:
+    """Write whole numbers as text; missing ones stay missing."""
+    return numbers.astype("Int64").astype("str").where(numbers.notna()).astype("str")
+
+
+def _alone(shown: pd.DataFrame) -> pd.Series:
+    """Name items whose segment is unknown by their number and their task, which accounts with the same items share."""
+    marks = {}
+    for account, part in shown.groupby("account", sort=False):
+        items = sorted({"\0".join(key) for key in part[["item", "target", "showing"]].itertuples(False, None)})
+        marks[account] = hashlib.sha256("\n".join(items).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return shown["item"] + "@" + shown["account"].map(marks).astype("str")
+
+
+def _list(docs: Iterable[str]) -> str:
+    names = list(dict.fromkeys(docs))
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

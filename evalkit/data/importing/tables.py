@@ -1,0 +1,252 @@
+"""What travels from bytes to ratings: a table of text cells, the judgements in it, and the rows that are none."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data import registry
+from evalkit.data.designs import Design
+from evalkit.data.importing import numbers
+from evalkit.data.names import plain
+
+if TYPE_CHECKING:
+    from evalkit.data.importing.metrics import Metric
+
+HEAD = 50  # rows that are looked at to recognise a format
+MOST_COLUMNS = 2_000  # more of them are no table
+#: What a row is that is no judgement of the campaign, and nobody's fault.
+EXCLUDED = "excluded"
+#: Why a judgement is set apart whose errors a scheme of weights turns into no score.
+DISCARDED = "is of a translation that the scheme of weights gives no score"
+#: The share of rows that may be rejected before an import is refused.
+REFUSE_ABOVE = 0.01
+_MOST_REJECTED = 500_000  # more rejected rows are another kind of file, and take long to write down one by one
+_LONGEST_NAME = 1_000  # letters of a heading; more are a text, and take patterns long
+
+Row = tuple[int, list[str]]  # a line, and its cells
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A file that was read, and the digest of its content before that."""
+
+    path: Path
+    digest: str
+
+    @classmethod
+    def at(cls, path: Path) -> Seen:
+        """Look at a file."""
+        return cls(path, registry.digest(path))
+
+    def hold(self) -> None:
+        """Raise DataError where the file is another one by now."""
+        try:
+            same = registry.digest(self.path) == self.digest
+        except OSError:
+            same = False
+        if not same:
+            raise DataError(
+                f"{self.path.name} changed while it was read, and nothing was imported. Import it again when nothing "
+                "writes to it any more."
+            )
+
+
+@dataclass
+class Broken:
+    """A row that cannot be cut into the columns of its file."""
+
+    line: int
+    reason: str
+    cells: list[str]
+
+
+@dataclass
+class Table:
+    """A file, a sheet or an array of one, as text cells under headings.
+
+    cells: its index is ``line``, empty cells are missing. line: of the headings, 0 where there are none. first: its
+    first rows as they stand, headings among them. typed: the cells are a workbook's. title: the sheet's or the
+    array's. named: the file, or the sheet, whose name may state the languages. kind: what reads it, where that is no
+    table (an annotation tool, a loader). beside: files that were read with it. design: of the campaign, where its
+    columns are among the cells.
+    """
+
+    path: Path
+    cells: pd.DataFrame
+    line: int = 0
+    first: list[Row] = field(default_factory=list)
+    typed: bool = False
+    title: str = ""
+    named: str = ""
+    kind: str = ""
+    notes: list[str] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+    beside: list[Seen] = field(default_factory=list)
+    design: Design | None = None
+    #: Whether a column may hold scores, for those that were looked at: several formats ask.
+    scores: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.name
+
+    @property
+    def header(self) -> list[str]:
+        """The headings."""
+        return [*self.cells]
+
+    def judged(self, name: str) -> pd.Series:
+        """What stands in a column in all rows where it says something: no empty cells, no words for no judgement."""
+        return numbers.said(self.cells[name]).dropna() if name in self.cells else pd.Series(dtype="str")
+
+    def samples(self, name: str) -> list[str]:
+        """What stands in a column on the first rows, without empty cells."""
+        return [plain(str(cell)) for cell in self.cells[name].head(HEAD - 1).dropna()]
+
+
+def text_table(columns: Mapping[str, Sequence[str]], lines: Sequence[int]) -> pd.DataFrame:
+    """Make cells of columns of text: stripped, what is then empty is missing."""
+    index = pd.Index(np.asarray(lines, dtype=np.int64), name="line")
+    if not columns:
+        return pd.DataFrame(index=index)
+    frame = pd.DataFrame({place: pd.array(cells, dtype="str") for place, cells in enumerate(columns.values())})
+    stripped = frame.apply(lambda cells: cells.str.strip()).set_axis([*columns], axis=1).set_axis(index)
+    return stripped.mask(stripped.eq(""))
+
+
+def headings(cells: Iterable[str]) -> list[str]:
+    """Name columns by the cells of their heading: text without space around it; empty and second ones get a number.
+
+    >>> headings(["", " system ", "score", "score"])
+    ['column 1', 'system', 'score', 'score (column 4)']
+    """
+    names: list[str] = []
+    for place, cell in enumerate(cells, 1):
+        name = " ".join(plain(cell[:_LONGEST_NAME]).split())
+        names.append(f"{name} (column {place})" if name in names else name or f"column {place}")
+    return names
+
+
+def constant(value: str, index: pd.Index) -> pd.Series:
+    """Repeat one text for all rows."""
+    return pd.Series(pd.array([value], dtype="str").take(np.zeros(len(index), int)), index=index)
+
+
+def mapped_cells(cells: pd.Series, function: Callable[[str], str | None]) -> pd.Series:
+    """Apply a function to each distinct text of a column; None becomes missing, and what is missing stays so.
+
+    >>> mapped_cells(pd.Series(["a", "b", "a"], dtype="str"), {"a": "x"}.get).tolist()
+    ['x', nan, 'x']
+    """
+    codes, distinct = pd.factorize(cells)
+    values = pd.array([*(function(str(text)) for text in distinct), None], dtype="str")
+    return pd.Series(values.take(codes), index=cells.index)
+
+
+def text_digest(text: str) -> str:
+    """Name a source text by eight digits of a hash, however its words are spaced.
+
+    >>> text_digest("Two  words") == text_digest("Two words\\u200b")
+    True
+    """
+    return hashlib.sha256(" ".join(plain(text).split()).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+@dataclass(slots=True)
+class Rejection:
+    """A row that is not in the result: ``rejected``, or ``excluded`` because it is no judgement.
+
+    annotator: as it stands in the row, to be hidden. place: of the row in its table, where a line holds several.
+    """
+
+    line: int
+    column: str
+    value: str
+    reason: str
+    kind: str = "rejected"
+    annotator: str | None = None
+    place: int | None = None
+
+
+class Rejecting:
+    """Collect the rejected rows of one table, each once. annotator: the heading of their names, where there is one."""
+
+    def __init__(self, frame: pd.DataFrame, annotator: str | None = None):
+        self._lines, self._annotator = frame.index, annotator
+        self._rows: dict[int, Rejection] = {}
+        self._columns = {name: cells.array for name, cells in frame.items()}  # a frame takes long to find a cell
+
+    def __call__(self, places: Iterable[int], column: str, reason: str, kind: str = "rejected") -> None:
+        """Reject the rows at some places of the table for what stands in a column."""
+        for place in map(int, places):
+            if place not in self._rows:
+                value = "" if column == self._annotator else self._cell(column, place) or ""
+                name = self._cell(self._annotator, place) if self._annotator else None
+                self._rows[place] = Rejection(int(self._lines[place]), column, value, reason, kind, name)
+        demand_few(self._rows.values())
+
+    def _cell(self, column: str, place: int) -> str | None:
+        cell = self._columns[column][place] if column in self._columns else None
+        return cell if isinstance(cell, str) else None
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Mark the rows that were not rejected."""
+        keep = np.ones(len(self._lines), dtype=bool)
+        keep[list(self._rows)] = False
+        return keep
+
+    @property
+    def rows(self) -> list[Rejection]:
+        """List what was rejected, in the order of the table."""
+        return [self._rows[place] for place in sorted(self._rows)]
+
+
+def demand_few(rejected: Collection[Rejection]) -> None:
+    """Raise DataError where more rows are rejected than anyone mends."""
+    if len(rejected) > _MOST_REJECTED:
+        *_, last = rejected
+        raise DataError(
+            f"More than {_MOST_REJECTED:,} rows up to line {last.line} are no judgements ({last.reason[:100]}). Check "
+            "that this is the table, and which of its columns hold what."
+        )
+
+
+def excluded(lines: Iterable[int], reason: str, column: str = "") -> list[Rejection]:
+    """Set rows apart that are no judgements of the campaign."""
+    return [Rejection(int(line), column, "", reason, EXCLUDED) for line in lines]
+
+
+@dataclass
+class Judgements:
+    """What a table gave: ratings (index ``line``), errors marked in them, and rows that are no judgements.
+
+    names: our name -> the table's heading. people: headings that are annotators themselves. parts: headings of columns
+    of scores -> what they name, which is our column ``role``. read: judgements looked at, where they are not one a
+    row. folded: further rows that went into judgements which have a row already. beside: files that were read together
+    with this one. weak: the scale is a guess from few scores. metrics: automatic scores that an earlier import has set
+    apart.
+    """
+
+    ratings: pd.DataFrame
+    rejected: list[Rejection] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    scale: tuple[float, float] | None = None
+    spans: pd.DataFrame | None = None
+    read: int | None = None
+    folded: int = 0
+    people: Sequence[str] = ()
+    role: str = ""
+    parts: dict[str, str] = field(default_factory=dict)
+    weak: bool = False
+    beside: Sequence[Seen] = ()
+    metrics: Sequence[Metric] = ()

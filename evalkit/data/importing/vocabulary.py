@@ -1,0 +1,234 @@
+"""What headings mean: a column of ours, a criterion, a penalty, a rank, a metric. vocabulary.toml has the words."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from evalkit import DataError
+from evalkit.data import schemas
+
+_WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text(encoding="utf-8"))
+#: Columns of other tables of ours that an importer keeps where they bear exactly these names.
+EXTRAS = ("copy", "mark", "errors", "position", "hit_seconds", "z", "domain", "screen", "screen_place")
+OURS = (*schemas.RATINGS.columns, "pair")
+#: What files of some layouts have besides, and a user can map: what was marked, and what was preferred.
+OTHERS = ("category", "severity", "system_a", "system_b", "preference", "first")
+#: Columns of which none may be taken by chance, nor go unread.
+NEEDED = ("system", "segment", "annotator", "score", "src_lang", "tgt_lang", "pair")
+#: What exports call the kinds of items, and what we call them.
+ITEM_TYPES: dict[str, str] = _WORDS["item_types"] | {name: name for name in schemas.ITEM_TYPES}
+_LOOKUP = {word: ours for ours, words in _WORDS["columns"].items() for word in words.split()}
+_PERSONAL = re.compile(
+    r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
+)
+_SHORT = 100  # letters of a heading whose meaning is remembered
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
+_ENDS = re.compile(r"[(\[]\s*(\d{1,4})\s*(?:-|–|—|to|\.\.+|…|:)\s*(\d{1,4})\s*[)\]]", re.I)
+_SCORE = {"score", "scores", "points", "punkte", "rating"}
+_MQM = {"mqm", "score", "value", "total", "sum", "weighted", "segment", "seg"}
+
+
+def table(name: str) -> dict[str, Any]:
+    """Return a table of the vocabulary."""
+    return dict(_WORDS[name])
+
+
+@cache
+def ordered(name: str) -> tuple[str, ...]:
+    """Return a list of words in its order."""
+    return tuple(_WORDS["words"][name].split())
+
+
+@cache
+def listed(name: str) -> frozenset[str]:
+    """Return a list of words as a set."""
+    return frozenset(ordered(name))
+
+
+def bare(heading: str) -> str:
+    """Write a heading small, without spaces and marks, and without what stands in brackets.
+
+    >>> bare("Segment-ID"), bare("Input.sys_id"), bare("Score (0-100)")
+    ('segmentid', 'sysid', 'score')
+    """
+    text = _BRACKETS.sub("", heading.casefold().removeprefix("input.").removeprefix("answer."))
+    return re.sub(r"[\W_]+", "", text)
+
+
+def words(heading: str) -> list[str]:
+    """Cut a heading into its words, written small; what stands in brackets, and digits, are none.
+
+    >>> words("mqm_penaltyScore (0-25)"), words("Anzahl der Fehler 2")
+    (['mqm', 'penalty', 'score'], ['anzahl', 'der', 'fehler'])
+    """
+    apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", _BRACKETS.sub(" ", heading))
+    return [word.casefold() for word in re.findall(r"[^\W\d_]+", apart)]
+
+
+def meaning(heading: str) -> str | None:
+    """Say which of our columns a heading may be; None where it is unknown.
+
+    Of a dotted name, as nested JSON has them, the last parts count where the first ones only say where it stands.
+
+    >>> meaning("Rater ID"), meaning("src_lang"), meaning("colour")
+    ('annotator', 'src_lang', None)
+    >>> meaning("rater.id"), meaning("item.segment"), meaning("data.system.name"), meaning("z.score")
+    ('annotator', 'segment', 'system', None)
+    """
+    return (_remembered if len(heading) <= _SHORT else _meaning)(heading)
+
+
+def _meaning(heading: str) -> str | None:
+    name = heading.strip()
+    if name in OURS:
+        return name
+    small = bare(name)
+    known = small if small in OURS else _LOOKUP.get(small)
+    first, dot, rest = name.partition(".")
+    return known or (_meaning(rest) if dot and bare(first) in listed("around") else None)
+
+
+#: Every format asks for the meaning of every heading, and of the first cells besides.
+_remembered = lru_cache(maxsize=4096)(_meaning)
+
+
+def scale_in(heading: str) -> tuple[float, float] | None:
+    """Read the ends of the scale that a heading states in brackets; None where it states none.
+
+    >>> scale_in("Score (1-5)"), scale_in("DA [0–100]"), scale_in("XSTS (1 to 5)"), scale_in("Score (2024-05)")
+    ((1.0, 5.0), (0.0, 100.0), (1.0, 5.0), None)
+    """
+    stated = _ENDS.search(heading)
+    low, high = (float(stated[1]), float(stated[2])) if stated else (0.0, 0.0)
+    return (low, high) if low < high else None
+
+
+def count_known(cells: Iterable[str]) -> int:
+    """Count how many of our columns a row of headings could name."""
+    return len({meaning(cell) for cell in cells} - {None})
+
+
+def personal(heading: str) -> bool:
+    """Tell whether a column may hold people's names, whatever it is used for."""
+    return meaning(heading) == "annotator" or bool(_PERSONAL.search(heading))
+
+
+def is_criterion(heading: str) -> bool:
+    """Tell whether a heading names what was judged, and nothing else.
+
+    >>> is_criterion("Adequacy (1-5)"), is_criterion("fluency_score"), is_criterion("DeepL_adequacy")
+    (True, True, False)
+    """
+    named = set(words(heading))
+    return bool(listed("criteria") & named) and named <= listed("criteria") | listed("fillers")
+
+
+def is_quality(heading: str) -> bool:
+    """Tell whether a heading names a judgement: a criterion, errors, a rank or the like."""
+    return is_criterion(heading) or bool(tendency(heading))
+
+
+def is_low(word: str) -> bool:
+    """Tell whether a word of a heading says that low is good.
+
+    >>> is_low("penalties"), is_low("rank"), is_low("quality")
+    (True, True, False)
+    """
+    starts = word.startswith(ordered("penalty_starts")) or word.endswith("fehler")
+    return starts or word in listed("penalties") or word in listed("ranks")
+
+
+def tendency(heading: str) -> str:
+    """Say what a heading makes of its numbers: a penalty, a rank, mqm (which is either), unclear, or nothing.
+
+    >>> [tendency(name) for name in ("mqm_penalty", "Fehleranzahl", "rank", "mqm_score", "error-free", "adequacy")]
+    ['penalty', 'penalty', 'rank', 'mqm', 'unclear', '']
+    """
+    named = words(heading)
+    low = [word for word in named if is_low(word) and word not in listed("ranks")]
+    kind = "rank" if listed("ranks") & set(named) else "penalty" if low else ""
+    joined = "".join(named)
+    for sign in ("penalty", "rank"):
+        if not kind and any(one in joined for one in ordered(f"{sign}_signs")):
+            kind = sign
+    if kind and (listed("negating") & set(named) or any(re.search("frei|free|less", word) for word in low)):
+        return "unclear"
+    if kind == "rank" and _SCORE & set(named):
+        return "unclear"
+    return kind or ("mqm" if "mqm" in named and set(named) <= _MQM else "")
+
+
+def is_metric(heading: str) -> bool:
+    """Tell whether a heading has the name of a well-known automatic metric.
+
+    >>> [name for name in ("COMET-22", "chrF++", "TER", "HTER", "wmt22_comet_da", "score", "MetricX-24") if
+    ...  is_metric(name)]  # HTER is made by people
+    ['COMET-22', 'chrF++', 'TER', 'wmt22_comet_da', 'MetricX-24']
+    """
+    small = bare(heading)
+    anywhere = any(name in small for name in ordered("metrics_anywhere"))
+    return anywhere or bool("hter" not in small and listed("metrics") & {*words(heading)})
+
+
+@dataclass
+class Columns:
+    """Our name -> the file's heading, how each was found, and what could be but was not applied."""
+
+    names: dict[str, str]
+    how: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def demand_present(header: list[str], told: Mapping[str, str], *, origin: str) -> None:
+    """Refuse columns that a user names and a file has not."""
+    if absent := {ours: theirs for ours, theirs in told.items() if theirs not in header}:
+        wrong, maps = ", ".join(map(repr, absent.values())), " ".join(f"--map {ours}=…" for ours in absent)
+        raise DataError(f"{origin} has no column {wrong}; it has {', '.join(header)}. Correct {maps}.")
+
+
+def mapped(header: list[str], options: Mapping[str, str], *, origin: str, given: Iterable[str] = ()) -> Columns:
+    """Map our names to a file's headings: as told, by our own name, or by a synonym that fits only one.
+
+    options: our name -> theirs, from the user, which nothing overrules; an empty one means that no column is meant.
+    given: names that have a constant value.
+    Raises DataError where such a column is not there, or a name that is needed fits several columns.
+    """
+    unwanted = {ours for ours, theirs in options.items() if not theirs}  # --map item_type= takes no column
+    told = {ours: theirs for ours, theirs in options.items() if theirs}
+    demand_present(header, told, origin=origin)
+    result = Columns(dict(told), dict.fromkeys(told, "as told"))
+    free = [name for name in header if name not in told.values()]
+    for ours in (name for name in OURS if name not in {*told, *given, *unwanted}):
+        exact = [name for name in free if bare(name) == bare(ours)]  # "score" and "Score" are two of them
+        choice = exact or [name for name in free if meaning(name) == ours]
+        if len(choice) == 1:
+            result.names[ours] = choice[0]
+            result.how[ours] = "same name" if exact else "synonym"
+        elif choice and ours in NEEDED:
+            raise DataError(
+                f"{origin}: {ours} could be {' or '.join(map(repr, choice))}. Say which: --map {ours}={choice[0]!r}."
+            )
+        elif choice:
+            result.notes.append(f"{ours} could be {' or '.join(choice)}, so none was taken; pass --map {ours}=…")
+    extras = [name for name in EXTRAS if name in free and name not in result.names]
+    result.names |= {name: name for name in extras}
+    result.how |= dict.fromkeys(extras, "same name")
+    return result
+
+
+def unlike(header: list[str], used: Iterable[str], *, origin: str) -> None:
+    """Refuse headings that are used and stand twice.
+
+    >>> unlike(["score", "score (column 2)"], ["score"], origin="my.csv")
+    Traceback (most recent call last):
+    evalkit.DataError: my.csv: 'score' and 'score (column 2)' are one heading. Rename one of them, or drop its column.
+    """
+    for name in used:
+        twins = [other for other in header if bare(other) == bare(name)]
+        if len(twins) > 1 and bare(name):
+            both = " and ".join(map(repr, twins[:2]))
+            raise DataError(f"{origin}: {both} are one heading. Rename one of them, or drop its column.")

@@ -1,0 +1,364 @@
+"""Read layouts that loaders of the suite know: mt-metrics-eval's, IndicMT-Eval's, WMT's crowds, earlier imports."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError, nameable
+from evalkit.data import indicmt, languages, mqm, mtme, mturk, schemas
+from evalkit.data.delimited import UNFINISHED, is_unfinished
+from evalkit.data.importing import metrics, numbers, writing
+from evalkit.data.importing.mqm import resolve, tell
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.receipt import Receipt
+from evalkit.data.importing.tables import (
+    DISCARDED,
+    Judgements,
+    Rejecting,
+    Rejection,
+    Seen,
+    Table,
+    excluded,
+)
+from evalkit.data.names import Looks
+from evalkit.data.typology import Scheme
+
+IMPORTED, MTME = "imported", "mt-metrics-eval"
+_PLACE = re.compile(
+    r"(?P<pair>\w\w-\w\w)\.(?P<kind>[\w-]+)(?:\.(?P<rater>\w+))?\.(?P<level>seg|sys|domain|doc)\.(?P<what>score|rating)"
+)
+#: What IndicMT-Eval's files have.
+INDIC = ("Source", "Reference", "Translation", "Error1_Type", "Error1_Severity", "Computed_scores", "model")
+_KEPT = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"]
+
+
+def by_name(path: Path, start: bytes) -> Table | None:
+    """Return a file that is known by its name or its start, and read by its loader; None for any other.
+
+    Raises DataError for a Parquet file that no import wrote.
+    """
+    none = pd.DataFrame(index=pd.Index([], name="line", dtype=int))
+    if _PLACE.fullmatch(path.name):
+        notes = [UNFINISHED.format(where="its last line")] if is_unfinished(path) else []
+        return Table(path, none, named=path.name, kind=MTME, notes=notes)
+    if not start.startswith(b"PAR1"):
+        return None
+    if path.suffix != ".parquet" or not writing.label_of(path):
+        raise DataError(f"{path.name} is a Parquet table that no import wrote. Write it as CSV, and import that.")
+    return Table(path, none, named=path.name, kind=IMPORTED)
+
+
+# mt-metrics-eval
+
+
+def human_scores(folder: Path) -> list[Path]:
+    """List the human judgements of segments in a folder of mt-metrics-eval: single raters' where they are.
+
+    Raises DataError where there are none, or scores of several kinds or language pairs stand side by side.
+    """
+    placed = [nameable(path) for path in sorted(folder.rglob("*.seg.*")) if path.parent.name == "human-scores"]
+    found = [(path, match) for path in placed if (match := _PLACE.fullmatch(path.name))]
+    if not found:
+        raise DataError(f"{folder} holds no human-scores/*.seg.score or *.seg.rating. Name the files to import.")
+    chosen = [(path, match) for path, match in found if match["what"] == "rating"] or found
+    kinds = {match["kind"] for _, match in chosen}
+    if len(kinds) > 1:
+        raise DataError(f"{folder} holds scores of several kinds ({', '.join(sorted(kinds))}). Name the files of one.")
+    return [path for path, _ in chosen]
+
+
+def convert_mtme(table: Table, options: Options, receipt: Receipt) -> Judgements:
+    """Read human scores, a line per system and segment, and the documents beside them."""
+    path, name = table.path, _PLACE.fullmatch(table.name)
+    if not name or name["level"] != "seg":
+        raise DataError(f"{path.name} holds means, not judgements. Import the file that ends in .seg.score instead.")
+    docs = path.parent.parent / "documents" / f"{name['pair']}.docs"
+    if not docs.is_file():
+        raise DataError(f"{path.name} needs documents/{docs.name} in the folder above it. Keep the whole layout.")
+    beside = [Seen.at(docs)]
+    if is_unfinished(docs):
+        receipt.note(f"{docs.name}: {UNFINISHED.format(where='its last line')}")
+    paths = [path.absolute(), docs.absolute()]
+    if name["what"] == "rating":
+        scheme = _scheme(options, receipt, own=None, what="what the file gives each error")
+        return _of_tables(*_scored(mqm.ratings(paths), mqm.spans(paths), scheme), options, beside=beside)
+    receipt.orientation = "higher is better, as mt-metrics-eval keeps all scores"
+    receipt.note(
+        f"{path.name} holds one score a segment and does not say who gave it: annotator is {name['kind']!r}, and "
+        "nothing can be said about agreement"
+    )
+    scores = mtme.segment_scores(paths)
+    scores = scores.astype(dict.fromkeys(scores.select_dtypes("category"), "str"))
+    kinds = np.where(scores["system"].str.startswith("ref"), "reference", "system")
+    ratings = scores.rename(columns={"metric": "annotator"}).assign(item_type=kinds)
+    return _of_tables(ratings, None, options, named=True, beside=beside)
+
+
+# IndicMT-Eval
+
+
+def convert_indicmt(table: Table, options: Options, receipt: Receipt) -> Judgements:
+    """Read a file of IndicMT-Eval: a CSV as its loader does, or a sheet of a workbook, which its language names."""
+    receipt.note("IndicMT-Eval: annotators are not named; a sentence is recognised by its letters")
+    scheme = _scheme(options, receipt, own="release", what="the file's Computed_scores, ")
+    if not table.typed:
+        paths, table.broken = [table.path], []  # the loader cuts the rows in its own way
+        return _of_tables(*_scored(indicmt.ratings(paths), indicmt.spans(paths), scheme), options, named=True)
+    language = languages.code(options.values.get("tgt_lang", table.title))
+    if not language:
+        raise DataError(
+            f"{table.name}, sheet {table.title}: nothing says into which language these are translations. Pass --value "
+            "tgt_lang=hin or the like, or give the sheet the language's name."
+        )
+    origin = f"{table.name}, sheet {table.title}"
+    indicmt.demand_columns(table.cells, origin)
+    sheet = [(table.cells, language, origin)]
+    tables = _scored(indicmt.of_sheets(sheet), indicmt.spans_of_sheets(sheet), scheme)
+    return _of_tables(*tables, options, named=True, lines=table.cells.index)
+
+
+def _scheme(options: Options, receipt: Receipt, *, own: str | None, what: str) -> Scheme | None:
+    """Put into the receipt what errors weigh, as told or by the file's own scores; return the scheme if it is told.
+
+    own: the scheme that the file's own scores follow, where it is known. what: what these are called.
+    """
+    scheme = resolve(options.weights or own)
+    tell(scheme, receipt, before="" if options.weights else what)
+    if not options.weights and not own:
+        receipt.weights = what
+        receipt.orientation = "higher is better: the score is minus the weights of the errors"
+    return scheme if options.weights else None
+
+
+def _scored(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: Scheme | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Give judgements scores made of their errors, where a scheme is told."""
+    if scheme is None:
+        return ratings, spans
+    weight = scheme.weigh(spans["error_type"], spans["severity"])
+    if weight.isna().any():
+        unknown = spans["severity"].astype("str")[weight.isna()].iloc[0]
+        raise DataError(f"--weights gives the severity {unknown!r} no weight. Add it, as {unknown}=1.")
+    key = [name for name in (*_KEPT, "row") if name in spans and name in ratings]
+    named = pd.concat([ratings[key].astype("str"), spans[key].astype("str")], ignore_index=True)
+    judged = named.groupby(key, sort=False).ngroup().to_numpy()
+    score = scheme.scores(judged[len(ratings) :], spans["error_type"], weight.to_numpy(), len(ratings))[1]
+    return ratings.assign(score=score + 0.0), spans.assign(weight=weight.to_numpy())
+
+
+def _of_tables(
+    ratings: pd.DataFrame,
+    spans: pd.DataFrame | None,
+    options: Options,
+    *,
+    named: bool = False,
+    beside: Sequence[Seen] = (),
+    lines: pd.Index | None = None,
+) -> Judgements:
+    """Take what a loader read. named: what stands for annotators is no person's name. lines: of the file, if known."""
+
+    def hidden(table: pd.DataFrame) -> pd.DataFrame:
+        if named:
+            return table
+        return options.pseudonyms.owned(table.assign(annotator=table["annotator"].astype("str")))
+
+    ratings = hidden(options.looks.alike(ratings))
+    if spans is not None:
+        spans = hidden(Looks().alike(spans))  # the same names, told once
+        spans = spans.drop(columns=["source", "reference", "hypothesis", "row"], errors="ignore")
+    lines = pd.RangeIndex(1, len(ratings) + 1, name="line") if lines is None else lines
+    kept = ratings[[name for name in (*_KEPT, "hit") if name in ratings]].set_axis(lines)
+    unscored = kept["score"].isna()
+    rejected = excluded(lines[unscored], DISCARDED, "score")
+    return Judgements(kept[~unscored], rejected, spans=spans, read=len(ratings), beside=beside)
+
+
+# What an earlier import wrote, as one file of a campaign among others
+
+
+def convert_imported(table: Table, options: Options, receipt: Receipt) -> Judgements:
+    """Read judgements, those of automatic judges and marked errors; what was told of them is told again."""
+    path = table.path
+    label = writing.label_of(path)
+    scale = tuple(label["scale"]) if label["scale"] else None
+    if options.scale not in (None, scale):
+        raise DataError(f"{path.name} was imported with another scale. Import the files that it was made from again.")
+    parts = [writing.frame_at(path)]
+    places = [writing.beside(path, what) for what in ("judges.parquet", "spans.parquet", "import.json")]
+    beside = [Seen.at(place) for place in places if place.is_file()]
+    apart, earlier = metrics.read_apart(path, scale), []
+    if apart is not None:
+        models = apart[apart["kind"] == "judge"].drop(columns=[*metrics.EXTRA])
+        parts += [models] if len(models) else []
+        receipt.judges += [name for name in models["annotator"].unique() if name not in receipt.judges]
+        earlier = metrics.of_apart(apart, path.name)
+    ratings = pd.concat(parts, ignore_index=True)
+    ratings = schemas.check(ratings, schemas.RATINGS, origin=path.name, scale=scale)
+    marked = writing.beside(path, "spans.parquet")
+    same = marked.is_file() and writing.label_of(marked) == label
+    _retell(path, label["digest"], receipt)
+    ratings = ratings.assign(annotator=options.pseudonyms.column(ratings["annotator"]))
+    return Judgements(
+        ratings.set_axis(pd.RangeIndex(1, len(ratings) + 1, name="line")),
+        scale=scale,
+        spans=writing.frame_at(marked) if same else None,
+        read=len(ratings),
+        beside=beside,
+        metrics=earlier,
+    )
+
+
+def _retell(path: Path, digest: str, receipt: Receipt) -> None:
+    """Pass on what the earlier import's receipt says, as long as it lies beside its result."""
+    said = writing.receipt_beside(path)
+    if not said or said.digest != digest:
+        receipt.note(f"{path.name}: the report of its import is not beside it, so what was set apart is not known")
+        return
+    for name in ("orientation", "segments", "weights"):
+        setattr(receipt, name, getattr(receipt, name) or getattr(said, name))
+    for note in said.notes:
+        receipt.note(f"{path.name}: {note}")
+    if apart := Counter(said.reasons) + Counter(said.excluded):
+        told = "; ".join(f"{count:,} {reason}" for reason, count in apart.most_common())
+        receipt.note(f"{path.name}: its import had set rows apart: {told}")
+
+
+# WMT's Mechanical Turk files: a header cut by spaces over rows cut by tabs, scores raw or standardised
+
+DA_SCALE = (0.0, 100.0)
+_MEANS = re.compile(r"mean-sd[\w.-]*\.txt$")
+_WHOLE, _MOST = re.compile(r"\d{1,3}(\.0+)?"), 10  # raw scores; a standardised one is never so high
+_DA = {
+    "src_lang": "Input.src",
+    "tgt_lang": "Input.trg",
+    "system": "sys_id",
+    "doc": "rid",
+    "segment": "sid",
+    "annotator": "WorkerId",
+    "score": "score",
+    "item_type": "type",
+    "hit": "HITId",
+}
+_DA_KEY = [name for ours, name in _DA.items() if ours != "score"]
+
+
+def is_companion(name: str) -> bool:
+    """Tell whether a file only holds workers' means, which are read together with the ratings beside it."""
+    return bool(_MEANS.search(name))
+
+
+def convert_mturk(table: Table, options: Options, receipt: Receipt) -> Judgements:
+    """Read ratings by crowd workers; quality-control copies are matched with what they copy."""
+    raw_scores = _are_raw(table)
+    means = None if raw_scores else _means(table)
+    workers = _workers(means, receipt) if means else None
+    cells = options.looks.alike(table.cells, _DA)
+    reject = Rejecting(cells, "WorkerId")
+    for column in (*_DA_KEY, "score"):
+        reject(np.flatnonzero(cells[column].isna()), column, "is empty: fill it in, or drop the row")
+    codes = _languages(cells)
+    for column in ("Input.src", "Input.trg"):
+        reject(np.flatnonzero(~cells[column].isin(list(codes))), column, "is no language that is known: correct it")
+    unknown = np.flatnonzero(~cells["type"].isin(list(mturk.ITEM_TYPES)))
+    reject(unknown, "type", f"is none of {', '.join(mturk.ITEM_TYPES)}: correct it")
+    values, wrong = numbers.read(cells["score"], ".")
+    scale = options.scale or DA_SCALE
+    for place, reason in (wrong | (numbers.off_scale(values, scale) if workers is None else {})).items():
+        reject([place], "score", reason)
+    if workers is None or means is None:
+        if all(map(_WHOLE.fullmatch, table.samples("score"))):
+            reason = "is no whole number, as raw scores are and those of the first rows: correct it"
+            reject(np.flatnonzero(values != np.round(values)), "score", reason)
+    else:
+        score = _recovered(cells["WorkerId"], values, workers)
+        absent = f"has no mean and deviation in {means.name}"
+        reject(np.flatnonzero(np.isnan(score) & ~np.isnan(values)), "WorkerId", absent)
+        uneven = np.flatnonzero(~_is_whole(score))
+        reject(uneven, "score", f"gives no whole score from 0 to 100 with {means.name}")
+    raw = cells[reject.kept]
+    again = raw.duplicated(_DA_KEY)
+    reason = "repeats an earlier judgement of the same HIT: drop one of them"
+    late = [Rejection(int(line), "", "", reason) for line in raw.index[again]]
+    raw = raw[~again]
+    receipt.describe(_DA, "layout")
+    receipt.orientation = "higher is better, as in WMT's direct assessment"
+    found = raw
+    if len(raw):
+        found = mturk.of_rows(raw, workers, origin=table.name, codes=codes)
+        aliases = options.pseudonyms.column(found["annotator"])
+        found = found.assign(annotator=aliases, hit=raw["HITId"] + "/" + aliases)
+    beside = [Seen.at(means)] if means else []
+    return Judgements(found, [*reject.rows, *late], dict(_DA), scale, beside=beside)
+
+
+def _languages(cells: pd.DataFrame) -> dict[str, str]:
+    """Return the codes of a file's languages: as in WMT's own files, else as people write them."""
+    written = {str(text) for column in ("Input.src", "Input.trg") for text in cells[column].dropna().unique()}
+    codes = {text: mturk.LANGUAGES.get(text) or languages.code(text) for text in written}
+    return {text: code for text, code in codes.items() if code}
+
+
+def _recovered(who: pd.Series, values: np.ndarray, workers: pd.DataFrame) -> np.ndarray:
+    """Turn standardised scores into what workers gave, by their means and deviations; NaN for unknown workers."""
+    known = workers.set_index("annotator")
+    mean, sd = (who.str.strip().map(known[name]).to_numpy(float) for name in ("mean", "sd"))
+    return values * sd + mean
+
+
+def _is_whole(score: np.ndarray) -> np.ndarray:
+    """Mark whole scores from 0 to 100."""
+    return (np.abs(score - score.round()) < 1e-3) & (score >= -0.5) & (score <= 100.5)
+
+
+def _are_raw(table: Table) -> bool:
+    """Tell whether the first scores are raw ones, 0 to 100."""
+    scores = table.samples("score")
+    first, _ = numbers.read(pd.Series(scores, dtype="str"), ".")
+    in_range = bool(((first >= 0) & (first <= 100)).all()) and bool(scores) and first.max() > _MOST
+    return bool(scores) and (all(map(_WHOLE.fullmatch, scores)) or in_range)
+
+
+def _means(table: Table) -> Path:
+    """Find the file of workers' means beside standardised scores.
+
+    Files whose scores stand for several systems (redup) share another's: what turns most first scores into whole ones
+    from 0 to 100 is taken, the name most alike first.
+    """
+    folder = sorted(path for path in table.path.parent.glob("*.txt") if is_companion(path.name))
+    alike = sorted(folder, key=lambda path: -SequenceMatcher(None, path.name, table.name).ratio())
+    if means := next((path for path in alike if _recovers(path, table)), None):
+        return means
+    beside = re.sub(r"good-stnd.*\.csv$", "trk-mean-sd.txt", table.name)
+    beside = beside if beside != table.name else "ad-csen-trk-mean-sd.txt"
+    names = ", ".join(path.name for path in folder[:5])
+    wrong = f" ({names} does not turn them into scores from 0 to 100)" if folder else ""
+    raise DataError(
+        f"{table.name} holds standardised scores. Put the workers' means and deviations beside it, as {beside}{wrong}, "
+        "and keep WMT's file names."
+    )
+
+
+def _recovers(means: Path, table: Table) -> bool:
+    """Tell whether workers' means and deviations turn most of a file's first scores into whole ones from 0 to 100."""
+    try:
+        workers = mturk.statistics(means).drop_duplicates("annotator")
+    except DataError:
+        return False
+    first = table.cells.head(50)
+    score = _recovered(first["WorkerId"], numbers.read(first["score"], ".")[0], workers)
+    return bool(_is_whole(score).mean() > 0.5)
+
+
+def _workers(means: Path, receipt: Receipt) -> pd.DataFrame:
+    """Read the workers' means and deviations."""
+    workers = Looks().alike(mturk.statistics(means))
+    if workers["annotator"].duplicated().any():
+        raise DataError(f"{means.name}: the names of two workers look alike. Tell them apart in both files.")
+    if is_unfinished(means):
+        receipt.note(f"{means.name}: {UNFINISHED.format(where='its last line')}")
+    receipt.note(f"raw scores were recovered from standardised ones with {means.name}")
+    return workers
