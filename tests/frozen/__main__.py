@@ -2,7 +2,7 @@
 
 python -m tests.frozen seeds                  reports under four other seeds, into EVALKIT_SEEDS (hours of a processor)
 python -m tests.frozen freeze [TABLE...]      write down what is not frozen yet: all, a part, a file, or a table
-python -m tests.frozen compare [PART...]      print each difference; exit 1 on any
+python -m tests.frozen compare [PATH...]      print each difference of a part, or a file of it; exit 1 on any
 """
 
 import os
@@ -52,11 +52,12 @@ def freeze(paths: list[str], store: Store, parts: dict[str, Collect] = PARTS) ->
 def compare_all(names: list[str], store: Store, parts: dict[str, Collect] = PARTS) -> int:
     """Print how what is computed now differs from what is frozen; return how many differences there are."""
     differences = values = chance = 0
-    for part in names or list(parts):
+    for path in names or list(parts):
+        part = path.split("/")[0]
         if part not in parts:
             raise Refused(f"There is no part {part}. Parts: {', '.join(parts)}.")
-        now = parts[part](part)
-        for name in sorted({*store.names(part), *now}):
+        now = parts[part](path)
+        for name in sorted({*(kept for kept in store.names(part) if within(path, kept)), *now}):
             kept, made = store.read(name), now.get(name, {})
             for table in sorted({*kept, *made}):
                 result = _compared(kept.get(table), made.get(table))
