@@ -182,3 +182,66 @@ def test_claims_of_stanchev_match_or_rest_on_archives_that_could_not_be_had():
     rows = claims.look_up(printed, claimed.claim_tables(printed), data=data.published("wmt20_darr"))
     told = Counter((row["verdict"], row.get("lacking")) for row in verdicts.judge(rows))
     assert told == {("match", None): 50, ("not reproducible", "file not here: WMT19's archives"): 35}
+
+
+# What a paper's file says
+
+PART = {"item": "T", "printed": "t", "on": ["pair"], "values": {"tau": "x"}, "computed": "ours", "basis": "definition"}
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """Compare the printed table above as a specification of the test's own says."""
+    monkeypatch.setattr(claims.data, "published", lambda name: PRINTED)
+
+    def compared(ours, part, **lists):
+        plan = {"names": {}, "notes": {}, "gaps": {}, "compare": [PART | part]} | lists
+        monkeypatch.setattr(claims, "_plan", lambda paper: plan)
+        return claims.compare("p", {"ours": pd.DataFrame(ours)})
+
+    return compared
+
+
+def test_cells_find_their_values_by_names_and_say_why_they_lack_one(planned):
+    part = {"spelt": ["pair"], "values": {"tau": "x", "r": "y"}, "note": "n.", "because": "gone.", "lacking": "labels"}
+    part |= {"notes": ["files"], "gaps": ["models"], "within": 0.05}
+    files = [{"where": "pair=A|c; verdict=differs", "text": "{x:.1f} here."}, {"text": "All."}]
+    models = [{"where": "pair=b", "because": "no {pair}", "lacking": "a model"}]
+    ours = {"pair": ["c", "A"], "x": [0.25, 0.1], "y": [3, np.nan]}
+    made = planned(ours, part, names={"a": "A"}, notes={"files": files}, gaps={"models": models})
+    assert made["cell"].tolist() == ["a, tau", "b, tau", "c, tau", "a, r", "b, r", "c, r"]
+    assert made["computed"].tolist() == [0.1, None, 0.25, None, None, 3]
+    assert made["note"].tolist() == ["All. n.", "no b", "0.2 here. All. n.", "gone.", "no b", "All. n."]
+    assert made["lacking"].tolist() == ["", "a model", "", "labels", "a model", ""]
+    assert made["high"].tolist() == pytest.approx([0.15, np.nan, 0.3, np.nan, np.nan, 3.05], nan_ok=True)
+    assert made["place"].tolist() == [f"t:{line}:{column}" for column in ("tau", "r") for line in (2, 3, 4)]
+
+
+def test_chosen_rows_keep_their_places_and_names_may_be_numbers(planned, monkeypatch):
+    part = {"rows": "pair!=a", "cell": "pair {pair}", "on": ["r"], "bounds": ["x", "y"]}
+    made = planned({"r": [3, 2], "x": [0.3, 0.2], "y": [0.4, 0.3]}, part)
+    assert made[["cell", "computed", "low", "high", "place"]].to_numpy().tolist() == [
+        ["pair b", 0.2, 0.2, 0.3, "t:3:tau"],
+        ["pair c", 0.3, 0.3, 0.4, "t:4:tau"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ({"computed": "theirs"}, "T: no table is called 'theirs'; there are ours"),
+        ({"values": {"tau": "z"}}, "T: no column is called 'z'"),
+        ({"rows": "pairs=a"}, "T: no column is called 'pairs'"),
+        ({}, "T: several computed rows are called a"),
+    ],
+)
+def test_a_specification_that_leads_nowhere_is_named(planned, part, words):
+    with pytest.raises(DataError, match=words):
+        planned({"pair": ["a", "a" if not part else "b"], "x": [1, 2]}, part)
+
+
+def test_an_unknown_paper_or_item_is_named():
+    with pytest.raises(DataError, match=r"'sai'.* sai2023"):
+        claims.compare("sai", {})
+    with pytest.raises(DataError, match="'Table 11'"):
+        claims.compare("sai2023", {}, items="Table 11")

@@ -1,23 +1,63 @@
 """Compare the numbers that papers print with computed ones: one row for ``show.compare`` a printed number.
 
-Tables are transcribed cell by cell in ``data/published``. A number of the prose is a claim: the sentence that prints
-it, the printed value, and where its counterpart stands among the computed tables. So what is compared with what can
-be read, and checked, as data. Each row says where the printed number stands in the transcription (``place``), and
-what the comparison rests on (``basis``, one of ``verdicts.BASES``).
+What is compared with what is data, in ``data/published``, and no code. Tables are transcribed cell by cell
+(``sai2023_table8.csv``), and a TOML file a paper (``sai2023.toml``) says where the counterpart of each cell stands
+among computed tables: ``compare`` looks it up. A number of the prose is a claim, a line of a list such as
+``sai2023_prose.csv``: the sentence that prints it, the printed value, and where its counterpart stands: ``look_up``
+looks it up. Each row says where the printed number stands in the transcription (``place``), and what the comparison
+rests on (``basis``, one of ``verdicts.BASES``).
+
+A paper's TOML file has a part for printed cells that are looked up alike::
+
+    [[compare]]
+    item = "Table 6, r²"            # without it, the column "item" of the printed table
+    printed = "licht2022_table6"    # the transcription
+    rows = "statistic=r2"           # which of its rows; without it, all
+    on = ["method", "direction"]    # columns that name a row in both tables
+    spelt = ["method"]              # those of them in which [names] has the computed table's name of a printed one
+    values = {printed = "square"}   # printed column -> computed column; a list of columns where nothing is computed
+    computed = "audited"            # the computed table, as the caller names it; without it, nothing is computed
+    cell = "{method}, r²"           # by default the names of the row and, of several, that of the printed column
+    basis = "follows from other printed numbers"
+    within = 0.0005                 # what rounded inputs allow around the value; or bounds = ["low", "high"], columns
+    note = "Square of the printed r."
+    because = "Never printed."      # the note of a cell that has no computed value
+    lacking = "scores of systems"   # and what it lacks in a few words
+    notes = ["files"]               # lists of notes that some cells have; see below
+    gaps = ["models"]               # lists of reasons for which some cells have no value
+
+Every note that holds is said, in the order of the lists, and then the part's own; of reasons the first that holds,
+and else the part's own::
+
+    [[notes.files]]
+    where = "language=hi|average"   # joined by ";" all must hold; "|": one of these values
+    text = "Hindi's references are corrected here."
+
+    [[gaps.models]]
+    where = "metric=EA"
+    lacking = "needs word vectors"
+    because = "Needs word vectors of each language."
+
+Conditions and texts ("{low:.4f}" stands for a value) may name the columns of both tables, those of ``on`` as
+``[names]`` has them and of any other that both have the computed one, and ``verdict``, ``cell`` and ``column``, the
+printed one.
 """
 
 from __future__ import annotations
 
 import operator
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import ROOT, DataError, data
 from evalkit.data.provenance import merged, source_of
+from evalkit.stats.verdicts import verdict
 
 #: What every row has. ``lacking``: what keeps a number from being recomputed, in words that one cause always has.
 COLUMNS = ["paper", "item", "cell", "printed", "computed", "note", "basis", "lacking", "place"]
@@ -31,6 +71,8 @@ _COMPARE = {
     ">": operator.gt,
 }
 _CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*$")
+#: The column of what nothing computes.
+_NOTHING = "nothing"
 _AGGREGATES = {"min": "min", "max": "max", "median": "median", "sum": "sum", "distinct": "nunique"}
 
 
@@ -70,6 +112,121 @@ def rows(
         place=[f"{source['name']}:{index + 2}:{column}" for index in printed.index],
     )
     return found.assign(lacking=found["lacking"].where(found["computed"].isna(), ""))[COLUMNS]
+
+
+def compare(paper: str, tables: Mapping[str, pd.DataFrame], *, items: str | Iterable[str] = ()) -> pd.DataFrame:
+    """Look up the computed counterpart of each cell of a paper's printed tables, as its TOML file says.
+
+    paper: the file's name, such as "sai2023". tables: the computed tables, by the names that the file gives them.
+    items: which printed tables; by default all.
+    Returns ``COLUMNS`` and, where it is known what rounded inputs allow, low and high. Raises DataError where a table
+    or column that the file names is not there, and where several computed rows have one name.
+
+    >>> ours = pd.DataFrame({"metric": ["human"], "min": [0.0], "max": [25.0], "with_words": [0.5]})
+    >>> made = compare("sai2023", {"ranges": ours}, items="Table 8")
+    >>> made[["cell", "printed", "computed", "lacking"]].head(2).to_numpy().tolist()
+    [['Human, min', '0', 0.0, ''], ['COMET, min', '-1.6', None, 'needs a neural model']]
+    """
+    plan, wanted = _plan(paper), [items] if isinstance(items, str) else list(items)
+    parts = [part for part in plan["compare"] if not wanted or part.get("item") in wanted]
+    if unknown := set(wanted) - {part.get("item") for part in parts}:
+        raise DataError(f"{paper}.toml has no {min(unknown)!r}. Check what the printed table is called there.")
+    return pd.concat([_compared(part, plan, tables) for part in parts], ignore_index=True)
+
+
+def names(paper: str) -> dict[str, str]:
+    """Return what print and computed tables call otherwise: printed name -> name in computed tables."""
+    return dict(_plan(paper)["names"])
+
+
+@cache
+def _plan(paper: str) -> dict[str, Any]:
+    """Read what a paper's file says."""
+    path = ROOT / "data" / "published" / f"{paper}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.toml")))
+        raise DataError(f"No file says how to compare {paper!r} with print. Choose among {known}.")
+    return {"names": {}, "notes": {}, "gaps": {}} | tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _compared(part: dict[str, Any], plan: dict[str, Any], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Look up the cells of one part."""
+    values = part["values"] if isinstance(part["values"], dict) else dict.fromkeys(part["values"], _NOTHING)
+    try:
+        printed = _chosen(data.published(part["printed"]), part.get("rows", ""))
+        both = _beside(printed, part, plan["names"], tables)
+        made = [
+            _of_column(name, printed, both.assign(computed=_column(both, values[name])), part, plan) for name in values
+        ]
+    except (KeyError, ValueError) as problem:
+        raise DataError(f"{part.get('item', part['printed'])}: {str(problem).strip(chr(34))}.") from problem
+    return pd.concat(made, ignore_index=True)
+
+
+def _beside(
+    printed: pd.DataFrame, part: dict[str, Any], spelt: dict[str, str], tables: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Put the computed rows beside the printed ones of the same names."""
+    on = part["on"]
+    table = printed.assign(**{name: printed[name].replace(spelt) for name in part.get("spelt", ())})
+    if "computed" not in part:
+        return table.assign(**{_NOTHING: None})
+    ours = _table(part["computed"], tables).astype(dict.fromkeys(on, "str"))
+    if ours.duplicated(on).any():
+        twice = ", ".join(ours.loc[ours.duplicated(on), on].iloc[0])
+        raise ValueError(f"several computed rows are called {twice}; name rows by more columns than {', '.join(on)}")
+    return table.merge(ours, on=on, how="left", suffixes=("_printed", ""))
+
+
+def _of_column(
+    column: str, printed: pd.DataFrame, both: pd.DataFrame, part: dict[str, Any], plan: dict[str, Any]
+) -> pd.DataFrame:
+    """Make the rows of one printed column."""
+    called = ", ".join(f"{{{name}}}" for name in part["on"]) + (", {column}" if len(part["values"]) > 1 else "")
+    called = part.get("cell", called)
+    cells = [called.format_map(row | {"column": column}) for row in printed.to_dict("records")]
+    judged = [verdict(*pair) for pair in zip(printed[column], both["computed"], strict=True)]
+    both = both.assign(column=column, cell=cells, verdict=judged)
+    notes, lacking = _explained(both, part, plan)
+    made = rows(
+        printed,
+        column,
+        computed=both["computed"],
+        item=part.get("item") or printed["item"],
+        cell=cells,
+        basis=part["basis"],
+        note=notes,
+        lacking=lacking,
+    )
+    if "within" in part:
+        value = pd.to_numeric(made["computed"])
+        return made.assign(low=value - part["within"], high=value + part["within"])
+    low_high = zip(("low", "high"), part.get("bounds", ()))
+    return made.assign(**{name: _column(both, bound).to_numpy() for name, bound in low_high})
+
+
+def _explained(both: pd.DataFrame, part: dict[str, Any], plan: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Write the note of each row, and what it lacks in a few words."""
+    own = {key: part.get(key, "") for key in ("because", "lacking")}
+    notes = _holding(both, [*_listed(part, plan, "notes"), {"text": part.get("note", "")}])
+    gaps = [found[0] for found in _holding(both, [*_listed(part, plan, "gaps"), own])]
+    said = []
+    for row, of_row, gap in zip(both.to_dict("records"), notes, gaps, strict=True):
+        gone = row["verdict"] == "not reproducible"
+        texts = [gap["because"]] if gone else [note["text"] for note in of_row]
+        said.append(" ".join(text.format_map(row) for text in texts if text))
+    return said, [gap["lacking"] for gap in gaps]
+
+
+def _listed(part: dict[str, Any], plan: dict[str, Any], kind: str) -> list[dict[str, str]]:
+    """Gather the notes or gaps of the lists that a part names."""
+    return [entry for name in part.get(kind, ()) for entry in plan[kind][name]]
+
+
+def _holding(both: pd.DataFrame, entries: list[dict[str, str]]) -> list[list[dict[str, str]]]:
+    """List for each row the entries whose conditions hold."""
+    held = [both.index.isin(_chosen(both, entry.get("where", "")).index) for entry in entries]
+    return [[entry for entry, holds in zip(entries, held) if holds[place]] for place in range(len(both))]
 
 
 def compare_with_print(
@@ -205,11 +362,7 @@ def unavailable(claims: pd.DataFrame, tables: Iterable[str], *, because: str, la
 
 
 def _value(claim: dict[str, str], tables: Mapping[str, pd.DataFrame]) -> Any:
-    if claim["table"] not in tables:
-        raise KeyError(f"no table is called {claim['table']!r}; there are {', '.join(tables)}")
-    rows = tables[claim["table"]]
-    for condition in filter(str.strip, claim["where"].split(";")):
-        rows = rows[_holds(rows, condition)]
+    rows = _chosen(_table(claim["table"], tables), claim["where"])
     how, column = claim["how"], claim["column"]
     if how == "count":
         return len(rows)
@@ -228,14 +381,32 @@ def _value(claim: dict[str, str], tables: Mapping[str, pd.DataFrame]) -> Any:
     return values.agg(_AGGREGATES[how])
 
 
+def _table(name: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    if name not in tables:
+        raise KeyError(f"no table is called {name!r}; there are {', '.join(tables)}")
+    return tables[name]
+
+
+def _chosen(rows: pd.DataFrame, where: str) -> pd.DataFrame:
+    """Keep the rows in which all conditions hold."""
+    for condition in filter(str.strip, where.split(";")):
+        rows = rows[_holds(rows, condition)]
+    return rows
+
+
 def _holds(rows: pd.DataFrame, condition: str) -> pd.Series:
+    """Tell in which rows a condition such as "score>=98" or "pair=eng-jpn|eng-deu" holds; a gap is the empty text."""
     parsed = _CONDITION.match(condition)
     if parsed is None:
         raise ValueError(f"{condition!r} is no condition like 'column=value'")
     name, sign, text = parsed.groups()
     values = _column(rows, name)
-    target = float(text) if pd.api.types.is_numeric_dtype(values) and values.dtype != bool else text
-    return _COMPARE[sign](values.astype(str) if isinstance(target, str) else values, target)
+    if pd.api.types.is_numeric_dtype(values) and values.dtype != bool:
+        return _COMPARE[sign](values, float(text))
+    values = values.astype(object).where(values.notna(), "").astype(str)
+    if sign in ("=", "!="):
+        return values.isin(text.split("|")) == (sign == "=")
+    return _COMPARE[sign](values, text)
 
 
 def _column(rows: pd.DataFrame, name: str) -> pd.Series:

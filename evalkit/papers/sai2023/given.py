@@ -11,7 +11,6 @@ from evalkit import DataError, data
 from evalkit.metrics import alignment, correlation
 from evalkit.neural import pretrained, vectors
 from evalkit.papers import claims
-from evalkit.papers.sai2023 import needs
 
 _GOLD = "gold"
 _LANGUAGES = 5
@@ -33,15 +32,16 @@ def table1(
 
     ratings: judged translations, by default IndicMT-Eval with Hindi's references corrected. files: tgt_lang -> file of
     word vectors, for EA, VE and GM in that language. models: metric of ``neural.MODELS`` -> its checkpoint, by name or
-    path. columns: metrics of ``needs.NEEDS`` whose scores ratings already hold, such as PRISM. python: that of the
-    environment with PyTorch. For instance
+    path. columns: metrics, by the names in ``sai2023.toml``, whose scores ratings already hold, such as PRISM. python:
+    that of the environment with PyTorch. For instance
     ``table1(files={"tam": "cc.ta.300.vec.gz"}, models={"LaBSE": "LaBSE"}, python=".venv-neural/bin/python")``.
     A printed average is filled where each of the five languages is. Raises DataError where nothing is given.
     """
     if not (files or models or columns):
         raise DataError("No word vectors, model or scores were given. Give files, models or columns.")
-    if strange := [name for name in columns if name not in needs.NEEDS]:
-        raise DataError(f"No metric is called {strange[0]!r} here. Choose among {', '.join(needs.NEEDS)}.")
+    known = data.published("sai2023_table1")["metric"].replace(claims.names("sai2023")).unique()
+    if strange := [name for name in columns if name not in known]:
+        raise DataError(f"No metric is called {strange[0]!r} here. Choose among {', '.join(known)}.")
     if ratings is None:
         ratings = alignment.corrected(data.load("indicmt-mqm"))
     scored, metrics = ratings.assign(**{_GOLD: ratings["score"].clip(lower=0)}), [*columns, *(models or {})]
@@ -58,17 +58,7 @@ def _compared(correlated: pd.DataFrame) -> pd.DataFrame:
     columns = ["pearson", "kendall_b"]
     groups = correlated.groupby("metric", sort=False)
     whole = groups[columns].mean()[groups.size() == _LANGUAGES].reset_index().assign(language="average")
-    printed = data.published("sai2023_table1")
-    spelt = printed["metric"].map(needs.SPELT)
-    names = dict(zip(spelt, printed["metric"]))
-    computed = pd.concat([correlated, whole])[["metric", "language", *columns]]
-    made = claims.compare_with_print(
-        printed[spelt.isin(set(correlated["metric"]))],
-        computed.assign(metric=computed["metric"].map(names)),
-        item="Table 1",
-        on=["metric", "language"],
-        values=dict(zip(["pearson", "kendall"], columns)),
-        basis="recomputed from data",
-        note=_NOTE,
-    )
-    return made[made["computed"].notna()].reset_index(drop=True)
+    segments = pd.concat([correlated, whole])[["metric", "language", *columns]]
+    tables = {"segments": segments, "means of table1": segments.rename(columns={"kendall_b": "kendall"})}
+    made = claims.compare("sai2023", tables, items="Table 1").drop(columns=["low", "high"])
+    return made[made["computed"].notna()].assign(basis="recomputed from data", note=_NOTE).reset_index(drop=True)
