@@ -2,9 +2,27 @@
 
 import os
 import re
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 __version__ = "0.2.0"
+
+#: What the package offers to people with a table or a file, and where it stands; loaded when first touched.
+_OFFERED = {
+    "evalkit.face": (
+        *("agreement", "annotator_profiles", "calibrate", "cluster_lines", "compare_metrics", "compare_systems"),
+        *("context_effect", "meta_evaluate", "mqm_score", "normalize", "plan", "rank", "ratings", "reliability"),
+        *("report", "screen", "strengths"),
+    ),
+    "evalkit.data": ("listing", "load", "open_campaign", "open_testset", "published"),
+    "evalkit.data.importing": ("import_campaign",),
+    "evalkit.human.judges": ("alternative_annotator",),
+    "evalkit.human.preferences": ("win_rates",),
+    "evalkit.human.planning": ("power",),
+}
+_PLACES = {name: module for module, names in _OFFERED.items() for name in names}
+__all__ = sorted([*_PLACES, "DataError"])
 
 _CARRIED = Path(__file__).resolve().parent / "project"  # what a wheel brings along, see pyproject.toml
 
@@ -59,6 +77,18 @@ class DataError(Exception):
             self._shown = True  # IPython asks twice
             display(Javascript(_GO_TO_CELL))
         return [str(self) or type(self).__name__]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what the package offers, when it is first asked for."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'evalkit' has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Offer what is for users where somebody presses Tab."""
+    return [*__all__, "__version__"]
 
 
 def one_line(problem: object) -> str:

@@ -1,0 +1,152 @@
+"""The functions that `import evalkit as ek` offers: plain frames in, and what independent computations give out."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from scipy import stats
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+import evalkit as ek
+
+
+@pytest.fixture(scope="module")
+def judged() -> pd.DataFrame:
+    """Judgements of three systems by four annotators on 30 segments each, all of all."""
+    rng = np.random.default_rng(3)
+    index = pd.MultiIndex.from_product([list("ABC"), range(30), list("wxyz")], names=["system", "segment", "annotator"])
+    table = index.to_frame(index=False)
+    level = table["system"].map({"A": 70, "B": 60, "C": 58}) + table["annotator"].map(dict(zip("wxyz", (0, 5, -5, 2))))
+    taste = pd.Series(rng.normal(0, 8, 90)).repeat(4).to_numpy()
+    return table.assign(score=(level + taste + rng.normal(0, 6, len(table))).round().clip(0, 100))
+
+
+def test_the_face_is_small_documented_and_loads_nothing_at_first() -> None:
+    offered = [name for name in dir(ek) if not name.startswith("_")]
+    assert 25 <= len(offered) <= 40
+    assert all(getattr(ek, name).__doc__.strip() for name in offered)
+    with pytest.raises(AttributeError, match="no attribute 'ranke'"):
+        ek.ranke  # noqa: B018
+    loaded = "import sys, evalkit; print(sum(name in sys.modules for name in ('numpy', 'pandas', 'scipy')))"
+    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout == "0\n"
+
+
+@pytest.mark.parametrize(
+    ("function", "table", "words"),
+    [
+        (ek.rank, {"mark": [1]}, "system, segment, score"),
+        (ek.normalize, {"system": ["A"], "score": [1]}, "segment, annotator"),
+        (ek.context_effect, {"system": ["A"], "segment": [1], "score": [1]}, "hit, copy, position"),
+        (ek.strengths, {"system_a": ["A"]}, "system_b, segment, annotator, preference"),
+        (ek.rank, {"system": ["A"], "segment": [1], "score": ["good"]}, "'good' is not a number"),
+    ],
+)
+def test_what_a_table_lacks_is_told_at_once(function, table, words) -> None:
+    with pytest.raises(ek.DataError, match=words):
+        function(pd.DataFrame(table))
+
+
+def test_several_criteria_are_not_averaged(judged) -> None:
+    both = pd.concat([judged.assign(criterion="fluency"), judged.assign(criterion="adequacy")])
+    with pytest.raises(ek.DataError, match="fluency, adequacy"):
+        ek.rank(both)
+
+
+def test_agreement_is_that_of_statsmodels_for_arrays_frames_and_judgements() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(1, 5, 40)
+    answers = np.where(rng.random((40, 3)) < 0.7, truth[:, None], rng.integers(1, 5, (40, 3)))
+    counts = np.stack([(answers == k).sum(axis=1) for k in range(1, 5)], axis=1)
+    measure = [("fleiss_kappa", "none")]
+    long = pd.DataFrame(answers, columns=list("abc")).rename_axis("segment").reset_index()
+    long = long.melt("segment", var_name="annotator", value_name="score").assign(system="A")
+    for table in (answers, pd.DataFrame(answers), long):
+        found = ek.agreement(table, measures=measure, resamples=0)
+        assert found["estimate"].tolist() == pytest.approx([fleiss_kappa(counts)], abs=1e-12)
+    pairs = pd.concat([long.assign(src_lang="eng", tgt_lang=target) for target in ("deu", "jpn")])
+    assert ek.agreement(pairs, measures=measure, resamples=0)["pair"].tolist() == ["eng-deu", "eng-jpn"]
+
+
+def test_reliability_is_that_of_pingouin(judged) -> None:
+    items = judged.assign(item=judged["system"] + judged["segment"].astype(str))
+    theirs = pingouin.intraclass_corr(items, targets="item", raters="annotator", ratings="score").set_index("Type")
+    column = next(name for name in theirs.columns if name.startswith("ICC"))
+    found = ek.reliability(judged).iloc[0]
+    values = theirs[column].to_numpy(float)
+    assert np.abs(values - found["agreement"]).min() < 1e-9
+    assert np.abs(values - found["consistency"]).min() < 1e-9
+
+
+def test_normalize_is_a_groupby(judged) -> None:
+    by_hand = judged.groupby("annotator")["score"].transform(lambda own: (own - own.mean()) / own.std())
+    made = ek.normalize(judged)
+    np.testing.assert_allclose(made["normalized"], by_hand)
+    assert "normalized" not in judged
+
+
+def test_rank_and_compare_agree_with_means_and_know_when_nothing_can_be_said(judged) -> None:
+    ranked = ek.rank(judged)
+    means = judged.groupby("system")["score"].mean()
+    assert ranked["system"].tolist() == ["A", "B", "C"]
+    np.testing.assert_allclose(ranked["mean"], means[ranked["system"]])
+    assert ((ranked["low"] < ranked["mean"]) & (ranked["mean"] < ranked["high"])).all()
+    assert "annotators" in ranked.attrs["unit"]
+    tests = ek.compare_systems(judged)
+    assert tests[tests["significant"]][["better", "worse"]].to_numpy().tolist() == [["A", "B"], ["A", "C"]]
+    nested = judged[judged["annotator"].eq(judged["system"].map(dict(zip("ABC", "wxy"))))]
+    with pytest.raises(ek.DataError, match="how strict they are"):
+        ek.rank(nested)
+
+
+def test_rank_works_without_annotators(judged) -> None:
+    ranked = ek.rank(judged.groupby(["system", "segment"], as_index=False)["score"].mean())
+    assert ranked["system"].tolist() == ["A", "B", "C"]
+
+
+def test_cluster_lines_by_a_test_of_scipy() -> None:
+    table = pd.DataFrame({"system": ["A"] * 40 + ["B"] * 40, "segment": [*range(40)] * 2})
+    rng = np.random.default_rng(1)
+    for gap, clusters in ((0, 1), (9, 2)):
+        scored = table.assign(score=rng.normal(70, 5, 80) + gap * table["system"].eq("A"), annotator="a")
+        a, b = (scored.loc[scored["system"] == name, "score"] for name in "AB")
+        p = stats.wilcoxon(*((a, b) if a.mean() > b.mean() else (b, a)), alternative="greater").pvalue if gap else 1
+        found = ek.cluster_lines(scored, rule="wmt24")
+        assert found["cluster"].max() == clusters == 1 + (p < 0.05)
+
+
+def test_the_context_effect_is_the_mean_of_differences(judged) -> None:
+    original = judged.assign(hit=judged["annotator"], doc="d", copy=False, item_type="system", position=judged.index)
+    repeated = original.assign(copy=True, position=original["position"] + 1000, score=original["score"] - 3.0)
+    repeated["item_type"] = np.where(repeated["segment"].eq(0), "degraded", "repeat")
+    found = ek.context_effect(pd.concat([original, repeated]))
+    assert found.loc[found["n"] > 0, ["group", "n", "mean"]].to_numpy().tolist() == [["after", 29 * 12, 3.0]]
+
+
+def test_metrics_are_correlated_with_the_mean_of_people(judged) -> None:
+    metric = judged.groupby("system", as_index=False)["score"].mean().assign(metric="m")
+    metric["score"] = [3.0, 1.0, 2.0]
+    theirs = stats.pearsonr(metric["score"], judged.groupby("system")["score"].mean()).statistic
+    systems = judged.groupby("system", as_index=False)["score"].mean()
+    assert ek.meta_evaluate(metric, systems, statistics=["pearson"])["value"].tolist() == pytest.approx([theirs])
+
+
+def test_a_pilot_gives_a_plan_as_its_variances_do(judged) -> None:
+    pilot = judged.assign(doc=judged["segment"] // 5)
+    found = ek.plan(pilot, delta=4)
+    assert found["power"].ge(0.8).all()
+    assert found["cost"].is_monotonic_increasing
+
+
+def test_the_lines_of_the_readme_run_on_an_imported_file(judged, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    judged.assign(src_lang="eng", tgt_lang="deu").to_csv("judged.csv", index=False)
+    ek.import_campaign(["judged.csv"], "campaign.parquet")
+    [block] = re.findall(r"^```python\n(.*?)^```", (ek.ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+    with pd.option_context("display.max_columns", None):
+        exec(compile(block, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("rank_low", "adjusted_p", "krippendorff_alpha", "flagged"))
