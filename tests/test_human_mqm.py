@@ -12,7 +12,8 @@ from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.data.schemas import UNSTATED
 from evalkit.human import mqm
-from evalkit.papers import sai2023
+from evalkit.papers.sai2023 import printed as prints
+from evalkit.papers.sai2023 import release
 from tests.makers import laid_out
 
 NAMED = {"tgt_lang": "guj", "system": "s", "annotator": "a"}
@@ -152,7 +153,7 @@ def test_denominators_hold_the_true_number_and_mean_what_they_say():
     n, scores = 37, rng.integers(0, 50, (4, 37)) / 2
     means = [f"{mean:.3f}" for mean in scores.mean(axis=1)]
     printed = pd.DataFrame({"language": list("abcd"), "system": "NLLB", "mean_score": means})
-    found = sai2023.denominators(printed)["n"].loc[lambda n: n <= 60].tolist()
+    found = release.denominators(printed)["n"].loc[lambda n: n <= 60].tolist()
     assert n in found
     assert len(found) < 20
     for k in set(range(1, 61)) - set(found):
@@ -249,6 +250,6 @@ def test_misprints_are_found_and_a_mended_table_has_none_of_them():
     first = printed["table1"]
     wrong = first["metric"].eq("COMET-QE-DA") & first["language"].eq("average")
     mended = printed | {"table1": first.assign(pearson=first["pearson"].mask(wrong, "0.484"))}
-    before, after = (set(zip(found["table"], found["cell"])) for found in map(sai2023.misprints, (printed, mended)))
+    before, after = (set(zip(found["table"], found["cell"])) for found in map(prints.misprints, (printed, mended)))
     assert {key, ("table2", "COMET-QE-DA, gu, kendall"), ("table9", "mBART, average")} <= before
     assert before - after == {key}

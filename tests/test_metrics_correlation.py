@@ -9,7 +9,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.metrics import alignment, correlation, spread
-from evalkit.papers.sai2023 import subsets
+from evalkit.papers.sai2023 import metrics as subsets
 from evalkit.show.plots import metrics as plots
 from tests.makers import read
 

@@ -6,9 +6,7 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError, show
-from evalkit.papers.knowles2024 import views as of_context
-from evalkit.papers.licht2022 import views as of_protocols
-from evalkit.papers.sai2023 import views as of_metrics
+from evalkit.papers import views
 from evalkit.papers.sudoh2021 import views as of_labels
 from evalkit.show import explore
 from tests.makers import read
@@ -77,11 +75,11 @@ AT_80 = "They reach 0.8 between 0.10 and 0.18"
 @pytest.mark.parametrize(
     ("view", "table", "turned", "value", "before", "after"),
     [
-        (of_protocols.power_curves, POWERS, WANTED, 0.5, AT_80, "They reach 0.5 between 0.06 and 0.08"),
-        (of_protocols.average_differences, AVERAGED, BY_DIRECTION, "X-EN", "languages 0 of 1", "languages 1 of 1"),
+        (views.power_curves, POWERS, WANTED, 0.5, AT_80, "They reach 0.5 between 0.06 and 0.08"),
+        (views.average_differences, AVERAGED, BY_DIRECTION, "X-EN", "languages 0 of 1", "languages 1 of 1"),
         (of_labels.da_ridges, LABELLED, BY_LANGUAGE, "deu", "Contradiction 0.50", "Contradiction 0.75"),
-        (of_metrics.spread, NORMAL, {"language": explore.Choice("ta", of=["ml", "ta"])}, "ml", "BLEU 43%", "BLEU 20%"),
-        (of_metrics.buckets, BOXES, {"language": explore.Choice("ml", of=["ml", "ta"])}, "ta", "0-5 11", "0-5 22"),
+        (views.spread, NORMAL, {"language": explore.Choice("ta", of=["ml", "ta"])}, "ml", "BLEU 43%", "BLEU 20%"),
+        (views.buckets, BOXES, {"language": explore.Choice("ml", of=["ml", "ta"])}, "ta", "0-5 11", "0-5 22"),
     ],
 )
 def test_a_turned_value_redraws_the_picture_and_its_words(view, table, turned, value, before, after, outputs):
@@ -97,7 +95,7 @@ def test_a_turned_value_redraws_the_picture_and_its_words(view, table, turned, v
 
 
 def test_methods_are_ticked_and_none_stands_for_all(outputs):
-    explore.figure(of_context.effect_forest, EFFECTS, methods=explore.Choices(METHODS[:1], of=METHODS))
+    explore.figure(views.effect_forest, EFFECTS, methods=explore.Choices(METHODS[:1], of=METHODS))
     _, *boxes = outputs[0][0].children[0].children
     assert [box.value for box in boxes] == [True, False, False]
     assert "Independent pairs: WMT21 +0.50" in outputs[1][1]["image/png"]["alt"]

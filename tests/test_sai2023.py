@@ -1,17 +1,20 @@
 """Sai et al. 2023: tables as the paper prints them, beside computed ones, and what the others would need."""
 
+import json
 import re
 
+import hypothesis
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data
 from evalkit.metrics import lexical
 from evalkit.neural import pretrained
 from evalkit.papers import claims
-from evalkit.papers.sai2023 import given, printed
+from evalkit.papers.sai2023 import metrics, printed
 from evalkit.stats import verdicts
 
 SAI = "003"
@@ -72,7 +75,7 @@ def tamil(real):
 @pytest.fixture
 def drawn(tamil, tmp_path):
     """Write a file of random vectors for the words of the references."""
-    split = given.vectors._splitter("intl")
+    split = metrics.vectors._splitter("intl")
     words = dict.fromkeys(word for text in tamil["reference"] for word in split(text).split())
     found = dict(zip(words, np.random.default_rng(7).normal(size=(len(words), 8)).round(3), strict=True))
     lines = [f"{word} {' '.join(map(str, vector))}\n" for word, vector in found.items()]
@@ -82,11 +85,11 @@ def drawn(tamil, tmp_path):
 
 def test_vectors_fill_their_rows_for_the_languages_that_have_them(tamil, drawn):
     path, found = drawn
-    rows = given.table1(tamil, files={"tam": path})
+    rows = metrics.table1(tamil, files={"tam": path})
     assert set(rows["basis"]) == {"recomputed from data"}
     assert rows["place"].str.fullmatch(r"sai2023_table1:\d+:(pearson|kendall)").all()
     assert sorted(rows["cell"]) == sorted(f"ta, {m}, {r}" for m in ("EA", "VE", "GM") for r in ("pearson", "kendall"))
-    split, mean = given.vectors._splitter("intl"), np.mean(list(found.values()), axis=0)
+    split, mean = metrics.vectors._splitter("intl"), np.mean(list(found.values()), axis=0)
     sums = [
         [sum(found.get(word, mean) for word in split(text).split()) for text in tamil[side]]
         for side in ("hypothesis", "reference")
@@ -102,7 +105,7 @@ def test_a_model_and_scores_from_elsewhere_fill_theirs_and_five_languages_the_av
     ratings = real("indicmt-mqm").groupby("tgt_lang", sort=False).head(60).reset_index(drop=True)
     scored = lexical.scores(ratings, metrics=["chrF"])["chrF"]
     monkeypatch.setattr(pretrained, "scores", lambda table, *, metrics, models, python: table.assign(LaBSE=-scored))
-    rows = given.table1(ratings.assign(PRISM=scored), models={"LaBSE": "a"}, columns=["PRISM"], python="p")
+    rows = metrics.table1(ratings.assign(PRISM=scored), models={"LaBSE": "a"}, columns=["PRISM"], python="p")
     computed = rows.set_index("cell")["computed"].astype(float)
     assert len(computed) == 2 * 6 * 2
     for column, correlation in (("kendall", stats.kendalltau), ("pearson", stats.pearsonr)):
@@ -116,10 +119,10 @@ def test_a_model_and_scores_from_elsewhere_fill_theirs_and_five_languages_the_av
 
 def test_what_is_not_given_or_unknown_is_refused(tamil, drawn):
     for words, call in {
-        "No word vectors, model or scores": lambda: given.table1(tamil),
-        "'Prism'": lambda: given.table1(tamil, columns=["Prism"]),
-        "'ta'.* tam": lambda: given.table1(tamil, files={"ta": drawn[0]}),
-        "'PRISM'": lambda: given.table1(tamil, columns=["PRISM"]),
+        "No word vectors, model or scores": lambda: metrics.table1(tamil),
+        "'Prism'": lambda: metrics.table1(tamil, columns=["Prism"]),
+        "'ta'.* tam": lambda: metrics.table1(tamil, files={"ta": drawn[0]}),
+        "'PRISM'": lambda: metrics.table1(tamil, columns=["PRISM"]),
     }.items():
         with pytest.raises(DataError, match=words):
             call()
@@ -207,3 +210,95 @@ def test_readings_of_a_name_are_measured_by_both_metrics(perfect):
     assert found.loc[("Table 1", "chrF"), ["mean_gap", "equal"]].tolist() == [0, 10]
     assert found.loc[("Table 1", "chrF++"), ["mean_gap", "equal"]].tolist() == pytest.approx([0.005, 5])
     assert found.loc[("Table 8", "chrF"), "largest_gap"] == pytest.approx(1)
+
+
+# Challenge sets in ACES' format, and their Kendall-like tau
+
+ROW = {"source": 'It "rains" in Pune.', "good-translation": "पुणे में बारिश है।", "phenomena": "antonym"}
+ROW |= {"incorrect-translation": "पुणे में धूप है।", "reference": "पुणे में बारिश हो रही है।", "langpair": "en-hi"}
+
+
+def scored(good, wrong, **columns):
+    base = {"challenge": range(len(good)), "phenomena": "x", "source": [f"s{i}" for i in range(len(good))]} | columns
+    sides = {"good": good, "incorrect": wrong}
+    return pd.concat([pd.DataFrame(base | {"side": side, "m": m}) for side, m in sides.items()], ignore_index=True)
+
+
+@hypothesis.given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=30))
+@hypothesis.settings(max_examples=30)
+def test_tau_counts_right_and_wrong_preferences_and_a_tie_is_wrong(pairs):
+    good, wrong = zip(*pairs)
+    row = metrics.kendall_like(scored(good, wrong), ["m"], resamples=20).iloc[0]
+    right = sum(g > w for g, w in pairs)
+    assert row["tau"] == pytest.approx((right - (len(pairs) - right)) / len(pairs))
+    assert (row["n"], row["ties"]) == (len(pairs), sum(g == w for g, w in pairs))
+    assert row["low"] <= row["tau"] + 1e-12
+    turned = metrics.kendall_like(scored(good, wrong), ["m"], lower_is_better={"m"}, resamples=20).iloc[0]
+    assert turned["tau"] + row["tau"] == pytest.approx(-2 * row["ties"] / row["n"])
+
+
+def test_intervals_draw_sentences_and_groups_are_apart():
+    rng = np.random.default_rng(7)
+    good, wrong = rng.normal(0.3, 1, 200), rng.normal(0, 1, 200)
+    each = metrics.kendall_like(scored(good, wrong), ["m"], resamples=2000).iloc[0]
+    p = (each["tau"] + 1) / 2
+    assert each["high"] - each["low"] == pytest.approx(2 * 1.96 * 2 * np.sqrt(p * (1 - p) / 200), rel=0.1)
+    # the same judgements of ten sentences only: what is drawn are the sentences
+    ten = metrics.kendall_like(scored(good, wrong, source=[f"s{i // 20}" for i in range(200)]), ["m"], resamples=500)
+    assert ten.iloc[0]["tau"] == each["tau"]
+    both = scored([1, 1, 0, 0], [0, 0, 1, 1], phenomena=["a", "a", "b", "b"])
+    found = metrics.kendall_like(both, ["m"], resamples=10)
+    columns = ["phenomena", "tau", "low", "high", "n"]
+    assert found[columns].to_numpy().tolist() == [["a", 1, 1, 1, 2], ["b", -1, -1, -1, 2]]
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".jsonl"])
+def test_a_file_in_aces_format_is_read_to_the_letter(tmp_path, suffix):
+    path = tmp_path / f"set{suffix}"
+    if suffix == ".tsv":
+        path.write_text("\t".join(ROW) + "\n" + "\t".join(ROW.values()) + "\n", encoding="utf-8")
+    else:
+        path.write_text(json.dumps(ROW, ensure_ascii=False) + "\n", encoding="utf-8")
+    found = metrics.read_aces(path)
+    assert found.to_dict("records") == [ROW | {"language": "hi"}]
+    sides = metrics.two_sided(found)
+    assert sides["hypothesis"].tolist() == [ROW["good-translation"], ROW["incorrect-translation"]]
+    assert sides["side"].tolist() == ["good", "incorrect"]
+
+
+SCORED = scored([1.0, 2], [0.0, 1])
+
+
+@pytest.mark.parametrize(
+    ("words", "broken"),
+    [
+        ("langpair is not", {"langpair": "hi"}),
+        ("challenge 2: reference is empty", {"reference": " "}),
+        ("the same", {"incorrect-translation": ROW["good-translation"]}),
+        ("source is empty", {"source": ""}),
+    ],
+)
+def test_a_challenge_that_is_broken_is_named(words, broken, tmp_path):
+    pd.DataFrame([ROW, ROW | broken]).to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    with pytest.raises(DataError, match=words):
+        metrics.read_aces(tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        ("no column good-translation", lambda folder: metrics.read_aces(folder / "a.tsv")),
+        ("no challenge set", lambda folder: metrics.read_aces(folder / "b.jsonl")),
+        ("no file c.tsv", lambda folder: metrics.read_aces(folder / "c.tsv")),
+        ("no challenges", lambda folder: metrics.read_aces(folder / "d.tsv")),
+        ("no column m", lambda _: metrics.kendall_like(SCORED.drop(columns="m"), ["m"])),
+        ("one good and one incorrect", lambda _: metrics.kendall_like(SCORED.iloc[:3], ["m"])),
+        ("no score", lambda _: metrics.kendall_like(SCORED.assign(m=np.nan), ["m"])),
+    ],
+)
+def test_a_challenge_set_that_is_none_is_refused(words, call, tmp_path):
+    (tmp_path / "a.tsv").write_text("source\treference\nx\ty\n")
+    (tmp_path / "b.jsonl").write_text("{no json\n")
+    (tmp_path / "d.tsv").write_text("\t".join(ROW) + "\n")
+    with pytest.raises(DataError, match=words):
+        call(tmp_path)

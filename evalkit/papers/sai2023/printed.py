@@ -1,23 +1,219 @@
-"""Lay out what is computed as ``sai2023.toml`` compares it with the tables that Sai et al. 2023 print.
+"""What the printed tables of Sai et al. 2023 say by themselves, and what of the computed ones is laid beside them.
 
 What the authors' notebook says (``legacy/code/evaluate.ipynb`` in AI4Bharat/IndicMT-Eval) is cited by its cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import comb, sqrt
 
+import numpy as np
 import pandas as pd
+from scipy import stats
 
 from evalkit import data
-from evalkit.papers import claims
-from evalkit.papers.sai2023.subsets import FAMILIES
+from evalkit.papers import claims, transcribed
+from evalkit.papers.sai2023.metrics import FAMILIES
+from evalkit.papers.transcribed import pivot
 
 #: Printed names of metrics -> those of computed tables that they turn out to be.
 NAMES = claims.names("sai2023")
 #: How the print calls the average over languages.
 AVERAGE = "average"
+#: The metrics of Sai et al. 2023 by the kind that their text gives them (section 4.1).
+KINDS = {
+    "overlap": ("BLEU 1", "BLEU 2", "BLEU 3", "BLEU 4", "SacreBLEU", "ROUGE-L", "chrF++", "TER"),
+    "embedding": ("EA", "VE", "GM", "LASER embs", "LabSE embs"),
+    "BERTScore": ("mBERT", "distilmBERT", "IndicBERT", "MuRIL"),
+    "trained": ("PRISM", "BLEURT-20", "COMET-QE-DA", "COMET-QE-MQM", "COMET-DA", "COMET-MQM"),
+}
+LANGUAGES = ["gu", "hi", "mr", "ml", "ta"]
+STATISTICS = ("pearson", "kendall")
 _HALF = 0.5e-3  # cells are printed with three digits
+_ROUNDING = _HALF + 1e-9
+Misprint = tuple[str, str, str, str]
+
+
+def misprints(tables: Mapping[str, pd.DataFrame], *, annotated: int = 1400) -> pd.DataFrame:
+    """List what the printed tables contradict by themselves: table, cell, printed, evidence (a sentence with numbers).
+
+    tables: the transcriptions by their names without the paper's, as "table1", with cells as text. annotated: segments
+    per language, which the significance of Table 1 rests on. Every entry is recomputed from the cells here.
+    """
+    found = [
+        *_off_averages(tables),
+        *_insignificant(tables["table1"], annotated=annotated),
+        *_not_best(tables["table1"]),
+        *_impossible_tau(tables["table2"]),
+        *_opposite_signs(tables["table1"], tables["table2"]),
+        *_system_averages(tables["table9"]),
+        *_better_on_fluency(tables["table10"]),
+        *_wins(tables["table3"]),
+    ]
+    return transcribed.misprints(found)
+
+
+def _off_averages(tables: Mapping[str, pd.DataFrame]) -> Iterator[Misprint]:
+    """List the printed averages that rounded cells cannot have."""
+    for row in averages({name: tables[name] for name in ("table1", "table3")}).itertuples():
+        if abs(float(row.printed) - row.mean) > 2 * _ROUNDING:  # the cells' own rounding may add as much again
+            evidence = f"the five languages' cells average {row.mean:.4f}"
+            yield row.table, f"{row.row}, average {row.statistic}", row.printed, evidence
+
+
+def _insignificant(table: pd.DataFrame, *, annotated: int) -> Iterator[Misprint]:
+    """List correlations too small to be significant at 0.05, although Table 1 calls all of them so."""
+    limit = stats.t.ppf(0.975, annotated - 2)
+    least = {
+        "pearson": limit / sqrt(annotated - 2 + limit**2),
+        "kendall": 1.959964 * sqrt(2 * (2 * annotated + 5) / (9 * annotated * (annotated - 1))),
+    }
+    for statistic, bound in least.items():
+        cells = pivot(table, "metric", "language", statistic)[LANGUAGES].stack()
+        evidence = f"all are called significant (p < 0.05); without ties, {annotated} segments need {bound:.3f}"
+        for (metric, language), value in cells[cells.abs() < bound].items():
+            yield "table1", f"{metric}, {language}, {statistic}", f"{value:.3f}", evidence
+
+
+def _not_best(table: pd.DataFrame) -> Iterator[Misprint]:
+    """List the languages in which a metric that the text calls the best of its kind for all languages is not."""
+    said = {
+        "trained": ("COMET-MQM", "best-performing overall for all languages"),
+        "overlap": ("chrF++", "highest across all languages among overlap metrics"),
+    }
+    cells = table.set_index(["metric", "language"])
+    for row in _best(table).query("language != 'average' and kind in @said").sort_values("kind").itertuples():
+        champion, claim = said[row.kind]
+        if row.metric != champion:
+            evidence = f"called {claim}; {row.metric} has {cells.at[(row.metric, row.language), row.statistic]}"
+            printed = cells.at[(champion, row.language), row.statistic]
+            yield "table1", f"{champion}, {row.language}, {row.statistic}", printed, evidence
+
+
+def _impossible_tau(table: pd.DataFrame) -> Iterator[Misprint]:
+    """List system-level taus that no ranking of six (Gujarati) or seven systems can have.
+
+    Without ties, tau is a difference of whole numbers over the pairs of systems. The evidence says which tau is
+    nearest, whether the printed value is it cut off instead of rounded, and how many tied pairs could explain it.
+    """
+    for (metric, language), value in pivot(table, "metric", "language", "kendall")[LANGUAGES].stack().items():
+        pairs = comb(6 if language == "gu" else 7, 2)
+        grid = np.arange(-pairs, pairs + 1, 2) / pairs
+        nearest = grid[np.abs(grid - value).argmin()]
+        if abs(nearest - value) <= _ROUNDING:
+            continue
+        if abs(np.trunc(nearest * 1000) / 1000 - value) < 1e-9:
+            evidence = f"cut off after three digits: {nearest:.5f} rounds to {nearest:.3f}"
+        else:
+            ties = [t for t in range(1, pairs) if _tied(value, pairs, t)]
+            would = f"; {ties[0]} tied pair{'s' * (ties[0] > 1)} of systems would allow it" if ties else ""
+            evidence = f"{pairs} pairs of systems without ties allow {nearest:.3f} next to it{would}"
+        yield "table2", f"{metric}, {language}, kendall", f"{value:.3f}", evidence
+
+
+def _tied(value: float, pairs: int, ties: int) -> bool:
+    """Tell whether tau-b over so many pairs, some of them tied in one of the two rankings, can print as a value."""
+    possible = np.arange(-(pairs - ties), pairs - ties + 1, 2) / sqrt(pairs * (pairs - ties))
+    return bool((np.abs(possible - value) <= _ROUNDING).any())
+
+
+def _opposite_signs(first: pd.DataFrame, second: pd.DataFrame) -> Iterator[Misprint]:
+    """List metrics whose sign convention changes between the two tables of correlations."""
+    one, other = (pivot(table, "metric", "language", "pearson")[LANGUAGES] for table in (first, second))
+    for name in [name for name in one.index if name in other.index]:
+        if (one.loc[name] > 0).all() and (other.loc[name] < 0).all():
+            evidence = f"negative here, positive in Table 1 ({one.at[name, 'gu']:.3f}): the sign was turned in one of "
+            yield "table2", f"{name}, all languages", f"{other.at[name, 'gu']:.3f}", f"{evidence}them only"
+
+
+def _system_averages(table: pd.DataFrame) -> Iterator[Misprint]:
+    """List averages of Table 9 that count a 0 for a system without outputs, or that its cells do not have."""
+    for system, cells in pivot(table, "system", "language", "mean_score").sort_index().iterrows():
+        judged, evidence = cells[LANGUAGES], ""
+        if (judged == 0).any():
+            missing, rest = judged.index[judged == 0][0], judged[judged > 0].mean()
+            evidence = f"counts 0.000 for {missing}, where its outputs were not judged (section 3.1); the mean of the "
+            evidence += f"other four cells is {rest:.3f}"
+        elif abs(judged.mean() - cells["average"]) > 2 * _ROUNDING:
+            evidence = f"the five languages' cells average {judged.mean():.4f}"
+        if evidence:
+            yield "table9", f"{system}, average", f"{cells['average']:.3f}", evidence
+
+
+def _better_on_fluency(table: pd.DataFrame) -> Iterator[Misprint]:
+    """List metrics of Table 10 against its reading that all do better on accuracy errors, on average over languages."""
+    means = subset_means(table)
+    evidence = "called better on accuracy errors; its five cells average otherwise"
+    for row in means[means["fluency"] >= means["accuracy"]].itertuples():
+        yield "table10", f"{row.metric}, average", f"{row.fluency:.3f} and {row.accuracy:.3f}", evidence
+
+
+def subset_means(table: pd.DataFrame) -> pd.DataFrame:
+    """Average Table 10's cells over languages: metric, fluency, accuracy."""
+    cells = table.astype({"fluency": float, "accuracy": float})
+    return cells.groupby("metric", sort=False)[["fluency", "accuracy"]].mean().reset_index()
+
+
+def _wins(table: pd.DataFrame) -> Iterator[Misprint]:
+    """Compare the languages of Table 3 in which Indic-COMET-MQM beats both baselines with how many the text says."""
+    for statistic, rows in _learned(table, "table3").query("beats_both").groupby("statistic", sort=False):
+        if len(rows) != 3:
+            cell = f"languages in which Indic-COMET-MQM beats both baselines, {statistic}"
+            yield "table3", cell, "3", f"the cells give {len(rows)}: {', '.join(rows['language'])}"
+
+
+def said_of_print(tables: Mapping[str, pd.DataFrame], *, annotated: int = 1400) -> dict[str, pd.DataFrame]:
+    """Make the tables of printed cells that claims of ``sai2023_prose`` about them name.
+
+    tables, annotated: as for ``misprints``. "print_best": the best metric of each kind, or of all, by language and
+    statistic, in Table 1. "print_weak": its cells too small to be significant. "print_learned": Tables 3 and 4, where
+    Indic-COMET-MQM beats COMET-MQM, and both baselines, and by how much. "print_subsets": means in Table 10.
+    "print_systems": averages in Table 9, the highest first. "print_metrics": metrics of Table 1, variants of BLEU and
+    COMET as one. "folds": what appendix B.2's numbers of segments, and of the carbon footprint, follow from.
+    """
+    first = tables["table1"]["metric"].unique()
+    names = pd.Series(first).str.replace(r"^(BLEU|COMET)[ -].*", r"\1", regex=True)
+    means = pd.to_numeric(tables["table9"].query("language == 'average'").set_index("system")["mean_score"])
+    return {
+        "print_best": _best(tables["table1"]),
+        "print_weak": transcribed.misprints(_insignificant(tables["table1"], annotated=annotated)),
+        "print_learned": pd.concat([_learned(tables[name], name) for name in ("table3", "table4")]),
+        "print_subsets": subset_means(tables["table10"]).assign(better=lambda t: t["accuracy"] > t["fluency"]),
+        "print_systems": means.sort_values(ascending=False).reset_index().assign(place=range(1, len(means) + 1)),
+        "print_metrics": names.drop_duplicates().to_frame("metric"),
+        "folds": _folds(annotated * len(LANGUAGES)),
+    }
+
+
+def _folds(annotated: int) -> pd.DataFrame:
+    """Say what follows for three folds of so many segments, 2,000 of them to test on; and for 10 hours at 140 W."""
+    return pd.DataFrame({"training": [annotated - 2000], "testing": annotated / 3, "emissions": 0.432 * 10 * 0.140})
+
+
+def _best(table: pd.DataFrame) -> pd.DataFrame:
+    """Name the best metric of each kind: kind, statistic, language (and the average), metric, family."""
+    kinds = {**KINDS, "any": tuple(table["metric"].unique())}
+    rows = [
+        (kind, statistic, language, cells.idxmax())
+        for statistic in STATISTICS
+        for kind, metrics in kinds.items()
+        for language, cells in pivot(table, "metric", "language", statistic).loc[list(metrics)].items()
+    ]
+    found = pd.DataFrame(rows, columns=["kind", "statistic", "language", "metric"])
+    return found.assign(family=found["metric"].str.partition("-")[0])
+
+
+def _learned(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Say how Indic-COMET-MQM does against the baselines: table, statistic, language, gain, beats, beats_both."""
+    parts, spelt = [], table.assign(metric=table["metric"].str.replace("-", ""))
+    for statistic in [name for name in STATISTICS if name in table]:
+        wide = pivot(spelt, "metric", "language", statistic)[LANGUAGES]
+        ours, base = wide.loc["IndicCOMETMQM"], wide.loc[["COMETDA", "COMETMQM"]]
+        gain = ours - base.loc["COMETMQM"]
+        won = {"gain": gain, "largest": gain.eq(gain.max()), "beats": gain > 0, "beats_both": ours > base.max()}
+        parts.append(pd.DataFrame(won).rename_axis("language").reset_index().assign(statistic=statistic, table=name))
+    return pd.concat(parts, ignore_index=True)
 
 
 def computed(
@@ -28,14 +224,13 @@ def computed(
     segments, systems: the results of ``correlation.segments`` and ``correlation.systems``. ranges: that of
     ``spread.ranges``. subsets: that of ``subsets.correlations``. means: language, system (as printed), mean_score.
     """
-    of_rule = subsets[subsets["rule"].eq("authors")]
     words = ranges.loc[ranges["metric"].eq("chrF++"), "min"].max()
     printed = {f"table{number}": data.published(f"sai2023_table{number}") for number in (1, 3, 9)}
     return {
         "segments": _with_average(segments, ["pearson", "kendall_b"]),
         "systems": systems,
         "ranges": ranges.assign(with_words=words),
-        "subsets": of_rule.pivot(index=["language", "metric"], columns="subset", values="kendall_b").reset_index(),
+        "subsets": _of_authors(subsets),
         "means": _with_average(means, ["mean_score"], by="system"),
         "table3": printed["table3"].astype({"kendall": float}).replace({"metric": NAMES}),
         **{f"means of {name}": row_means(table) for name, table in printed.items()},
@@ -51,35 +246,30 @@ def row_means(table: pd.DataFrame) -> pd.DataFrame:
     return means.reset_index().assign(language=AVERAGE)
 
 
-def readings(correlated: pd.DataFrame, tenth: pd.DataFrame, ranges: pd.DataFrame) -> pd.DataFrame:
+def readings(segments: pd.DataFrame, subsets: pd.DataFrame, ranges: pd.DataFrame) -> pd.DataFrame:
     """Ask which metric the print calls chrF++: table, metric, cells, mean_gap, largest_gap, equal (to the last digit).
 
-    correlated, tenth, ranges: as for ``table1``, ``table10`` (under the authors' rule) and ``table8``, of both metrics.
+    segments, subsets, ranges: as for ``computed``, of both metrics.
     """
-    inside = tenth[tenth["rule"].eq("authors")].pivot(
-        index=["language", "metric"], columns="subset", values="kendall_b"
-    )
-    tables = {
-        "1": correlated.rename(columns={"kendall_b": "kendall"}).set_index(["language", "metric"]),
-        "10": inside,
-        "8": ranges.assign(language="all").set_index(["language", "metric"]),
-    }
+    named = {"1": segments.rename(columns={"kendall_b": "kendall"}), "10": _of_authors(subsets)}
+    named["8"] = ranges.assign(language="all")
     rows = []
     for number, columns in {"1": ["pearson", "kendall"], "10": list(FAMILIES), "8": ["min", "max"]}.items():
         cells = data.published(f"sai2023_table{number}").query("metric == 'chrF++'")
         cells = cells.assign(language=cells.get("language", "all")).set_index("language")[columns].astype(float)
         cells = cells.drop(index=AVERAGE, errors="ignore")
-        for name in ("chrF", "chrF++"):
-            gap = (tables[number].xs(name, level="metric")[columns] - cells).abs().stack()
-            equal = int(gap.lt(0.05 if number == "8" else _HALF).sum())
-            rows.append((f"Table {number}", name, len(gap), gap.mean(), gap.max(), equal))
+        for name, own in named[number].groupby("metric"):
+            if name in ("chrF", "chrF++"):
+                gap = (own.set_index("language")[columns] - cells).abs().stack()
+                equal = int(gap.lt(0.05 if number == "8" else _HALF).sum())
+                rows.append((f"Table {number}", name, len(gap), gap.mean(), gap.max(), equal))
     return pd.DataFrame(rows, columns=["table", "metric", "cells", "mean_gap", "largest_gap", "equal"])
 
 
 def said_of_data(correlated: pd.DataFrame, tenth: pd.DataFrame, spread: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Make the tables that claims of ``sai2023_prose`` about metrics name.
 
-    correlated: as for ``table1``. tenth: as for ``table10``. spread: the result of ``spread.summary``.
+    correlated: as ``segments`` of ``computed``. tenth: as its ``subsets``. spread: the result of ``spread.summary``.
     Returns overlap_best (language, statistic, metric as printed: the best), subset_gain (language, metric, better:
     whether its tau is higher on accuracy errors only than on fluency errors only) and lower_half.
     """
@@ -87,8 +277,7 @@ def said_of_data(correlated: pd.DataFrame, tenth: pd.DataFrame, spread: pd.DataF
     part = correlated[correlated["metric"].isin(printed)].replace({"metric": printed})
     long = part.melt(["language", "metric"], ["pearson", "kendall_b"], "statistic")
     best = long.loc[long.groupby(["language", "statistic"], sort=False)["value"].idxmax()]
-    inside = tenth[tenth["rule"].eq("authors") & tenth["metric"].isin(printed)]
-    wide = inside.pivot(index=["language", "metric"], columns="subset", values="kendall_b")
+    wide = _of_authors(tenth[tenth["metric"].isin(printed)]).set_index(["language", "metric"])
     better = wide["accuracy"].gt(wide["fluency"]).map({True: "yes", False: "no"})
     return {"overlap_best": best, "subset_gain": better.rename("better").reset_index(), "lower_half": spread}
 
@@ -109,6 +298,12 @@ def averages(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             parts.append(part)
     found = pd.concat(parts, ignore_index=True)
     return found.assign(low=found["mean"] - _HALF, high=found["mean"] + _HALF)
+
+
+def _of_authors(subsets: pd.DataFrame) -> pd.DataFrame:
+    """Lay tau by the authors' rule out as Table 10 does: language, metric, fluency, accuracy."""
+    of_rule = subsets[subsets["rule"].eq("authors")]
+    return of_rule.pivot(index=["language", "metric"], columns="subset", values="kendall_b").reset_index()
 
 
 def _with_average(values: pd.DataFrame, columns: list[str], *, by: str = "metric") -> pd.DataFrame:

@@ -98,7 +98,7 @@ def correlations(table: pd.DataFrame) -> Figure:
 def subsets(table: pd.DataFrame, *, rule: str) -> Figure:
     """Draw each metric's tau among segments with fluency errors only and with accuracy errors only, by language.
 
-    table: the result of ``sai2023.subsets.correlations``; rule: one of its rules.
+    table: the result of ``sai2023.metrics.correlations``; rule: one of its rules.
     """
     names = {kind: f"{kind} errors only" for kind in ("fluency", "accuracy")}
     part = rows_of(table, "rule", rule)

@@ -1,0 +1,66 @@
+"""Figures of papers' studies that a person at work may turn; see ``evalkit.show.explore``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from evalkit.papers.licht2022 import figures, progression
+from evalkit.show.plots import context, metrics, rows_of
+from evalkit.show.plots.views import View
+
+_TRIED = {"X-EN": "into English", "EN-X": "out of English", "both": "in both directions"}
+
+
+def average_differences(differences: pd.DataFrame, *, direction: str) -> View:
+    """View differences between protocols' average kappas in one direction: X-EN, EN-X or both.
+
+    differences: the result of ``licht2022.table3.average_differences``.
+    """
+    figure = figures.average_differences(rows_of(differences, "direction", direction))
+    here = differences[differences["about"].eq(differences["about"].iloc[0])]
+    held = rows_of(here, "direction", direction)["survives"]
+    return View(
+        figure,
+        f"{len(held)} of the {len(here)} differences between average kappas: of the protocols that were tried "
+        f"{_TRIED.get(direction, direction)} ({held.sum()} of these {len(held)} hold for the languages studied)",
+    )
+
+
+def power_curves(powers: pd.DataFrame, *, wanted_power: float = progression.WANTED_POWER) -> View:
+    """View the chance to see a difference against its size, and which size is seen with a wanted chance.
+
+    powers: the result of ``licht2022.progression.power``. wanted_power: a share of campaigns, marked by a line.
+    """
+    figure = figures.power_curves(powers, wanted=wanted_power)
+    return View(figure, "How often a campaign of this size sees a true difference")
+
+
+def effect_forest(effects: pd.DataFrame, *, methods: Sequence[str] = ()) -> View:
+    """View what degraded context costs its neighbours, by chosen methods.
+
+    effects: the result of ``context.robust``. methods: those to draw, in the table's order; none stands for all.
+    """
+    chosen = [name for name in dict.fromkeys(effects["method"]) if not methods or name in methods]
+    figure = context.effect_forest(effects[effects["method"].isin(chosen)])
+    title = "How much more an unchanged segment loses after degraded context (0: context does not matter)"
+    return View(figure, title, chosen={"methods": chosen})
+
+
+def spread(normal: pd.DataFrame, *, language: str) -> View:
+    """View how metrics' scores, brought to 0 to 1, are spread in a language.
+
+    normal: the result of ``metrics.spread.normalised``.
+    """
+    return View(metrics.spread(normal, language=language), f"Spread of scores, {language} (Figure 4)")
+
+
+def buckets(table: pd.DataFrame, *, language: str) -> View:
+    """View metrics' scores by bucket of the human score in a language.
+
+    table: the result of ``metrics.spread.buckets``.
+    """
+    key = "Dot: median, white where judgements are fewer than five. Box: middle half. Line: from 5 to 95 %."
+    caption = f"Metric scores by human score, {language} (Figure 6). {key}"
+    return View(metrics.buckets(table, language=language), caption)
