@@ -5,8 +5,7 @@ import pytest
 
 from evalkit import DataError
 from evalkit.data import mturk, simulate
-from evalkit.human import ranking
-from evalkit.human.context import pairing
+from evalkit.human import context, ranking
 from tests.workbooks import tarred
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
@@ -118,4 +117,4 @@ def test_without_documents_each_copy_is_paired_with_its_own_original(written, tm
     expected = [["repeat", *"31", 60], ["repeat", *"42", 70], ["system", *"31", 70], ["system", *"42", 60]]
     assert frame[["item_type", "doc", "segment", "score"]].to_numpy().tolist() == expected
     assert frame.attrs["excluded"] == {"judgements that are there twice in a HIT": 1}
-    assert pairing.pairs(frame)["difference"].tolist() == [10, -10]
+    assert context.pairs(frame)["difference"].tolist() == [10, -10]

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats import inter_rater
 
 from evalkit import DataError
-from evalkit.human.mqm import agreement as mqm
+from evalkit.human import mqm
 from evalkit.human.protocols import agreement, coefficients, criterion, hands, marks
 from evalkit.show.plots.protocols import agreement as draw
 from tests.makers import laid_out

@@ -11,14 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.regression.mixed_linear_model import MixedLM, MixedLMParams
 from statsmodels.stats import multitest
 
 from evalkit import DataError
 from evalkit.papers.licht2022.held_out_r2 import split_r2
 from evalkit.stats import correlation, inference, two_samples
 from evalkit.stats.inference import blocks
-from evalkit.stats.random_intercept import random_intercept
 
 
 def mean_of(stack):
@@ -222,41 +220,6 @@ def test_benjamini_and_hochbergs_example():
 
 
 # One random intercept per group, by restricted maximum likelihood
-
-
-def drawn(seed: int, *, between: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw groups of uneven sizes, and two columns that hang together with them."""
-    rng = np.random.default_rng(seed)
-    rows = int(rng.integers(80, 200))
-    groups = np.unique(rng.integers(0, 15, rows), return_inverse=True)[1]
-    x = np.column_stack([np.ones(rows), rng.random(rows) < 0.2 + 0.04 * groups, rng.normal(size=rows)]).astype(float)
-    y = 3 + 0.5 * x[:, 1] + rng.normal(size=rows) + between * rng.normal(size=groups.max() + 1)[groups]
-    return y, x, groups
-
-
-@pytest.mark.parametrize("between", [0.6, 1, 6])
-def test_it_is_the_fit_of_statsmodels(between):
-    """Of groups that hardly differ to such that differ greatly; its search starts near what least squares give."""
-    for seed in range(2):
-        y, x, groups = drawn(seed, between=between)
-        fit, start = random_intercept(y, x, groups), np.linalg.lstsq(x, y, rcond=None)[0]
-        first = MixedLMParams.from_components(fe_params=start, cov_re=np.array([[0.1]]))
-        expected = MixedLM(y, x, groups).fit(method="bfgs", start_params=first, gtol=1e-6)
-        assert expected.converged
-        assert fit.between > 0
-        assert fit.coefficients == pytest.approx(expected.fe_params, rel=1e-4, abs=1e-6)
-        assert fit.noise == pytest.approx(expected.scale, rel=1e-4)
-        assert fit.between == pytest.approx(float(expected.cov_re[0, 0]), rel=2e-4)  # as near as that search comes
-        ratio = np.array([[fit.between / fit.noise]])
-        top = MixedLMParams.from_components(fe_params=fit.coefficients, cov_re=ratio)
-        sure = np.linalg.inv(-MixedLM(y, x, groups).hessian(top)[0])
-        assert fit.covariance == pytest.approx(sure[: x.shape[1], : x.shape[1]])
-
-
-def test_where_variances_cannot_be_told_apart_there_is_no_fit():
-    y, x, groups = drawn(1, between=1)
-    assert random_intercept(y, x, np.arange(len(y))) is None
-    assert random_intercept(x @ [1.0, 2, 3], x, groups) is None
 
 
 # Tests of two samples, a test a row

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.human import mqm
-from evalkit.human.mqm.scores import judgements
+from evalkit.human.mqm import judgements
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
 from evalkit.stats import agreement, correlation
 

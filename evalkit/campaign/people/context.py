@@ -11,7 +11,7 @@ from evalkit import DataError
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.human import context
-from evalkit.human.context.robustness import EFFECT
+from evalkit.human.context import EFFECT
 
 #: Fewest repeats on either side for a test, and fewest annotators for an interval.
 FEWEST, PEOPLE = 10, 3
