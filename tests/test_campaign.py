@@ -296,12 +296,12 @@ def test_calibration_items_of_language_pairs_give_all_four_forms():
     table = finished(pd.concat(parts, ignore_index=True), scale)
     found = campaign.calibrate(opened(table), resamples=30)
     assert found.by == "pair"
-    direct = calibration.ratings.calibrate(table, by="pair", scale=scale, resamples=30, seed=7)
+    direct = calibration.calibrate(table, by="pair", scale=scale, resamples=30, seed=7)
     for name in ("raw", "adjusted", "se", "low", "high"):
         np.testing.assert_array_equal(found.groups[name], direct[name])
     options = {"by": "pair", "within": None, "splits": 50, "resamples": 30, "seed": 7}
     with np.errstate(invalid="ignore", divide="ignore"):
-        held = calibration.held_out.held_out(table, scale=scale, **options).drop(columns=["form", "within"])
+        held = calibration.held_out(table, scale=scale, **options).drop(columns=["form", "within"])
     pd.testing.assert_frame_equal(found.carry_over.drop(columns="form"), held, check_dtype=False)
     assert found.strictness["pair"].iloc[0] == "eng-jpn"
     assert found.strictness["shift"].iloc[0] > 0
@@ -314,13 +314,13 @@ def test_annotators_calibrated_by_shared_items_are_those_of_the_calibration_room
     found = campaign.calibrate(mine, resamples=25, seed=11)
     assert found.by == "annotator"
     options = {"by": "annotator", "within": "pair", "resamples": 25, "seed": 11}
-    direct = calibration.ratings.calibrate(table, scale=mine.scale, **options)
+    direct = calibration.calibrate(table, scale=mine.scale, **options)
     for name in ("raw", "adjusted", "se", "low", "high"):
         np.testing.assert_array_equal(found.groups[name], direct[name])
     mean = direct[direct["form"] == "moderated"].groupby("system")["adjusted"].mean()
     shown = found.systems.set_index(["form", "system"]).loc["moderated shift", "adjusted"]
     assert shown[mean.index].tolist() == pytest.approx(mean.tolist())
-    slope = calibration.held_out.carry_over(table, splits=50, **options).iloc[0]
+    slope = calibration.carry_over(table, splits=50, **options).iloc[0]
     assert found.share == pytest.approx(slope["slope"])
     strict = found.strictness.set_index("annotator")["mean"]
     own = table[table["item_type"].eq("calibration")].groupby("annotator")["score"].mean()

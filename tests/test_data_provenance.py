@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from evalkit import DataError, campaign, data, show
 from evalkit.data import provenance, registry
 from evalkit.data.indicmt import with_language
-from evalkit.human import annotators, context, normalization, observed
-from evalkit.human.calibration import held_out
-from evalkit.human.calibration import ratings as room
+from evalkit.human import annotators, calibration, context, normalization, observed
 from evalkit.metrics import lexical
 from evalkit.metrics.metaeval.scores import align
 from evalkit.show.plots import annotators as draw_annotators
@@ -66,8 +64,8 @@ SCALED = {
     "normalize": lambda t, **o: normalization.normalize(t, method="ticks", ticks=5, **o),
     "profiles": lambda t, **o: annotators.profiles(t, tick_marks=(1.0, 3.0, 5.0), within=0.1, **o),
     "binned": lambda t, **o: observed.binned(t, 5, **o),
-    "held_out": lambda t, **o: held_out.held_out(t, splits=4, resamples=4, **o),
-    "own_standard": lambda t, **o: room.own_standard(t, **o),
+    "held_out": lambda t, **o: calibration.held_out(t, splits=4, resamples=4, **o),
+    "own_standard": lambda t, **o: calibration.own_standard(t, **o),
     "ridges": lambda t, **o: draw_profiles.ridges(t, **o),
 }
 
@@ -195,7 +193,7 @@ FLOWS = {
     "one HIT and another": lambda d: annotators.two_hits(d["wmt21-mturk"])[1],
     "normalised": lambda d: normalization.normalize(d["wmt22-calibration-hits"]),
     "pairs of showings": lambda d: context.pairs(d["wmt21-mturk"]),
-    "half plays the task": lambda d: room.with_task(d["wmt22-calibration-hits"], seed=7),
+    "half plays the task": lambda d: calibration.with_task(d["wmt22-calibration-hits"], seed=7),
     "stacked labels": lambda d: provenance.stack([d["sudoh-labels"], d["sudoh-labels-wmt17"]]),
     "with its language": lambda d: with_language(d["indicmt-mqm"]),
     "with scores of metrics": lambda d: lexical.scores(d["indicmt-mqm"].head(20), metrics=["TER"]),

@@ -12,8 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from evalkit import DataError, data
-from evalkit.human.calibration import calibration_set, forms, held_out
-from evalkit.human.calibration import ratings as room
+from evalkit.human import calibration
 from evalkit.papers.licht2022 import external
 from tests.makers import laid_out
 
@@ -25,62 +24,62 @@ ALPHA = st.floats(-4, 4)
 
 
 def test_the_papers_worked_examples():
-    assert forms.shift(4.0, alpha=3.0 - 3.2) == pytest.approx(3.8)  # section 4: deduct 0.2
-    assert forms.shift(4.8, alpha=3.0 - 2.7) == pytest.approx(5.1)  # section 5.3: off the scale
+    assert calibration.shift(4.0, alpha=3.0 - 3.2) == pytest.approx(3.8)  # section 4: deduct 0.2
+    assert calibration.shift(4.8, alpha=3.0 - 2.7) == pytest.approx(5.1)  # section 5.3: off the scale
 
 
 @given(ON_SCALE, ALPHA)
 def test_moderated_never_leaves_the_scale(x, alpha):
-    assert 1 <= forms.moderated(x, alpha=alpha) <= 5
+    assert 1 <= calibration.moderated(x, alpha=alpha) <= 5
 
 
 @given(ON_SCALE, ON_SCALE, ALPHA)
 def test_moderated_rises(x, y, alpha):
     assume(y - x > 1e-6)
-    assert forms.moderated(x, alpha=alpha) < forms.moderated(y, alpha=alpha)
+    assert calibration.moderated(x, alpha=alpha) < calibration.moderated(y, alpha=alpha)
 
 
 @given(ON_SCALE, ON_SCALE)
 def test_moderated_rises_with_alpha_and_moves_the_way_it_points(x, alpha):
     small, large = alpha / 10, alpha / 5
-    up, more = forms.moderated(x, alpha=small), forms.moderated(x, alpha=large)
+    up, more = calibration.moderated(x, alpha=small), calibration.moderated(x, alpha=large)
     assert x <= up <= more
-    assert forms.moderated(x, alpha=0.0) == x
+    assert calibration.moderated(x, alpha=0.0) == x
 
 
 @given(ON_SCALE, ALPHA)
 def test_moderated_treats_both_ends_alike(x, alpha):
-    assert forms.moderated(6 - x, alpha=-alpha) == pytest.approx(6 - forms.moderated(x, alpha=alpha))
+    assert calibration.moderated(6 - x, alpha=-alpha) == pytest.approx(6 - calibration.moderated(x, alpha=alpha))
 
 
 @given(ON_SCALE, st.floats(1e-6, 0.5))
 def test_moderated_is_x_plus_alpha_only_up_to_the_room_that_is_left(x, alpha):
-    moved = forms.moderated(x, alpha=alpha) - x
+    moved = calibration.moderated(x, alpha=alpha) - x
     assert moved == pytest.approx(math.tanh(5 - x) * alpha, abs=alpha**3 + 1e-14)  # tanh(α) is α up to α³
 
 
 @given(ON_SCALE, ALPHA)
 def test_a_quarter_of_the_scale_makes_the_form_independent_of_the_scale(x, alpha):
-    hundred = forms.moderated(25 * (x - 1), alpha=25 * alpha, scale=(0, 100), unit=25)
-    assert hundred == pytest.approx(25 * (forms.moderated(x, alpha=alpha) - 1), abs=1e-9)
-    assert forms.Standard(consensus=50, scale=(0, 100), cap=12.5).unit == 25
+    hundred = calibration.moderated(25 * (x - 1), alpha=25 * alpha, scale=(0, 100), unit=25)
+    assert hundred == pytest.approx(25 * (calibration.moderated(x, alpha=alpha) - 1), abs=1e-9)
+    assert calibration.Standard(consensus=50, scale=(0, 100), cap=12.5).unit == 25
 
 
 @given(st.floats(1.5, 3.4), st.floats(3.6, 5), st.floats(2, 4), st.floats(4.1, 5))
 def test_the_line_sends_both_fixed_points_home(m, r, c, h):
-    standard = forms.Standard(consensus=c, human_reference=h)
-    assert forms.adjust(m, calibration_mean=m, reference_mean=r, standard=standard)["line"] == pytest.approx(c)
-    assert forms.adjust(r, calibration_mean=m, reference_mean=r, standard=standard)["line"] == pytest.approx(h)
-    assert forms.adjust(m, calibration_mean=m, standard=standard)["shift"] == pytest.approx(c)
+    standard = calibration.Standard(consensus=c, human_reference=h)
+    assert calibration.adjust(m, calibration_mean=m, reference_mean=r, standard=standard)["line"] == pytest.approx(c)
+    assert calibration.adjust(r, calibration_mean=m, reference_mean=r, standard=standard)["line"] == pytest.approx(h)
+    assert calibration.adjust(m, calibration_mean=m, standard=standard)["shift"] == pytest.approx(c)
 
 
 @given(ON_SCALE, ALPHA, st.floats(0.01, 3))
 def test_capped_is_the_shift_within_the_cap(x, alpha, cap):
-    assert abs(forms.capped(x, alpha=alpha, cap=cap) - x) == pytest.approx(min(abs(alpha), cap))
+    assert abs(calibration.capped(x, alpha=alpha, cap=cap) - x) == pytest.approx(min(abs(alpha), cap))
 
 
 def test_what_if_agrees_with_adjust_and_says_what_leaves_the_scale():
-    table = forms.what_if(4.8, 2.7, 4.6).set_index("form")
+    table = calibration.what_if(4.8, 2.7, 4.6).set_index("form")
     assert table.loc["simple shift", "adjusted"] == pytest.approx(5.1)
     assert not table.loc["simple shift", "on the scale"]
     assert table.loc["moderated shift", "on the scale"]
@@ -106,19 +105,19 @@ def campaign():
 
 
 def test_medians_and_means_by_hand():
-    medians = room.item_medians(campaign())
+    medians = calibration.item_medians(campaign())
     assert medians.query("item_type == 'calibration'")["score"].tolist() == [2, 3, 5, 4]
     assert medians.query("item_type == 'calibration'")["annotators"].tolist() == [3] * 4
-    means = room.group_means(campaign()).set_index(["item_type", "system"])["mean"].to_dict()
+    means = calibration.group_means(campaign()).set_index(["item_type", "system"])["mean"].to_dict()
     assert means == pytest.approx({("calibration", ""): 3.5, ("reference", ""): 5.0, ("system", "nmt"): 3.0})
-    means = room.group_means(campaign(), by="annotator").query("item_type == 'calibration'")
+    means = calibration.group_means(campaign(), by="annotator").query("item_type == 'calibration'")
     assert means.set_index("annotator")["mean"].to_dict() == {"a": 3.25, "b": 3.5, "c": 3.25}
     twice = pd.concat([campaign(), campaign().query("annotator == 'c'")])
-    pd.testing.assert_frame_equal(room.item_medians(twice), medians)  # an annotator's repeats count once
+    pd.testing.assert_frame_equal(calibration.item_medians(twice), medians)  # an annotator's repeats count once
 
 
 def test_calibrate_by_hand():
-    table = room.calibrate(campaign(), standard=forms.PAPER, resamples=50).set_index("form")
+    table = calibration.calibrate(campaign(), standard=calibration.PAPER, resamples=50).set_index("form")
     assert table["raw"].tolist() == pytest.approx([3.0] * 4)
     assert table.loc["shift", "adjusted"] == pytest.approx(3.0 + 3.0 - 3.5)
     assert table.loc["line", "adjusted"] == pytest.approx(3.0 + (4.687 - 3.0) * (3.0 - 3.5) / (5.0 - 3.5))
@@ -128,21 +127,21 @@ def test_calibrate_by_hand():
 
 
 def test_calibrate_does_not_depend_on_the_order_of_rows_or_names_of_annotators():
-    plain = room.calibrate(campaign(), resamples=40)
+    plain = calibration.calibrate(campaign(), resamples=40)
     shuffled = campaign().sample(frac=1, random_state=3)
-    pd.testing.assert_frame_equal(room.calibrate(shuffled, resamples=40), plain)
+    pd.testing.assert_frame_equal(calibration.calibrate(shuffled, resamples=40), plain)
     renamed = campaign().assign(annotator=lambda d: "x-" + d["annotator"])
-    pd.testing.assert_frame_equal(room.calibrate(renamed, resamples=40), plain)
+    pd.testing.assert_frame_equal(calibration.calibrate(renamed, resamples=40), plain)
 
 
 def test_standard_error_of_one_annotator_is_the_textbook_sum():
     rng = np.random.default_rng(4)
-    calibration, task = rng.normal(3, 1, 80).clip(1, 5), rng.normal(4, 0.5, 60).clip(1, 5)
-    ratings = pd.concat([judgements({"a": list(calibration)}, "calibration"), judgements({"a": list(task)}, "system")])
-    found = room.calibrate(ratings, standard=forms.PAPER, resamples=4000).set_index("form").loc["shift"]
+    of_set, task = rng.normal(3, 1, 80).clip(1, 5), rng.normal(4, 0.5, 60).clip(1, 5)
+    ratings = pd.concat([judgements({"a": list(of_set)}, "calibration"), judgements({"a": list(task)}, "system")])
+    found = calibration.calibrate(ratings, standard=calibration.PAPER, resamples=4000).set_index("form").loc["shift"]
     raw_se = task.std() / np.sqrt(60)
     assert found["raw_se"] == pytest.approx(raw_se, rel=0.05)
-    assert found["se"] == pytest.approx(np.hypot(raw_se, calibration.std() / np.sqrt(80)), rel=0.05)
+    assert found["se"] == pytest.approx(np.hypot(raw_se, of_set.std() / np.sqrt(80)), rel=0.05)
 
 
 def test_drawing_annotators_cancels_a_strictness_that_the_calibration_set_shares():
@@ -150,18 +149,18 @@ def test_drawing_annotators_cancels_a_strictness_that_the_calibration_set_shares
     strict = dict(zip("abcdefg", rng.normal(0, 5, 7)))
     items = {kind: rng.normal(50, 1, 40) for kind in ("calibration", "system")}
     parts = [judgements({a: list(v + b) for a, b in strict.items()}, kind) for kind, v in items.items()]
-    found = room.calibrate(pd.concat(parts), scale=(0, 100), resamples=400).set_index("form").loc["shift"]
+    found = calibration.calibrate(pd.concat(parts), scale=(0, 100), resamples=400).set_index("form").loc["shift"]
     assert found["raw_se"] > 1.5
     assert found["se"] < 0.4
 
 
 def test_the_groups_own_averages_are_the_standard():
     both = pd.concat([campaign(), campaign().assign(src_lang="hin", score=lambda d: (d["score"] - 0.5).clip(1, 5))])
-    assert room.design(both) == {"by": "pair", "within": None}
-    standard = room.own_standard(both)
-    means = room.group_means(both).groupby("item_type")["mean"].mean()
+    assert calibration.design(both) == {"by": "pair", "within": None}
+    standard = calibration.own_standard(both)
+    means = calibration.group_means(both).groupby("item_type")["mean"].mean()
     assert (standard.consensus, standard.human_reference) == (means["calibration"], means["reference"])
-    adjusted = room.calibrate(both, resamples=10).query("form == 'shift'")
+    adjusted = calibration.calibrate(both, resamples=10).query("form == 'shift'")
     assert (adjusted["adjusted"] - adjusted["raw"]).sum() == pytest.approx(0)
 
 
@@ -173,20 +172,20 @@ def without(item_type):
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (lambda: forms.Standard(scale=(5, 1)), "lowest"),
-        (lambda: forms.Standard(consensus=6), "inside"),
-        (lambda: forms.Standard(cap=0), "cap"),
-        (lambda: forms.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
-        (lambda: forms.what_if(5.2, 3.0, 4.6), "5.2"),
-        (lambda: forms.what_if(4.0, 4.6, 4.6), "no line"),
-        (lambda: room.calibrate(campaign().iloc[:0]), "no ratings"),
-        (lambda: room.calibrate(without("calibration"), resamples=10), "hin-eng: .* 'calibration'"),
-        (lambda: room.calibrate(without("system"), resamples=10), "hin-eng: .* 'system'"),
-        (lambda: room.own_standard(campaign().query("item_type == 'system'")), "No calibration items"),
-        (lambda: room.item_medians(campaign(), by="team"), "team"),
-        (lambda: calibration_set.choose(prior(), per_level=6), "5 at level 1, 5 at level 2, .* 6 are wanted"),
-        (lambda: held_out.held_out(crossed([0, 1], 1)), "amh-eng: 2 groups"),
-        (lambda: held_out.carry_over(crossed([0, 1, 2], 1).assign(item_type="system")), "No calibration items"),
+        (lambda: calibration.Standard(scale=(5, 1)), "lowest"),
+        (lambda: calibration.Standard(consensus=6), "inside"),
+        (lambda: calibration.Standard(cap=0), "cap"),
+        (lambda: calibration.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
+        (lambda: calibration.what_if(5.2, 3.0, 4.6), "5.2"),
+        (lambda: calibration.what_if(4.0, 4.6, 4.6), "no line"),
+        (lambda: calibration.calibrate(campaign().iloc[:0]), "no ratings"),
+        (lambda: calibration.calibrate(without("calibration"), resamples=10), "hin-eng: .* 'calibration'"),
+        (lambda: calibration.calibrate(without("system"), resamples=10), "hin-eng: .* 'system'"),
+        (lambda: calibration.own_standard(campaign().query("item_type == 'system'")), "No calibration items"),
+        (lambda: calibration.item_medians(campaign(), by="team"), "team"),
+        (lambda: calibration.choose_set(prior(), per_level=6), "5 at level 1, 5 at level 2, .* 6 are wanted"),
+        (lambda: calibration.held_out(crossed([0, 1], 1)), "amh-eng: 2 groups"),
+        (lambda: calibration.carry_over(crossed([0, 1, 2], 1).assign(item_type="system")), "No calibration items"),
         (lambda: external.spbleu(pd.concat([data.published("spbleu_flores")] * 2, ignore_index=True)), "Two scores"),
     ],
 )
@@ -206,15 +205,15 @@ def prior():
 
 
 def test_a_set_is_balanced_agreed_and_seeded():
-    chosen = calibration_set.choose(prior(), per_level=4)
+    chosen = calibration.choose_set(prior(), per_level=4)
     assert chosen["level"].value_counts().to_dict() == dict.fromkeys([1.0, 2, 3, 4, 5], 4)
     assert not set(chosen["segment"]) & {"0", "6", "12", "18", "24"}
-    pd.testing.assert_frame_equal(chosen, calibration_set.choose(prior().sample(frac=1, random_state=1), per_level=4))
-    assert not chosen.equals(calibration_set.choose(prior(), per_level=4, seed=8))
+    pd.testing.assert_frame_equal(chosen, calibration.choose_set(prior().sample(frac=1, random_state=1), per_level=4))
+    assert not chosen.equals(calibration.choose_set(prior(), per_level=4, seed=8))
 
 
 def test_supply_counts_agreed_items_per_level():
-    supply = calibration_set.supply(prior(), scale=(1, 5))
+    supply = calibration.supply(prior(), scale=(1, 5))
     assert supply.iloc[0].to_dict() == {"pair": "amh-eng"} | {f"level {n}": 6 for n in range(1, 6)}
 
 
@@ -232,18 +231,18 @@ def crossed(bias, noise, *, items=40, seed=0):
 def test_a_pure_shift_carries_over_completely(doc):
     ratings = crossed(np.linspace(-10, 10, 8), 0)
     ratings["doc"] = doc or ratings["doc"]
-    table = held_out.held_out(ratings, splits=20, resamples=20).set_index("form")
+    table = calibration.held_out(ratings, splits=20, resamples=20).set_index("form")
     assert table.loc["shift", "documents"] == (40 if doc else 20)  # items without documents are split singly
     assert table.loc["shift", "after"] == pytest.approx(0, abs=1e-9)
     assert table.loc[["line", "capped"], "ratio"].tolist() == pytest.approx([0, 0], abs=1e-9)
     assert table.loc["shift", "closer"] == 1
-    assert held_out.carry_over(ratings, splits=20, resamples=20)["slope"].iloc[0] == pytest.approx(1)
+    assert calibration.carry_over(ratings, splits=20, resamples=20)["slope"].iloc[0] == pytest.approx(1)
 
 
 def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
     """With nine documents 200 random halves are a sample of 126, and the line's ratio moved from 1.6 to 2.3 by seed."""
     ratings = crossed(np.linspace(-5, 5, 6), 4, items=12)
-    first, second = (held_out.held_out(ratings, splits=20, resamples=5, seed=seed) for seed in (1, 2))
+    first, second = (calibration.held_out(ratings, splits=20, resamples=5, seed=seed) for seed in (1, 2))
     assert first["ratio"].tolist() == second["ratio"].tolist()
     wide = ratings.pivot(index="annotator", columns=["doc", "segment"], values="score")
     before, after = [], []
@@ -262,15 +261,15 @@ def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
 def test_draws_of_one_group_only_do_not_spoil_the_intervals():
     """Of three groups one draw in nine is a single group three times, and has no spread to compare."""
     ratings = crossed([-5.0, 0.0, 5.0], 2, items=12)
-    slope = held_out.carry_over(ratings, splits=20, resamples=100).iloc[0]
-    shift = held_out.held_out(ratings, splits=20, resamples=100).set_index("form").loc["shift"]
+    slope = calibration.carry_over(ratings, splits=20, resamples=100).iloc[0]
+    shift = calibration.held_out(ratings, splits=20, resamples=100).set_index("form").loc["shift"]
     assert np.isfinite([slope["low"], slope["high"], shift["low"], shift["high"]]).all()
 
 
 def test_who_left_items_out_is_left_out_and_counted():
     ratings = crossed(np.linspace(-5, 5, 6), 1)
     gap = (ratings["annotator"] == "a03") & (ratings["segment"] == "7")
-    table = held_out.held_out(ratings[~gap], splits=5, resamples=5)
+    table = calibration.held_out(ratings[~gap], splits=5, resamples=5)
     assert (table["groups"] == 5).all()
     assert (table["left_out"] == 1).all()
 
@@ -278,17 +277,17 @@ def test_who_left_items_out_is_left_out_and_counted():
 def test_a_group_that_tells_nothing_apart_has_no_line():
     ratings = crossed(np.linspace(-5, 5, 5), 1)
     ratings.loc[ratings["annotator"] == "a02", "score"] = 80.0
-    table = held_out.held_out(ratings, splits=10, resamples=20).set_index("form")
+    table = calibration.held_out(ratings, splits=10, resamples=20).set_index("form")
     assert table.loc["line", ["after", "ratio", "high"]].isna().all()
     assert table.loc["line", "closer"] == 0
     assert table.loc["shift", "after"] > 0
 
 
 def test_half_of_the_documents_play_the_task():
-    task = room.with_task(crossed(np.linspace(-5, 5, 4), 1), seed=7)
+    task = calibration.with_task(crossed(np.linspace(-5, 5, 4), 1), seed=7)
     assert task.groupby("item_type")["doc"].nunique().to_dict() == {"calibration": 10, "system": 10}
-    pd.testing.assert_frame_equal(room.with_task(campaign(), seed=7), campaign())
-    table = room.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=10)
+    pd.testing.assert_frame_equal(calibration.with_task(campaign(), seed=7), campaign())
+    table = calibration.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=10)
     adjusted = table.query("form == 'shift'")
     assert adjusted["adjusted"].std() < 0.2 * adjusted["raw"].std()
 

@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 
 from evalkit import ROOT, DataError, data, show
 from evalkit.data import simulate
-from evalkit.human.calibration import forms, held_out
-from evalkit.human.calibration import ratings as room
+from evalkit.human import calibration
 from evalkit.papers.licht2022 import external, implied, table_figures
 from evalkit.show.plots import calibration as draw
 
@@ -45,7 +44,7 @@ def test_the_recovered_table_has_one_unreachable_cell(table5):
 
 def test_recovered_means_give_the_printed_shifts_back(table5):
     for printed, row in zip(table5.to_dict("records"), implied.recover(table5).itertuples(), strict=True):
-        shift = forms.adjust(row.raw, calibration_mean=row.calibration_mean)["shift"]
+        shift = calibration.adjust(row.raw, calibration_mean=row.calibration_mean)["shift"]
         assert f"{shift:.2f}" == printed["cs"]
         assert f"{row.raw + 4.687 - row.reference_mean:.2f}" == printed["ht"]
         assert row.beta * row.raw + row.alpha == pytest.approx(row.cs_ht_predicted)
@@ -119,14 +118,14 @@ def test_a_cells_interval_is_where_its_prediction_meets_print(table5):
     for row in table5.to_dict("records"):
         low, high = cells.loc[(row["direction"], row["language"])]
         for consensus in np.linspace(1.05, 4.35, 34).round(3):
-            standard = forms.Standard(consensus=consensus)
+            standard = calibration.Standard(consensus=consensus)
             reach = implied.predicted_interval(row["cs"], row["ht"], standard=standard)
             assert implied._overlap(reach, implied._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
 
 
 def test_at_the_middle_of_the_interval_every_cell_is_reached(table5):
     joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
-    middle = forms.Standard(consensus=round((joint["low"] + joint["high"]) / 2, 4))
+    middle = calibration.Standard(consensus=round((joint["low"] + joint["high"]) / 2, 4))
     assert implied.recover(table5, standard=middle)["reachable"].all()
 
 
@@ -139,7 +138,9 @@ def test_a_made_up_table_gives_its_consensus_back(consensus, means):
     """Round a table made with a known consensus as print does: the consensus is among those found."""
     rows = []
     for n, (raw, m, r) in enumerate(means):
-        moved = forms.adjust(raw, calibration_mean=m, reference_mean=r, standard=forms.Standard(consensus=consensus))
+        moved = calibration.adjust(
+            raw, calibration_mean=m, reference_mean=r, standard=calibration.Standard(consensus=consensus)
+        )
         cs, line = float(moved["shift"]), float(moved["line"])
         rows.append(("X-EN", f"language {n}", f"{raw:.2f}", f"{cs:.2f}", f"{raw + 4.687 - r:.2f}", f"{line:.2f}"))
     table = pd.DataFrame(rows, columns=["direction", "language", "raw", "cs", "ht", "cs_ht"])
@@ -192,12 +193,12 @@ def test_figures_are_drawn(table5):
     table_figures.bump_chart(implied.rankings(table5), highlight=("Hindi",))
     table_figures.prediction_gaps(implied.recover(table5))
     table_figures.consensus_intervals(cells, joint=implied.joint_consensus(cells).iloc[0])
-    draw.form_curves(forms.curves(2.4, 4.3))
-    draw.form_curves(forms.curves(3.0))  # no shift, no line
+    draw.form_curves(calibration.curves(2.4, 4.3))
+    draw.form_curves(calibration.curves(3.0))  # no shift, no line
     ratings = simulate.stand_in("wmt22-calibration-hits", seed=7)
-    draw.held_out_ratios(held_out.held_out(ratings, splits=5, resamples=5))
-    task = room.with_task(ratings.query("src_lang == 'zho'"), seed=7)
-    draw.before_after(room.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5))
+    draw.held_out_ratios(calibration.held_out(ratings, splits=5, resamples=5))
+    task = calibration.with_task(ratings.query("src_lang == 'zho'"), seed=7)
+    draw.before_after(calibration.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5))
     sizes = data.published("licht2022_table4")
     correlated = external.correlate(table5, external.training_size(sizes), splits=4, seed=7)
     table_figures.table6_dots(correlated, statistic="linreg")

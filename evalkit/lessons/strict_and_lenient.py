@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit.human.calibration import forms
+from evalkit.human import calibration
 from evalkit.human.normalization import normalize
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
 
@@ -58,7 +58,7 @@ def calibrated(campaign: pd.DataFrame) -> pd.DataFrame:
     own = means(campaign)["calibration"]
     tasks = campaign[campaign["item_type"] == "system"]
     alpha = own.mean() - tasks["annotator"].map(own)
-    return tasks.assign(adjusted=forms.shift(tasks["score"], alpha=alpha))
+    return tasks.assign(adjusted=calibration.shift(tasks["score"], alpha=alpha))
 
 
 def system_means(campaign: pd.DataFrame) -> pd.DataFrame:
@@ -108,11 +108,11 @@ def _z(scores: pd.Series) -> pd.Series:
 
 
 def _shifted(scores: pd.Series, calibration_mean: float, consensus: float) -> np.ndarray:
-    return forms.shift(scores, alpha=consensus - calibration_mean)
+    return calibration.shift(scores, alpha=consensus - calibration_mean)
 
 
 def _capped(scores: pd.Series, calibration_mean: float, consensus: float, cap: float) -> np.ndarray:
-    return forms.capped(scores, alpha=consensus - calibration_mean, cap=cap)
+    return calibration.capped(scores, alpha=consensus - calibration_mean, cap=cap)
 
 
 def _beyond(campaign: pd.DataFrame) -> pd.Series:

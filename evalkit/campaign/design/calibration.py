@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.campaign.design.assignment import Item, Screen, columns
 from evalkit.campaign.design.texts import Texts
 from evalkit.data.provenance import scale_of
-from evalkit.human.calibration import calibration_set
+from evalkit.human import calibration
 
 if TYPE_CHECKING:
     from evalkit.campaign.design.drawing import Wish
@@ -88,9 +88,9 @@ def _agreed(
     levels = np.linspace(*scale_of(prior), LEVELS)
     half = float(levels[1] - levels[0]) / 2
     steps = [float(level) for level in levels]
-    agreed = calibration_set.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
+    agreed = calibration.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
     fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
-    chosen = calibration_set.choose(
+    chosen = calibration.choose_set(
         known,
         per_level=max(1, wish.calibration // LEVELS),
         levels=steps,

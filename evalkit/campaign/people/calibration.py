@@ -13,7 +13,7 @@ from evalkit import DataError
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM
-from evalkit.human.calibration import forms, held_out, ratings
+from evalkit.human import calibration
 
 #: What scores before calibrating are called among the forms.
 RAW = "raw scores"
@@ -55,7 +55,7 @@ def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Cal
     rows = campaign.ratings
     if not rows["item_type"].eq("calibration").any():
         raise DataError("there are no calibration items.")
-    design: dict[str, Any] = ratings.design(rows)
+    design: dict[str, Any] = calibration.design(rows)
     by = design["by"]
     if by == "annotator":
         rows = campaign.part
@@ -69,7 +69,7 @@ def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Cal
         unmoved = str(problem)
     else:
         systems = _systems(moved, by=by)
-        groups = moved.assign(form=moved["form"].map(dict(forms.FORMS))).drop(columns=["within"])
+        groups = moved.assign(form=moved["form"].map(dict(calibration.FORMS))).drop(columns=["within"])
     carry_over, share, low, high = _carried(rows, design, scale=campaign.scale, resamples=resamples, seed=seed)
     return Calibration(
         campaign.scale, by, _strictness(rows, by), systems, groups, unmoved, excluded, carry_over, share, low, high
@@ -80,7 +80,7 @@ def _strictness(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     """Average the calibration items of each group: the group, items, judgements, mean, shift to the groups' average."""
     chosen = rows[rows["item_type"].eq("calibration")]
     items = chosen.drop_duplicates([by, *ITEM]).groupby(by).size()
-    medians = ratings.group_means(chosen, by=by).set_index(by)["mean"]
+    medians = calibration.group_means(chosen, by=by).set_index(by)["mean"]
     table = pd.DataFrame({"items": items, "judgements": chosen.groupby(by).size(), "mean": medians})
     table["shift"] = table["mean"].mean() - table["mean"]
     return table.sort_values("mean", kind="stable").rename_axis(by).reset_index()
@@ -98,13 +98,13 @@ def _moved(
     if not len(both):
         raise DataError("nobody who rated calibration items also rated outputs of systems.")
     chosen = rows[rows[by].isin(both)]
-    mean = ratings.group_means(chosen.loc[chosen["item_type"].eq("calibration")], by=by)["mean"].mean()
+    mean = calibration.group_means(chosen.loc[chosen["item_type"].eq("calibration")], by=by)["mean"].mean()
     low, high = scale
     if not low < mean < high:
         raise DataError(f"all calibration items were given an end of the scale from {low:g} to {high:g}.")
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a draw without a judgement of an item is left out of a median
-        moved = ratings.calibrate(chosen, **design, scale=scale, resamples=resamples, seed=seed)
+        moved = calibration.calibrate(chosen, **design, scale=scale, resamples=resamples, seed=seed)
     return moved, len(kinds) - len(both)
 
 
@@ -122,7 +122,7 @@ def _systems(moved: pd.DataFrame, *, by: str) -> pd.DataFrame:
     table = pd.concat([before, table], ignore_index=True)
     ranks = table.groupby("form")["adjusted"].rank(ascending=False, method="min")
     table["rank"] = ranks.where(ranks.notna(), table.groupby("form")["raw"].transform("size")).astype(int)
-    titles = {"raw": RAW, **forms.FORMS}
+    titles = {"raw": RAW, **calibration.FORMS}
     place = {form: number for number, form in enumerate(titles)}
     table = table.assign(place=table["form"].map(place), form=table["form"].map(titles))
     return table.sort_values(["place", "rank"], ignore_index=True).drop(columns="place")
@@ -135,10 +135,10 @@ def _carried(
     options: dict[str, Any] = {**design, "resamples": resamples, "seed": seed, "splits": 50}
     try:
         with np.errstate(invalid="ignore", divide="ignore"):  # groups that all agree have nothing to bring closer
-            held = held_out.held_out(rows, scale=scale, **options)
-            slope = held_out.carry_over(rows, **options).iloc[0]
+            held = calibration.held_out(rows, scale=scale, **options)
+            slope = calibration.carry_over(rows, **options).iloc[0]
     except DataError:
         return pd.DataFrame(), None, np.nan, np.nan
-    held = held.assign(form=held["form"].map(dict(forms.FORMS))).drop(columns="within")
+    held = held.assign(form=held["form"].map(dict(calibration.FORMS))).drop(columns="within")
     known = slope[["slope", "low", "high"]].notna().all()
     return held, float(slope["slope"]) if known else None, float(slope["low"]), float(slope["high"])

@@ -14,7 +14,7 @@ from evalkit.campaign.people.quality import QualityControl
 from evalkit.campaign.sentences.say import lacking, say
 from evalkit.data.provenance import source_of
 from evalkit.human.annotators import Rule
-from evalkit.human.calibration.forms import FORMS
+from evalkit.human.calibration import FORMS
 from evalkit.stats.terms import join_names, pluralize
 
 #: What a profile lacks, and what to collect for it.

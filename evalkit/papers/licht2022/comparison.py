@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalkit.human.calibration.forms import METHODS, PAPER, moderated, shift
+from evalkit.human.calibration import METHODS, PAPER, moderated, shift
 from evalkit.papers import claims
 from evalkit.papers.licht2022.external import training_size
 from evalkit.papers.licht2022.implied import above, mean_shift, rankings

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.human.calibration.forms import METHODS
+from evalkit.human.calibration import METHODS
 from evalkit.papers.licht2022.held_out_r2 import split_r2
 from evalkit.stats import inference
 from evalkit.stats.correlation import pearson

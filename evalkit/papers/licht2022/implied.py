@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.human.calibration.forms import METHODS, PAPER, Standard
+from evalkit.human.calibration import METHODS, PAPER, Standard
 
 HALF = Fraction(1, 200)  # Table 5 prints two digits
 HUMAN_REFERENCE_HALF = Fraction(1, 2000)  # 4.687 is itself rounded

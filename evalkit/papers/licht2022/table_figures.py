@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from evalkit import DataError
-from evalkit.human.calibration.forms import METHODS
+from evalkit.human.calibration import METHODS
 from evalkit.show.plots import (
     BOTH,
     GREY,

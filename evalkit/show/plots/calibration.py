@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evalkit.human.calibration.forms import FORMS, PAPER, Standard
+from evalkit.human.calibration import FORMS, PAPER, Standard
 from evalkit.show.plots import (
     BOTH,
     GREY,
@@ -70,7 +70,7 @@ def form_curves(curves: pd.DataFrame, *, standard: Standard = PAPER) -> Figure:
 def held_out_ratios(table: pd.DataFrame) -> Axes:
     """Draw by which factor groups' held-out means come closer, per place and form, with intervals; log scale.
 
-    table: the result of ``calibration.held_out.held_out``.
+    table: the result of ``calibration.held_out``.
     """
     row = 0.12 + 0.15 * table["form"].nunique()  # inches
     figure, axes = plt.subplots(figsize=(BOTH, row * table["within"].nunique() + 1.6))

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
+from evalkit.human import calibration as calibrating
 from evalkit.human import planning
-from evalkit.human.calibration import forms
 from evalkit.metrics.metaeval.rankings import top
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.show.plots import INK, calibration, describe, hover, metaeval, ranking, rows_of
@@ -155,18 +155,18 @@ def metric_scores(scores: Mapping[str, Scores], values: pd.DataFrame, *, pair: s
     return View(figure, f"{metric} against {gold} in {pair}: how many translations got which two scores")
 
 
-def what_if(*, raw: float, calibration_mean: float, reference_mean: float, standard: forms.Standard) -> View:
+def what_if(*, raw: float, calibration_mean: float, reference_mean: float, standard: calibrating.Standard) -> View:
     """View where the four forms of calibration send scores, for what some annotators gave to the calibration set.
 
     raw: an average raw score to be moved. calibration_mean, reference_mean: averages given to the calibration set and
     to human references. standard: what these are agreed to be worth.
     """
     figure = calibration.form_curves(
-        forms.curves(calibration_mean, reference_mean, standard=standard), standard=standard
+        calibrating.curves(calibration_mean, reference_mean, standard=standard), standard=standard
     )
     for ax in figure.axes:
         ax.axvline(raw, color=INK, lw=1)
-    moved = forms.what_if(raw, calibration_mean, reference_mean, standard=standard)
+    moved = calibrating.what_if(raw, calibration_mean, reference_mean, standard=standard)
     told = "; ".join(f"{row.form} {row.adjusted:.2f}" for row in moved.itertuples())
     describe(figure, f"{figure.get_label()} A raw {raw:g} becomes: {told}.")
     caption = f"The four forms for annotators who gave {calibration_mean:g} to the calibration set and "

@@ -1,0 +1,601 @@
+"""Scores made comparable across languages by a calibration set that all annotators rate.
+
+A group is whoever shares a shift: the annotators of a language pair (``by="pair"``, as in Licht et al. 2022), a single
+annotator (``by="annotator"``), or the values of any other column. What a group is measured by are its means on fixed
+points: the calibration set, which all groups rate, and the human references. What the fixed points ought to score is a
+``Standard``. Four forms move scores (Licht et al. 2022, sections 5.2 and 5.3); ``calibrate`` goes from judgements to
+calibrated scores; ``held_out`` tests whether a shift learned on one half of the shared documents brings groups closer
+on the other; ``choose_set`` picks the items of a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from evalkit import DataError
+from evalkit.data.provenance import scale_of
+from evalkit.data.schemas import ITEM, with_pair
+from evalkit.stats import inference
+
+#: Columns of the transcribed Table 5, and what the paper calls them.
+METHODS = {"raw": "RAW", "cs": "CS", "ht": "HT", "cs_ht": "CS+HT"}
+
+#: The forms in the order in which tables and figures show them, with the names that they print.
+FORMS = MappingProxyType(
+    {"shift": "simple shift", "line": "two-point line", "capped": "capped shift", "moderated": "moderated shift"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standard:
+    """What calibrated scores should agree on: the score of each fixed point, the scale's ends, the cap on a shift.
+
+    consensus: agreed score of the calibration set; human_reference: agreed score of human references (or None).
+    scale: lowest and highest possible score; cap: largest shift of the capped form. All in points of the scale.
+    """
+
+    consensus: float = 3.0
+    human_reference: float | None = 4.687
+    scale: tuple[float, float] = (1.0, 5.0)
+    cap: float = 0.5
+
+    def __post_init__(self) -> None:
+        low, high = self.scale
+        if not low < high:
+            raise DataError(f"The scale runs from {low:g} to {high:g}: give its lowest score first.")
+        if not low < self.consensus < high:
+            raise DataError(f"The consensus {self.consensus:g} is not inside the scale {low:g}-{high:g}.")
+        if self.cap <= 0:
+            raise DataError(f"The cap must be a positive number of points, got {self.cap:g}.")
+
+    @property
+    def unit(self) -> float:
+        """Points that the moderated form treats as 1: a quarter of the scale (1 on 1-5, as in print; 25 on 0-100)."""
+        low, high = self.scale
+        return (high - low) / 4
+
+    def line(self, calibration_mean: ArrayLike, reference_mean: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return (β, α) of the line through this standard's two fixed points for a group with these means."""
+        if self.human_reference is None:
+            raise DataError("The two-point line needs an agreed score of human references. Set human_reference.")
+        return two_points(
+            calibration_mean, reference_mean, consensus=self.consensus, human_reference=self.human_reference
+        )
+
+
+#: The standard of Licht et al. 2022: 200 calibration pairs of each score from 1 to 5, references fixed at 4.687.
+PAPER = Standard()
+
+
+def shift(score: ArrayLike, *, alpha: ArrayLike) -> np.ndarray:
+    """Add the shift: f(x) = x + α (equation 2). It can leave the scale.
+
+    >>> float(shift(3.5, alpha=-0.2))
+    3.3
+    """
+    return np.asarray(score, float) + np.asarray(alpha, float)
+
+
+def line(score: ArrayLike, *, beta: ArrayLike, alpha: ArrayLike) -> np.ndarray:
+    """Map along the line through two fixed points: f(x) = βx + α. It can leave the scale."""
+    return np.asarray(score, float) * np.asarray(beta, float) + np.asarray(alpha, float)
+
+
+def capped(score: ArrayLike, *, alpha: ArrayLike, cap: float = 0.5) -> np.ndarray:
+    """Add a shift of at most ``cap`` points either way. It can leave the scale.
+
+    >>> float(capped(2.0, alpha=0.9, cap=0.5))
+    2.5
+    """
+    return np.asarray(score, float) + np.clip(alpha, -cap, cap)
+
+
+def moderated(
+    score: ArrayLike, *, alpha: ArrayLike, scale: tuple[float, float] = (1.0, 5.0), unit: float = 1.0
+) -> np.ndarray:
+    """Add a shift that fades when it is large, or near the end of the scale it points to: f(x) = x + E·A.
+
+    A = tanh(α); E = tanh(top - x) for α > 0, tanh(x - bottom) for α < 0, 0 for α = 0 (section 5.3).
+    It rises strictly and stays on the scale for scores on the scale. Caveats: E fades every shift near that end,
+    however small (at x = 4.5 only tanh(0.5) = 46 % of an upward shift is left), and downward shifts there are not
+    faded, so errors up and down are not treated alike.
+
+    unit: tanh bends at about 1, so the form depends on the scale's unit. ``unit=25`` on 0-100 moves scores exactly as
+    ``unit=1`` does on 1-5: f(x) = x + unit · tanh((top - x) / unit) · tanh(α / unit).
+
+    >>> float(moderated(4.8, alpha=0.3).round(4)), float(moderated(95.0, alpha=7.5, scale=(0, 100), unit=25).round(2))
+    (4.8575, 96.44)
+    """
+    x, alpha = np.asarray(score, float), np.asarray(alpha, float)
+    room = np.where(alpha > 0, scale[1] - x, x - scale[0])
+    return x + unit * np.tanh(room / unit) * np.tanh(alpha / unit)
+
+
+def two_points(
+    calibration_mean: ArrayLike, reference_mean: ArrayLike, *, consensus: ArrayLike, human_reference: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (β, α) of the line that sends both fixed points to their agreed scores; NaN where the means coincide.
+
+    >>> [float(v.round(3)) for v in two_points(3.2, 4.9, consensus=3.0, human_reference=4.687)]
+    [0.992, -0.176]
+    """
+    m, r = np.asarray(calibration_mean, float), np.asarray(reference_mean, float)
+    rise, run = np.subtract(human_reference, consensus), r - m
+    beta = np.divide(rise, run, out=np.full(np.broadcast(rise, run).shape, np.nan), where=run != 0)
+    return beta, np.asarray(consensus, float) - beta * m
+
+
+def adjust(
+    raw: ArrayLike,
+    *,
+    calibration_mean: ArrayLike,
+    reference_mean: ArrayLike | None = None,
+    standard: Standard = PAPER,
+) -> dict[str, np.ndarray]:
+    """Move raw scores in all forms: a mapping from form to adjusted scores (numbers or arrays that broadcast).
+
+    Without a reference mean there is no two-point line.
+
+    >>> {form: float(score.round(2)) for form, score in adjust(4.8, calibration_mean=2.7, reference_mean=4.6).items()}
+    {'shift': 5.1, 'line': 4.86, 'capped': 5.1, 'moderated': 4.86}
+    """
+    alpha = standard.consensus - np.asarray(calibration_mean, float)
+    moved = {"shift": shift(raw, alpha=alpha)}
+    if reference_mean is not None:
+        beta, intercept = standard.line(calibration_mean, reference_mean)
+        moved["line"] = line(raw, beta=beta, alpha=intercept)
+    moved["capped"] = capped(raw, alpha=alpha, cap=standard.cap)
+    moved["moderated"] = moderated(raw, alpha=alpha, scale=standard.scale, unit=standard.unit)
+    return moved
+
+
+def what_if(
+    raw: float, calibration_mean: float, reference_mean: float | None = None, *, standard: Standard = PAPER
+) -> pd.DataFrame:
+    """Say what one score becomes: form, formula with its numbers, adjusted, moved by, on the scale.
+
+    Raises DataError for a score or mean off the scale, and for coinciding means, through which no line runs.
+    """
+    low, high = standard.scale
+    named = {"raw score": raw, "calibration mean": calibration_mean, "reference mean": reference_mean}
+    for name, value in named.items():
+        if value is not None and not low <= value <= high:
+            raise DataError(f"The {name} {value:g} is outside {low:g}-{high:g}. Correct it, or set the scale's ends.")
+    if reference_mean == calibration_mean:
+        raise DataError(f"Both means are {calibration_mean:g}, so no line is fixed. Leave the reference mean out.")
+    alpha = standard.consensus - calibration_mean
+    formulas = {
+        "shift": f"x {alpha:+.3f}",
+        "capped": f"x {np.clip(alpha, -standard.cap, standard.cap):+.3f}",
+        "moderated": f"x {'+' if alpha >= 0 else '−'} E·tanh({abs(alpha) / standard.unit:.3f})",
+    }
+    if reference_mean is not None:
+        formulas["line"] = "{:.3f}·x {:+.3f}".format(*standard.line(calibration_mean, reference_mean))
+    moved = adjust(raw, calibration_mean=calibration_mean, reference_mean=reference_mean, standard=standard)
+    rows = [
+        (FORMS[form], formulas[form], float(x), float(x) - raw, bool(low <= x <= high)) for form, x in moved.items()
+    ]
+    return pd.DataFrame(rows, columns=["form", "formula", "adjusted", "moved by", "on the scale"])
+
+
+def curves(calibration_mean: float, reference_mean: float | None = None, *, standard: Standard = PAPER) -> pd.DataFrame:
+    """Tabulate every form over the whole scale: form, raw, adjusted."""
+    raw = np.linspace(*standard.scale, 201)
+    moved = adjust(raw, calibration_mean=calibration_mean, reference_mean=reference_mean, standard=standard)
+    return pd.concat([pd.DataFrame({"form": form, "raw": raw, "adjusted": y}) for form, y in moved.items()])
+
+
+def share_kept(raw: ArrayLike, alphas: ArrayLike) -> pd.DataFrame:
+    """Tabulate which share of a shift α the moderated form carries out, (f(x) - x) / α: a row per score x.
+
+    The paper motivates the form by tanh(α) ≈ α for small α. This table is where "f(x) ≈ x + α" can be read off: 1 means
+    the whole shift.
+
+    >>> share_kept([3.0, 4.5], [0.01, 0.5]).round(2).to_dict("list")
+    {'raw score': [3.0, 4.5], 'α = +0.01': [0.96, 0.46], 'α = +0.5': [0.89, 0.43]}
+    """
+    x = np.asarray(raw, float)
+    kept = {f"α = {alpha:+g}": (moderated(x, alpha=alpha) - x) / alpha for alpha in np.asarray(alphas, float)}
+    return pd.DataFrame({"raw score": x, **kept})
+
+
+#: Kinds of items that a group is measured by, and moved.
+TYPES = ("calibration", "reference", "system")
+
+
+def item_medians(ratings: pd.DataFrame, *, by: str = "pair") -> pd.DataFrame:
+    """Take the median over annotators of every item: by, item_type, system, doc, segment, score, annotators.
+
+    An annotator's own repeated judgements of an item are averaged first. Source: Licht et al. 2022, section 5.2.
+    """
+    known, key = _grouped(ratings, by), [by, "item_type", *ITEM]
+    own = known.assign(person=known["annotator"]).groupby([*key, "person"], as_index=False)["score"].mean()
+    return own.groupby(key, as_index=False).agg(score=("score", "median"), annotators=("person", "nunique"))
+
+
+def _grouped(ratings: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Add the column pair, and see that there is something to group."""
+    known = with_pair(ratings)
+    if known.empty:
+        raise DataError("There are no ratings to calibrate. Check the filter that was applied before.")
+    if by not in known:
+        raise DataError(f"No column {by!r} to group by. Use 'pair', 'annotator', or a column of the table.")
+    return known
+
+
+def group_means(ratings: pd.DataFrame, *, by: str = "pair") -> pd.DataFrame:
+    """Average the item medians of each group and source: by, item_type, system, items, mean.
+
+    A source is one system, all references, or the whole calibration set; system is "" for the last two.
+    """
+    medians = item_medians(ratings, by=by)
+    medians = medians[medians["item_type"].isin(TYPES)]
+    source = medians["system"].where(medians["item_type"] == "system", "")
+    means = medians.assign(system=source).groupby([by, "item_type", "system"], as_index=False)
+    return means.agg(items=("score", "size"), mean=("score", "mean"))
+
+
+def calibrate(
+    ratings: pd.DataFrame,
+    *,
+    by: str = "pair",
+    within: str | None = None,
+    standard: Standard | None = None,
+    scale: tuple[float, float] | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Calibrate each group's system scores in all forms, with bootstrap standard errors over items and annotators.
+
+    standard: the agreed scores; None takes the averages of the groups' own means (within each value of ``within``),
+    as the paper did for its human fix point, on the ``scale`` given or else the table's own. The standard itself is
+    treated as known.
+    Returns within, group, system, form, items, annotators, calibration_mean, reference_mean, raw, raw_se, adjusted, se,
+    low, high. Groups without references have no two-point line. Caveat: intervals are per group; groups that share
+    calibration items have correlated errors, which makes their differences more certain than two intervals suggest.
+    Raises DataError where a group has no calibration or no system items.
+    """
+    known, parts = _grouped(ratings, by), []
+    for place, part in known.groupby(known[within] if within else lambda _: "all", sort=True):
+        agreed = standard or own_standard(part, by=by, scale=scale)
+        for group, judged in part.groupby(by, sort=True):
+            table = _calibrated(judged, group, agreed, resamples, np.random.default_rng(seed))
+            parts.append(table.assign(within=place, group=group))
+    table = pd.concat(parts, ignore_index=True)
+    return table[["within", "group", *table.columns[:-2]]]
+
+
+def own_standard(ratings: pd.DataFrame, *, by: str = "pair", scale: tuple[float, float] | None = None) -> Standard:
+    """Agree on the averages of what all groups gave: mean of calibration means, mean of reference means (if any).
+
+    The cap is half a point of a five-point scale, in the units of ``scale`` (None: the table's own).
+    """
+    low, high = scale_of(ratings, given=scale)
+    means = group_means(ratings, by=by).groupby("item_type")["mean"].mean()
+    if "calibration" not in means:
+        raise DataError("No calibration items in these ratings. Give them the item_type 'calibration'.")
+    return Standard(
+        consensus=float(means["calibration"]),
+        human_reference=float(means["reference"]) if "reference" in means else None,
+        scale=(low, high),
+        cap=(high - low) / 8,
+    )
+
+
+def design(ratings: pd.DataFrame) -> dict[str, str | None]:
+    """Say who can share a shift in these ratings: ``by`` and ``within`` for the functions of this room.
+
+    Where several language pairs rated the same calibration items, pairs are compared (XSTS). Otherwise the annotators
+    of a pair are compared with each other, for only they rated the same items.
+
+    >>> from evalkit.data import simulate
+    >>> design(simulate.stand_in("wmt22-calibration-hits"))
+    {'by': 'annotator', 'within': 'pair'}
+    """
+    calibration = with_pair(ratings).query("item_type == 'calibration'")
+    shared = calibration.groupby(ITEM)["pair"].nunique()
+    if len(shared) and (shared > 1).mean() > 0.5:
+        return {"by": "pair", "within": None}
+    return {"by": "annotator", "within": "pair"}
+
+
+def with_task(ratings: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Let half of each pair's calibration documents play the task, where ratings have no system items; else unchanged.
+
+    The played task is the system "held-out half". Only first showings are kept, of annotators who saw every document.
+    """
+    if (ratings["item_type"] == "system").any():
+        return ratings
+    rng = np.random.default_rng(seed)
+    parts = []
+    for _, part in with_pair(ratings).query("item_type == 'calibration'").groupby("pair", sort=True):
+        documents = np.sort(part["doc"].unique().astype(object))
+        seen = part.groupby("annotator")["doc"].transform("nunique")
+        task = part["doc"].isin(rng.permutation(documents)[: len(documents) // 2])
+        played = part.assign(
+            item_type=np.where(task, "system", "calibration"),
+            segment=part["system"] + " " + part["segment"],
+            system=np.where(task, "held-out half", "calibration half"),
+        )
+        parts.append(played[seen == len(documents)])
+    return pd.concat(parts)
+
+
+def _calibrated(
+    judged: pd.DataFrame, group: str, standard: Standard, resamples: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Calibrate one group's systems: a row per system and form."""
+    people = pd.Index(sorted(judged["annotator"].unique()))
+    kinds = judged["item_type"].where(judged["item_type"] != "system", "system " + judged["system"])
+    wide = judged.assign(kind=kinds).pivot_table(index=["kind", *ITEM], columns="annotator", values="score")[people]
+    strata = {k: rows.to_numpy(float) for k, rows in wide.groupby(level="kind") if k.split(" ")[0] in TYPES}
+    systems = [kind for kind in strata if kind.startswith("system ")]
+    for kind, there in (("calibration", "calibration" in strata), ("system", bool(systems))):
+        if not there:
+            raise DataError(f"{group}: no items with item_type {kind!r}. Add them, or leave the group out.")
+    point = {kind: np.mean(inference.median(matrix)) for kind, matrix in strata.items()}
+    draws = inference.bootstrap_means(strata, resamples=resamples, rng=rng, annotators=len(people) > 1)
+
+    def moved(means: Mapping[str, np.ndarray], system: str) -> dict[str, np.ndarray]:
+        reference = means.get("reference") if standard.human_reference is not None else None
+        return adjust(means[system], calibration_mean=means["calibration"], reference_mean=reference, standard=standard)
+
+    rows = []
+    for system in systems:
+        drawn = moved(draws, system)
+        own = (point["calibration"], point.get("reference", np.nan), point[system])
+        for form, adjusted in moved(point, system).items():
+            spread = (inference.standard_error(drawn[form]), *inference.interval(drawn[form]))
+            values = map(float, (*own, inference.standard_error(draws[system]), adjusted, *spread))
+            rows.append((system.removeprefix("system "), form, len(strata[system]), len(people), *values))
+    columns = "system form items annotators calibration_mean reference_mean raw raw_se adjusted se low high"
+    return pd.DataFrame(rows, columns=columns.split())
+
+
+def agreed_items(
+    ratings: pd.DataFrame,
+    *,
+    levels: Sequence[float] | np.ndarray = (1, 2, 3, 4, 5),
+    tolerance: float = 0.0,
+    share: float = 1.0,
+    min_annotators: int = 2,
+) -> pd.DataFrame:
+    """Find the items whose annotators agreed on a level: level, src_lang, tgt_lang, system, doc, segment, annotators.
+
+    An item belongs to the level nearest to its median. Annotators agreed when there are at least ``min_annotators``
+    and at least ``share`` of them are within ``tolerance`` of that level (0: they gave that very score).
+    """
+    steps = np.array(sorted(levels), float)
+    key = ["src_lang", "tgt_lang", *ITEM]
+    median = ratings.groupby(key)["score"].transform("median").to_numpy()
+    level = steps[np.abs(median[:, None] - steps).argmin(axis=1)]
+    near = ratings.assign(level=level, near=np.abs(ratings["score"] - level) <= tolerance)
+    items = near.groupby(["level", *key], as_index=False).agg(
+        near=("near", "mean"), annotators=("annotator", "nunique")
+    )
+    return items[(items["near"] >= share) & (items["annotators"] >= min_annotators)].drop(columns="near")
+
+
+def supply(ratings: pd.DataFrame, *, scale: tuple[float, float]) -> pd.DataFrame:
+    """Count the items agreed upon per pair and level: pair, and a column per level, five of them evenly over the scale.
+
+    Agreement: at least half of an item's annotators are within half a step of its level.
+    """
+    levels = np.linspace(*scale, 5)
+    agreed = agreed_items(ratings, levels=levels, tolerance=(levels[1] - levels[0]) / 2, share=0.5)
+    counts = pd.crosstab(with_pair(agreed)["pair"], agreed["level"]).reindex(columns=levels, fill_value=0)
+    return counts.rename(columns="level {:g}".format).rename_axis(columns=None).reset_index()
+
+
+def choose_set(
+    ratings: pd.DataFrame,
+    *,
+    per_level: int,
+    levels: Sequence[float] = (1, 2, 3, 4, 5),
+    tolerance: float = 0.0,
+    share: float = 1.0,
+    min_annotators: int = 2,
+    seed: int = 7,
+    remedy: str = "Lower per_level, raise the tolerance, or bring more prior ratings.",
+) -> pd.DataFrame:
+    """Choose a calibration set from prior ratings: ``per_level`` items for each score, of those agreed upon.
+
+    The other arguments say what agreement is, see ``agreed_items``. Returns its columns, sorted; the same seed chooses
+    the same items in whatever order the ratings come. Source: Licht et al. 2022, section 5.2 (200 pairs of each score).
+    Raises DataError naming every level that has too few, and how many it has, with ``remedy``.
+    """
+    agreed = agreed_items(ratings, levels=levels, tolerance=tolerance, share=share, min_annotators=min_annotators)
+    found = agreed["level"].value_counts().reindex(sorted(levels), fill_value=0)
+    short = found[found < per_level]
+    if len(short):
+        lacking = ", ".join(f"{n} at level {level:g}" for level, n in short.items())
+        raise DataError(
+            f"Too few items that {min_annotators} annotators agreed on: {lacking}, where {per_level} are wanted. "
+            f"{remedy}"
+        )
+    rng = np.random.default_rng(seed)
+    chosen = [agreed[agreed["level"] == level].sample(per_level, random_state=rng) for level in sorted(levels)]
+    return pd.concat(chosen).sort_values(list(agreed.columns), ignore_index=True)
+
+
+class _Halves(NamedTuple):
+    """Group means per split (groups x splits): on the held-out half, the calibration half and its two strata."""
+
+    task: np.ndarray
+    calibration: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def held_out(
+    ratings: pd.DataFrame,
+    *,
+    by: str = "annotator",
+    within: str | None = "pair",
+    scale: tuple[float, float] | None = None,
+    splits: int = 200,
+    resamples: int = 500,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Compare how far groups' held-out means lie apart before and after each form of calibration.
+
+    Groups differ in how strict they are, by the same amount on any text: so says the idea behind calibration. Here each
+    group's shift is learned on half of the shared documents, and applied to its mean on the other half. ratings: see
+    ``shared_items``, ``halves``. The agreed score is the groups' average on the first half. Spread is the standard
+    deviation (ddof=1) of group means, the median over splits, in points of the scale. There are no human references
+    here, so the two-point line runs through the harder and the easier items of the calibration half. A split where both
+    are equal for some group has no line and counts as infinitely wide; a missing value says that most splits have none.
+    The cap is half a point of a five-point scale in the units of ``scale`` (None: the table's own).
+    Returns within, form, groups, left_out, items, documents, before, after, ratio (after / before; below 1: closer),
+    low, high, closer (share of splits in which the groups came closer). The interval resamples groups; documents are
+    taken as they are.
+    """
+    scale, rows = scale_of(ratings, given=scale), []
+    for place, table, left_out, documents in shared_items(ratings, by=by, within=within):
+        rng = np.random.default_rng(seed)
+        means = _half_means(table, halves(documents, splits, rng))
+        before, after = _spreads(means, scale)
+        draws = _bootstrap(means, lambda drawn: _ratios(drawn, scale), resamples, rng)
+        shape = (len(table), left_out, table.shape[1], documents.max() + 1)
+        for k, (form, spread) in enumerate(after.items()):
+            with np.errstate(invalid="ignore"):  # between two infinite draws a quantile is missing
+                interval = inference.interval(draws[:, k])
+            typical = (np.median(before), np.median(spread), np.median(spread) / np.median(before))
+            rows.append((place, form, *shape, *map(float, (*typical, *interval, np.mean(spread < before)))))
+    columns = "within form groups left_out items documents before after ratio low high closer"
+    return pd.DataFrame(rows, columns=columns.split()).replace(np.inf, np.nan)
+
+
+def carry_over(
+    ratings: pd.DataFrame,
+    *,
+    by: str = "annotator",
+    within: str | None = "pair",
+    splits: int = 200,
+    resamples: int = 500,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Measure which share of a group's deviation on one half shows on the other: within, groups, slope, low, high.
+
+    slope: least squares of held-out deviations on calibration deviations over groups, averaged over splits. 1: the
+    whole shift carries over; 0: nothing does; below one half, a full shift does more harm than none, because
+    after² = before² + (1 - 2·slope)·(spread of the calibration half)². Noise in a short calibration half pulls the
+    slope towards 0, so it speaks of shifts learned from this many items. The interval resamples groups.
+    """
+    rows = []
+    for place, table, _, documents in shared_items(ratings, by=by, within=within):
+        rng = np.random.default_rng(seed)
+        means = _half_means(table, halves(documents, splits, rng))
+        low, high = inference.interval(_bootstrap(means, _slope, resamples, rng))
+        rows.append((place, len(table), float(_slope(means)), float(low), float(high)))
+    return pd.DataFrame(rows, columns=["within", "groups", "slope", "low", "high"])
+
+
+def _spreads(means: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Spread of the groups' held-out means, before and after each form; groups stand on the last axis but one."""
+    task, calibration, lower, upper = means
+    quarter = (scale[1] - scale[0]) / 4
+    alpha = _agreed(calibration) - calibration
+    beta, intercept = two_points(lower, upper, consensus=_agreed(lower), human_reference=_agreed(upper))
+    moved = {
+        "shift": shift(task, alpha=alpha),
+        "line": line(task, beta=beta, alpha=intercept),
+        "capped": capped(task, alpha=alpha, cap=quarter / 2),
+        "moderated": moderated(task, alpha=alpha, scale=scale, unit=quarter),
+    }
+    spread = {form: x.std(axis=-2, ddof=1) for form, x in moved.items()}
+    spread["line"] = np.where(np.isnan(spread["line"]), np.inf, spread["line"])  # a group's fixed points coincide
+    return task.std(axis=-2, ddof=1), spread
+
+
+def _bootstrap(
+    means: _Halves, statistic: Callable[[_Halves], np.ndarray], resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the groups again; draws of one group only, which have no spread, are left out."""
+    stacked = np.moveaxis(np.stack(means), 0, -1)  # groups x splits x halves
+    with np.errstate(invalid="ignore", divide="ignore"):
+        draws = inference.bootstrap(
+            stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, seed=rng
+        )
+    there = ~np.isnan(draws.reshape(len(draws), -1)[:, 0])
+    return draws[there] if there.any() else draws[:1]  # where groups never differ, the interval is missing
+
+
+def _ratios(means: _Halves, scale: tuple[float, float]) -> np.ndarray:
+    before, after = _spreads(means, scale)
+    return np.stack([np.median(spread, axis=-1) / np.median(before, axis=-1) for spread in after.values()], axis=-1)
+
+
+def _slope(means: _Halves) -> np.ndarray:
+    dx, dy = (half - _agreed(half) for half in (means.calibration, means.task))
+    return ((dx * dy).sum(axis=-2) / (dx**2).sum(axis=-2)).mean(axis=-1)
+
+
+def _agreed(means: np.ndarray) -> np.ndarray:
+    return means.mean(axis=-2, keepdims=True)
+
+
+def shared_items(
+    ratings: pd.DataFrame, *, by: str = "annotator", within: str | None = "pair", fewest: int = 4
+) -> Iterator[tuple[str, pd.DataFrame, int, np.ndarray]]:
+    """Yield place, groups × items without gaps, how many groups were left out, and the document of each item.
+
+    ratings: calibration items that all groups of a place (a value of ``within``) rated; scores are annotators' medians.
+    Items that not even half of the groups rated are left out, then groups that did not rate all others. Documents are
+    numbered from 0; where there are fewer than four, each item counts as one (single sentences, as in a set for XSTS).
+    Raises DataError for a place of fewer than 3 groups or ``fewest`` items.
+    """
+    calibration = with_pair(ratings).query("item_type == 'calibration'")
+    if calibration.empty:
+        raise DataError("No calibration items in these ratings. Give them the item_type 'calibration'.")
+    for place, part in calibration.groupby(calibration[within] if within else lambda _: "all", sort=True):
+        wide = item_medians(part, by=by).pivot(index=by, columns=ITEM, values="score")
+        common = wide.loc[:, wide.notna().mean() > 0.5].dropna()
+        if len(common) < 3 or common.shape[1] < fewest:
+            raise DataError(
+                f"{place}: {len(common)} groups rated the same {common.shape[1]} items. A held-out test needs at least "
+                f"3 groups and {fewest} items: choose another `by`, leave this place out, or groups that skipped much."
+            )
+        documents = np.unique(common.columns.get_level_values("doc"), return_inverse=True)[1]
+        documents = documents if documents.max() > 2 else np.arange(common.shape[1])
+        yield place, common, len(wide) - len(common), documents
+
+
+def halves(documents: np.ndarray, splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Take half of the documents: splits × items, true where an item belongs to the half that is learned from.
+
+    documents: of each item, numbered from 0. All ways to halve them, if these are no more than ``splits``; else random
+    ones.
+
+    >>> halves(np.array([0, 0, 1]), 10, np.random.default_rng(7)).tolist()
+    [[True, True, False], [False, False, True]]
+    """
+    number = int(documents.max()) + 1
+    half = number // 2
+    if comb(number, half) <= splits:
+        ways = np.array(list(combinations(range(number), half)))
+        chosen = (ways[:, :, None] == np.arange(number)).any(axis=1)
+    else:
+        chosen = rng.permuted(np.tile(np.arange(number) < half, (splits, 1)), axis=1)
+    return chosen[:, documents]
+
+
+def _half_means(table: pd.DataFrame, use: np.ndarray) -> _Halves:
+    """Average each group's scores over the halves of each split; use: see ``halves``."""
+    use, scores = use.T, table.to_numpy(float)
+    quality = np.where(use, scores.mean(axis=0)[:, None], np.nan)
+    easy = quality > np.nanmedian(quality, axis=0)
+
+    def mean(items: np.ndarray) -> np.ndarray:
+        return scores @ items / np.maximum(items.sum(axis=0), 1)
+
+    return _Halves(mean(~use), mean(use), mean(use & ~easy), mean(use & easy))
