@@ -23,7 +23,7 @@ from evalkit.campaign.people.agreement import MEASURES, kind_of
 from evalkit.campaign.systems.ranking import Ranking, rank_systems
 from evalkit.data import schemas
 from evalkit.human import annotators, context, mqm, normalization, planning, preferences
-from evalkit.human.calibration.ratings import calibrate as calibrate_ratings
+from evalkit.human.calibration import calibrate as calibrate_ratings
 from evalkit.human.ranking.by_rule import rule_clusters
 from evalkit.metrics.metaeval.correlations import correlations
 from evalkit.metrics.metaeval.scores import Scores, align

@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.data.schemas import UNSTATED
-from evalkit.human.mqm.scores import KEY
+from evalkit.human.mqm import KEY
 from evalkit.metrics import alignment, correlation
 from evalkit.neural import pretrained, vectors
 from evalkit.papers import claims

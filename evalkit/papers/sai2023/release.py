@@ -13,8 +13,7 @@ import pandas as pd
 from evalkit.data.indicmt import SHORT
 from evalkit.data.schemas import UNSTATED
 from evalkit.data.typology import SCHEMES, SEVERITIES, TYPOLOGIES
-from evalkit.human.mqm.agreement import formula_against_own
-from evalkit.human.mqm.scores import KEY, category, errors_per_system, segment_scores
+from evalkit.human.mqm import KEY, category, errors_per_system, formula_against_own, segment_scores
 
 _TOP = 25.0  # the shipped score of a translation without errors
 #: Points by which a score may miss and still count as equal: the shipped scores are multiples of a half.
