@@ -13,7 +13,7 @@ from scipy import linalg
 
 from evalkit import campaign, data
 from evalkit.reports import cli
-from evalkit.stats import inference
+from evalkit.stats import widths
 from tests import widths_by_hand as by_hand
 from tests.makers import finished
 
@@ -138,15 +138,15 @@ def test_laws_of_the_efficiency_of_a_design(counts, random):
     counts = (counts + np.eye(*counts.shape, dtype=int)).astype(float)
     counts[0] += 1.0
     counts[:, 0] += 1.0
-    found = inference.efficiency(counts)
+    found = widths.efficiency(counts)
     rows, columns = (random.sample(range(n), n) for n in counts.shape)
-    np.testing.assert_allclose(inference.efficiency(counts[rows][:, columns]), found, atol=1e-9)
-    np.testing.assert_allclose(inference.efficiency(counts * 3), found, atol=1e-9)
-    np.testing.assert_allclose(inference.efficiency(np.outer(counts.sum(axis=1), counts.sum(axis=0))), 1)
+    np.testing.assert_allclose(widths.efficiency(counts[rows][:, columns]), found, atol=1e-9)
+    np.testing.assert_allclose(widths.efficiency(counts * 3), found, atol=1e-9)
+    np.testing.assert_allclose(widths.efficiency(np.outer(counts.sum(axis=1), counts.sum(axis=0))), 1)
     kept = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1, keepdims=True))
     expected = linalg.eigvalsh(kept, np.diag(counts.sum(axis=0)))[1:]  # information that people's levels leave
     np.testing.assert_allclose(found, np.clip(expected, 0, 1), atol=1e-9)
-    assert inference.efficiency(linalg.block_diag([[3.0]], counts))[0] == 0
+    assert widths.efficiency(linalg.block_diag([[3.0]], counts))[0] == 0
 
 
 def test_the_width_is_that_of_two_way_clustering_and_its_factors():

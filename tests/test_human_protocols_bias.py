@@ -15,7 +15,7 @@ from evalkit.human.protocols import attention, bias_words, pull, sessions, sugge
 from evalkit.show.plots.protocols import attention as drawn_attention
 from evalkit.show.plots.protocols import sessions as drawn_sessions
 from evalkit.show.plots.protocols import suggestions as drawn_suggestions
-from evalkit.stats.weighted import covariances
+from evalkit.stats.correlation import covariances
 from tests.makers import laid_out
 
 CAMPAIGNS = (*pull.ALONE, *pull.ASSISTED)

@@ -12,7 +12,6 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.metrics.metaeval import chance, correlations, intervals, significance, spa, swaps, ties
 from evalkit.stats import inference
-from evalkit.stats.inference import permutation
 from tests.makers import metric_scores, named_scores
 
 ALMOST = 1e-9  # how close counts as equal in the loops below, which round differently
@@ -95,7 +94,7 @@ def random_like_exact(there, monkeypatch, name, draws):
     """Test with all swaps and with some, which must agree within their error; return what all swaps say."""
     exact = significance.significance(there, statistic=name)
     with monkeypatch.context() as patch:
-        patch.setattr(permutation, "EXACT_UP_TO", 8)
+        patch.setattr(inference, "EXACT_UP_TO", 8)
         random = significance.significance(there, statistic=name, draws=draws, seed=5)
     assert exact["exact"].all()
     assert not random["exact"].any()

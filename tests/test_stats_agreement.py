@@ -12,7 +12,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.stats import agreement
-from evalkit.stats.agreement import all_pairs
+from evalkit.stats.agreement import labels, pairs
 from tests.makers import laid_out
 
 
@@ -100,7 +100,7 @@ SCIPY = {
 
 def held_against_scipy(scores, *, every=1):
     """Compare values to 1e-12 and p-values to 1e-9 of themselves, for every two columns, or for some of the pairs."""
-    n, found = all_pairs.all_pairs(scores)
+    n, found = pairs.all_pairs(scores)
     assert list(found) == list(SCIPY)
     for number, (a, b) in list(enumerate(itertools.combinations(range(scores.shape[1]), 2)))[::every]:
         x, y = scores[np.isfinite(scores[:, [a, b]]).all(axis=1)][:, [a, b]].T
@@ -142,7 +142,7 @@ def test_every_pair_equals_scipy(rows, columns, values, gaps, seed):
 
 @pytest.mark.parametrize(("values", "gaps"), [(7, 0.25), (0, 0), (40, 0.25)])
 def test_many_columns_equal_scipy_across_blocks(values, gaps, monkeypatch):
-    monkeypatch.setattr(all_pairs, "_BLOCK", 30_000)
+    monkeypatch.setattr(pairs, "_BLOCK", 30_000)
     held_against_scipy(drawn(301, 40, values, gaps, seed=3), every=5)
 
 
@@ -169,7 +169,7 @@ KEY = ["segment", "annotator", "label"]
 def test_dawid_skene_gives_what_its_authors_print():
     words = enumerate(ANAESTHETISTS.split())
     said = pd.DataFrame([(n, "1112345"[k], label) for n, word in words for k, label in enumerate(word)], columns=KEY)
-    found = agreement.dawid_skene(said, item=("segment",))
+    found = labels.dawid_skene(said, item=("segment",))
     assert found.shares.round(2).tolist() == [0.40, 0.42, 0.11, 0.07]
     first = found.errors.loc["1"].round(2).to_numpy().tolist()
     assert first == [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
@@ -186,7 +186,7 @@ def labelled(rng, *, items=25, people=4, labels="xyz", right=0.7):
 
 
 @settings(max_examples=10)
-@given(st.integers(0, 10_000), st.sampled_from([agreement.dawid_skene, agreement.mace]))
+@given(st.integers(0, 10_000), st.sampled_from([labels.dawid_skene, labels.mace]))
 def test_the_likelihood_never_falls_and_probabilities_are_probabilities(seed, fit):
     judged = labelled(np.random.default_rng(seed), items=12, people=3)
     found = fit(judged, item=("segment",), tolerance=1e-4)
@@ -206,14 +206,14 @@ def test_mace_recovers_who_knows():
         said = np.where(rng.random(3000) < knows, truth, spam)
         rows.append(pd.DataFrame({"segment": np.arange(3000), "annotator": f"a{a}", "label": said}))
     judged = pd.concat(rows)
-    found = agreement.mace(judged, item=("segment",), restarts=1)
+    found = labels.mace(judged, item=("segment",), restarts=1)
     # competence is a proportion of 3,000 items, a third of them uninformative: four standard errors are about 0.06
     np.testing.assert_allclose(found.annotators["competence"], competence, atol=0.06)
     wide = judged.pivot(index="segment", columns="annotator", values="label")
     assert (found.labels.to_numpy() == truth).mean() > (wide.mode(axis=1)[0].to_numpy() == truth).mean()
 
 
-@pytest.mark.parametrize("fit", [agreement.dawid_skene, agreement.mace])
+@pytest.mark.parametrize("fit", [labels.dawid_skene, labels.mace])
 def test_tables_without_labels_and_too_few_iterations_are_told(fit):
     judged = labelled(np.random.default_rng(1))
     with pytest.raises(DataError, match="missing"):

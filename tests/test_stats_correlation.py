@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit.stats import correlation, weighted
+from evalkit.stats import correlation
 
 SCIPY = {
     "pearson": lambda x, y: stats.pearsonr(x, y).statistic,
@@ -82,8 +82,8 @@ def clusters(seed):
 
 def test_resampled_clusters_have_the_correlations_of_repeated_rows():
     x, y, cluster, times = clusters(4)
-    found = weighted.Clustered(x, y, cluster)(times.astype(float))
-    by_values = weighted.kendall_b_of_values(x, y, times[:, cluster])
+    found = correlation.Clustered(x, y, cluster)(times.astype(float))
+    by_values = correlation.kendall_b_of_values(x, y, times[:, cluster])
     for k, counts in enumerate(times[:, cluster]):
         a, b = x.repeat(counts), y.repeat(counts)
         assert found[k, 0] == pytest.approx(stats.pearsonr(a, b).statistic, abs=1e-12)
@@ -93,7 +93,7 @@ def test_resampled_clusters_have_the_correlations_of_repeated_rows():
 
 def test_within_clusters_only_their_own_pairs_count():
     x, y, cluster, times = clusters(5)
-    for counts, value in zip(times, weighted.Clustered(x, y, cluster)(times.astype(float))[:, 2]):
+    for counts, value in zip(times, correlation.Clustered(x, y, cluster)(times.astype(float))[:, 2]):
         i, j = np.nonzero(np.equal.outer(cluster, cluster))
         a, b, w = np.sign(x[i] - x[j]), np.sign(y[i] - y[j]), counts[cluster[i]]
         assert value == pytest.approx((w * a * b).sum() / np.sqrt((w * a**2).sum() * (w * b**2).sum()))
@@ -104,12 +104,12 @@ def test_rows_may_come_in_any_order_and_those_with_gaps_are_left_out():
     order = np.random.default_rng(1).permutation(62)
     gapped = [np.append(side, [np.nan, 3.0])[order] for side in (x, y)]
     gapped[1][np.flatnonzero(order == 61)] = np.nan
-    found = weighted.Clustered(*gapped, np.append(cluster, [0, 1])[order])(times.astype(float))
-    np.testing.assert_allclose(found, weighted.Clustered(x, y, cluster)(times.astype(float)), atol=1e-12)
+    found = correlation.Clustered(*gapped, np.append(cluster, [0, 1])[order])(times.astype(float))
+    np.testing.assert_allclose(found, correlation.Clustered(x, y, cluster)(times.astype(float)), atol=1e-12)
 
 
 def test_a_side_that_does_not_vary_has_no_correlation():
     x, y, cluster, times = clusters(6)
     for side in (np.full(60, 2.1), np.full(60, np.nan)):
-        assert np.isnan(weighted.Clustered(side, y, cluster)(times.astype(float))).all()
-    assert np.isnan(weighted.kendall_b_of_values(x, np.zeros(60), times[:, cluster])).all()
+        assert np.isnan(correlation.Clustered(side, y, cluster)(times.astype(float))).all()
+    assert np.isnan(correlation.kendall_b_of_values(x, np.zeros(60), times[:, cluster])).all()

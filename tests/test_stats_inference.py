@@ -1,4 +1,4 @@
-"""Bootstrap, permutation, multiplicity, one random intercept and two samples against scipy, statsmodels and textbooks."""
+"""Bootstrap, permutation, multiplicity and two samples against scipy, statsmodels and textbooks."""
 
 import itertools
 import os
@@ -15,8 +15,7 @@ from statsmodels.stats import multitest
 
 from evalkit import DataError
 from evalkit.papers.licht2022.held_out_r2 import split_r2
-from evalkit.stats import correlation, inference, two_samples
-from evalkit.stats.inference import blocks
+from evalkit.stats import correlation, inference
 
 
 def mean_of(stack):
@@ -84,7 +83,7 @@ def test_a_cluster_is_drawn_whole_and_gives_the_variance_of_cluster_means():
         (lambda f: inference.bootstrap([], f, resamples=5, seed=7), "one observation"),
         (lambda f: inference.adjust([0.1], method="bonferoni"), "bonferoni"),
         (lambda f: inference.adjust([0.1, 1.5]), "0 to 1"),
-        (lambda f: blocks.cut(0), "0 resamples"),
+        (lambda f: inference.cut(0), "0 resamples"),
         (lambda f: split_r2([1, 2, 3], [1, 2, 3], splits=5, rng=np.random.default_rng(0)), "4 points"),
     ],
 )
@@ -219,9 +218,6 @@ def test_benjamini_and_hochbergs_example():
     assert (inference.adjust(p, method="fdr_bh") <= 0.05).sum() == 4
 
 
-# One random intercept per group, by restricted maximum likelihood
-
-
 # Tests of two samples, a test a row
 
 
@@ -262,7 +258,7 @@ def test_each_row_equals_scipy(values, side, two_sided, size):
         if values == "whole" and size == 6:
             del theirs["signed_rank"]  # scipy enumerates all signs of few tied differences; beyond 13 it does not
         for name, expected in theirs.items():
-            test, samples = getattr(two_samples, name), (a - b,) if name in ("signed_rank", "paired_t") else (a, b)
+            test, samples = getattr(inference, name), (a - b,) if name in ("signed_rank", "paired_t") else (a, b)
             found = test(*samples, two_sided=two_sided)[k]
             assert found == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-14), name
 
@@ -270,28 +266,28 @@ def test_each_row_equals_scipy(values, side, two_sided, size):
 def test_stouffer_equals_scipy():
     p = np.random.default_rng(1).random((5, 4))
     expected = [stats.combine_pvalues(row, method="stouffer").pvalue for row in p]
-    assert two_samples.stouffer(p) == pytest.approx(np.array(expected), rel=1e-9)
+    assert inference.stouffer(p) == pytest.approx(np.array(expected), rel=1e-9)
 
 
 def test_sign_flips_count_all_signs_of_few_differences():
     difference = np.array([[3.0, 1, 2, np.nan], [1, -1, 4, 0]])
-    p = two_samples.sign_flips(difference, resamples=1000, seed=7)
+    p = inference.sign_flips(difference, resamples=1000, seed=7)
     assert p.tolist() == [2 / 16, 6 / 16]  # a gap has a sign, too, which changes no sum
 
 
 def test_sign_flips_and_redrawing_agree_with_student_on_many_normal_differences():
     difference = np.random.default_rng(5).normal(0.1, 1, (6, 400))
-    expected = two_samples.paired_t(difference)
+    expected = inference.paired_t(difference)
     for p in (
-        two_samples.sign_flips(difference, resamples=20_000, seed=7),
-        two_samples.redrawn(difference, resamples=20_000, seed=7),
+        inference.sign_flips(difference, resamples=20_000, seed=7),
+        inference.redrawn(difference, resamples=20_000, seed=7),
     ):
         assert p == pytest.approx(expected, abs=0.012)
 
 
 def test_nothing_observed_and_no_spread_prove_nothing():
     nothing, flat = np.full((1, 5), np.nan), np.full((1, 5), 50.0)
-    assert two_samples.rank_sum(flat, flat).tolist() == [1.0]
-    assert two_samples.signed_rank(flat - flat).tolist() == [1.0]
-    assert two_samples.paired_t(nothing).tolist() == [1.0]
-    assert two_samples.independent_t(flat, flat).tolist() == [1.0]
+    assert inference.rank_sum(flat, flat).tolist() == [1.0]
+    assert inference.signed_rank(flat - flat).tolist() == [1.0]
+    assert inference.paired_t(nothing).tolist() == [1.0]
+    assert inference.independent_t(flat, flat).tolist() == [1.0]

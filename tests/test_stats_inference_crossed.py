@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
-from evalkit.stats import inference, weighted
+from evalkit.stats import correlation, inference, widths
 
 
 def mean(score):
@@ -29,13 +29,13 @@ def judged(rng, *, documents=30, people=30, each=10, spread=(0.0, 0.0, 1.0), cre
 
 def variance(found):
     """Return the variance that draws are pulled to."""
-    return inference.crossed_variance({kinds: (sums**2).sum(axis=0) for kinds, sums in found.sums.items()})
+    return widths.crossed_variance({kinds: (sums**2).sum(axis=0) for kinds, sums in found.sums.items()})
 
 
 @pytest.mark.parametrize("spread", [(0, 0, 1), (1, 0, 1), (0, 1, 1), (1, 1, 0.1)])
 def test_the_variance_of_a_mean_is_statsmodels_two_way_clustered_one(spread):
     score, units = judged(np.random.default_rng(1), spread=spread)
-    [found] = inference.redraw([inference.Part(mean(score), units, len(score))], resamples=4000, seed=2)
+    [found] = widths.redraw([widths.Part(mean(score), units, len(score))], resamples=4000, seed=2)
     fitted = OLS(score, np.ones((len(score), 1))).fit()
     both, *single = (np.squeeze(one) for one in cov_cluster_2groups(fitted, *units.values(), use_correction=False))
     assert variance(found)[0] == pytest.approx(max(both, *single), rel=1e-6)
@@ -48,7 +48,7 @@ def test_draws_vary_as_the_sum_over_all_combinations_and_noise_counts_as_often_a
     frame = pd.DataFrame(rng.integers(0, 25, (600, kinds)), columns=list("abc")[:kinds])
     score = rng.normal(0, 1, 600)
     units = {name: frame[name].to_numpy() for name in frame}
-    [found] = inference.redraw([inference.Part(mean(score), units, 600)], resamples=6000, seed=3)
+    [found] = widths.redraw([widths.Part(mean(score), units, 600)], resamples=6000, seed=3)
     influence = (score - score.mean()) / 600
     for size in range(1, kinds + 1):
         for some in itertools.combinations(frame, size):
@@ -63,8 +63,8 @@ def covered(rng, spread, *, people=30, campaigns=200):
     held = []
     for number in range(campaigns):
         score, units = judged(rng, spread=spread, people=people)
-        part = inference.Part(mean(score), units, len(score))
-        [found] = inference.redraw([part], resamples=200, seed=number)
+        part = widths.Part(mean(score), units, len(score))
+        [found] = widths.redraw([part], resamples=200, seed=number)
         ends = np.array([found.interval(), inference.interval(found.draws)])[..., 0]
         held.append((ends[:, 0] < 0) & (ends[:, 1] > 0))
     return np.mean(held, axis=0)
@@ -85,8 +85,8 @@ def test_what_two_campaigns_share_cancels_in_their_difference():
     rng = np.random.default_rng(8)
     (one, units), (other, others) = (judged(rng, spread=(3, 1, 1), crew=crew) for crew in (0, 1))
     texts = rng.normal(0, 5, 30)[units["documents"]]
-    parts = [inference.Part(mean(score + texts), own, 300) for score, own in ((one, units), (other, others))]
-    difference = inference.combine(inference.redraw(parts, resamples=300, seed=1), [1, -1])
+    parts = [widths.Part(mean(score + texts), own, 300) for score, own in ((one, units), (other, others))]
+    difference = widths.combine(widths.redraw(parts, resamples=300, seed=1), [1, -1])
 
     def both(times):
         return mean(one + texts)(times[:, :300]) - mean(other + texts)(times[:, 300:])
@@ -97,12 +97,12 @@ def test_what_two_campaigns_share_cancels_in_their_difference():
     influence = np.concatenate([(score - score.mean()) / 300 for score in scores])
     by_document = pd.Series(influence).groupby(np.concatenate([units["documents"], others["documents"]])).sum()
     assert (difference.sums["documents",] ** 2).sum() == pytest.approx((by_document**2).sum(), rel=1e-6)
-    [alone] = inference.redraw(parts[:1], resamples=10, seed=1)
+    [alone] = widths.redraw(parts[:1], resamples=10, seed=1)
     assert (difference.sums["documents",] ** 2).sum() < (alone.sums["documents",] ** 2).sum()
     assert len(difference.sums) == 5  # documents, either crew, and documents with either
-    drawn = inference.redraw(parts, resamples=50, seed=1)
-    np.testing.assert_array_equal(inference.combine(drawn, [1, 0]).interval(), drawn[0].interval())
-    np.testing.assert_array_equal(inference.combine([drawn[0]] * 2, [1, -1]).interval(), [[0], [0]])
+    drawn = widths.redraw(parts, resamples=50, seed=1)
+    np.testing.assert_array_equal(widths.combine(drawn, [1, 0]).interval(), drawn[0].interval())
+    np.testing.assert_array_equal(widths.combine([drawn[0]] * 2, [1, -1]).interval(), [[0], [0]])
 
 
 @settings(max_examples=20)
@@ -111,10 +111,9 @@ def test_another_scale_or_other_names_change_nothing(factor, shift, seed):
     score, units = judged(np.random.default_rng(seed), documents=6, people=4, each=4, spread=(1, 1, 1))
     named = {kind: np.char.add("x", codes.astype(str)) for kind, codes in units.items()}
     parts = [
-        inference.Part(mean(values), own, len(score))
-        for values, own in ((score, units), (factor * score + shift, named))
+        widths.Part(mean(values), own, len(score)) for values, own in ((score, units), (factor * score + shift, named))
     ]
-    ours, theirs = (inference.redraw([part], resamples=10, seed=1)[0] for part in parts)
+    ours, theirs = (widths.redraw([part], resamples=10, seed=1)[0] for part in parts)
     assert theirs.overcount() == pytest.approx(ours.overcount(), rel=1e-9)
     assert ours.overcount() >= 1
     np.testing.assert_allclose(theirs.narrowed(), factor * ours.narrowed() + shift, rtol=1e-9, atol=1e-9)
@@ -127,10 +126,10 @@ def halves(rng, *, rows=400):
     people["one"][document >= 20] += 15  # who judged the first half did not judge the second
     x, y = rng.normal(0, 1, rows) + rng.normal(0, 1, (2, rows))
     complete = document < 20
-    sums = weighted.moments(x[complete], y[complete]).T
+    sums = correlation.moments(x[complete], y[complete]).T
 
     def statistic(times):
-        return weighted.pearson(times[:, complete] @ sums)[:, None]
+        return correlation.pearson_of_sums(times[:, complete] @ sums)[:, None]
 
     return x[complete], y[complete], {"documents": document} | people, complete[:, None], statistic
 
@@ -138,7 +137,7 @@ def halves(rng, *, rows=400):
 def test_influences_on_a_correlation_are_those_of_its_formula_and_none_where_nothing_is_judged():
     """Source of the formula: Devlin, Gnanadesikan & Kettenring 1975."""
     x, y, units, complete, statistic = halves(np.random.default_rng(12))
-    [found] = inference.redraw([inference.Part(statistic, units, 400, complete)], resamples=5, seed=1)
+    [found] = widths.redraw([widths.Part(statistic, units, 400, complete)], resamples=5, seed=1)
     zx, zy = ((side - side.mean()) / side.std() for side in (x, y))
     influence = (zx * zy - (zx * zy).mean() * (zx**2 + zy**2) / 2) / len(x)
     for kind, codes in units.items():
@@ -152,7 +151,7 @@ def test_influences_on_a_correlation_are_those_of_its_formula_and_none_where_not
 
 def test_units_without_a_row_do_not_count_as_units():
     *_, units, complete, statistic = halves(np.random.default_rng(13))
-    [found] = inference.redraw([inference.Part(statistic, units, 400, complete)], resamples=200, seed=1)
+    [found] = widths.redraw([widths.Part(statistic, units, 400, complete)], resamples=200, seed=1)
     names, kept = list(units), {kind: codes[complete[:, 0]] for kind, codes in units.items()}
     fair, grown = {}, {}
     for size in (1, 2, 3):
@@ -161,7 +160,7 @@ def test_units_without_a_row_do_not_count_as_units():
             fair[kinds] = (found.sums[tuple(sorted(kinds))] ** 2).sum()
             grown[kinds] = fair[kinds] * number / (number - 1)
     assert {len(set(codes)) for codes in kept.values()} == {15, 20}
-    wanted = np.sqrt(inference.crossed_variance(grown) / inference.crossed_variance(fair))
+    wanted = np.sqrt(widths.crossed_variance(grown) / widths.crossed_variance(fair))
     ends, plain = found.interval(), inference.defined_interval(found.narrowed())
     stretched = (ends[1] - ends[0]) / (plain[1] - plain[0])
     assert stretched == pytest.approx(wanted * stats.t.ppf(0.975, 14) / stats.norm.ppf(0.975), rel=1e-9)
@@ -176,7 +175,7 @@ def test_units_are_counted_for_each_value():
         with np.errstate(invalid="ignore"):
             return times @ (score * judged) / (times @ judged)
 
-    [found] = inference.redraw([inference.Part(means, {"documents": unit}, 90, judged)], resamples=400, seed=1)
+    [found] = widths.redraw([widths.Part(means, {"documents": unit}, 90, judged)], resamples=400, seed=1)
     assert found.present["documents",].sum(axis=0).tolist() == [30, 5]
     ends, plain = found.interval(), inference.defined_interval(found.narrowed())
     wanted = [np.sqrt(n / (n - 1)) * stats.t.ppf(0.975, n - 1) / stats.norm.ppf(0.975) for n in (30, 5)]
@@ -191,8 +190,8 @@ def test_the_last_bits_of_a_statistic_which_are_a_processors_own_do_not_show():
         found = statistic(times)
         return found * (1 + rng.choice([-1, 0, 1], found.shape) * 2.0**-52)
 
-    parts = [inference.Part(own, units, 400, complete) for own in (statistic, elsewhere)]
-    here, there = (inference.redraw([part], resamples=300, seed=1)[0].interval() for part in parts)
+    parts = [widths.Part(own, units, 400, complete) for own in (statistic, elsewhere)]
+    here, there = (widths.redraw([part], resamples=300, seed=1)[0].interval() for part in parts)
     np.testing.assert_allclose(there, here, rtol=1e-10)
 
 
@@ -204,7 +203,7 @@ def test_a_value_that_rests_on_no_row_or_on_one_unit_is_not_stretched():
         with np.errstate(invalid="ignore"):
             return times @ (score[:, None] * judged) / (times @ judged)
 
-    [found] = inference.redraw([inference.Part(means, {"documents": unit}, 6, judged)], resamples=50, seed=1)
+    [found] = widths.redraw([widths.Part(means, {"documents": unit}, 6, judged)], resamples=50, seed=1)
     (_, low), (_, high) = found.interval()
     assert np.isnan(found.estimate[0])
     assert (low, high) == pytest.approx((0.5, 0.5))
@@ -212,20 +211,20 @@ def test_a_value_that_rests_on_no_row_or_on_one_unit_is_not_stretched():
 
 def test_a_single_unit_is_not_drawn_and_a_statistic_with_jumps_is_not_narrowed():
     score, units = judged(np.random.default_rng(9), people=1)
-    part = inference.Part(mean(score), units, len(score))
-    [found] = inference.redraw([part], resamples=20, seed=1)
+    part = widths.Part(mean(score), units, len(score))
+    [found] = widths.redraw([part], resamples=20, seed=1)
     assert list(found.sums) == [("documents",)]
     np.testing.assert_allclose(found.narrowed(), found.draws, rtol=1e-12)
-    still = inference.Part(lambda times: (mean(score)(times) > 0).astype(float), units, len(score))
-    [found] = inference.redraw([still], resamples=20, seed=1)
+    still = widths.Part(lambda times: (mean(score)(times) > 0).astype(float), units, len(score))
+    [found] = widths.redraw([still], resamples=20, seed=1)
     assert found.overcount().tolist() == [1]
-    [found] = inference.redraw([inference.Part(mean(score), {}, len(score))], resamples=3, seed=1)
+    [found] = widths.redraw([widths.Part(mean(score), {}, len(score))], resamples=3, seed=1)
     np.testing.assert_allclose(found.narrowed(), np.full((3, 1), score.mean()))
 
 
 def test_draws_without_a_value_are_left_out():
-    there = inference.Part(lambda times: np.where(times[:, :1] > 0, 5.0, np.nan), {"documents": np.arange(2)}, 2)
-    [found] = inference.redraw([there], resamples=60, seed=1)
+    there = widths.Part(lambda times: np.where(times[:, :1] > 0, 5.0, np.nan), {"documents": np.arange(2)}, 2)
+    [found] = widths.redraw([there], resamples=60, seed=1)
     assert np.isnan(found.draws).any()
     assert [float(end[0]) for end in found.interval()] == [5, 5]
 
@@ -235,7 +234,7 @@ def test_one_factor_for_all_values_is_of_their_differences():
     rng = np.random.default_rng(10)
     document, person = rng.integers(0, 20, 400), rng.integers(0, 20, 400)
     scores = rng.normal(0, 5, 20)[person][:, None] + rng.normal(0, 1, (400, 3))
-    part = inference.Part(inference.column_means(scores), {"documents": document, "people": person}, 400)
-    [found] = inference.redraw([part], resamples=10, seed=1)
+    part = widths.Part(inference.column_means(scores), {"documents": document, "people": person}, 400)
+    [found] = widths.redraw([part], resamples=10, seed=1)
     assert (found.overcount() < 1.5).all()
     assert found.overcount(pool=True) == pytest.approx(np.full(3, np.sqrt(3)), rel=0.1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evalkit.stats import inference
+from evalkit.stats import widths
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class Spread:
         if calibration is not None and len(calibration):
             more = calibration.groupby("annotator").size().reindex(counts.index, fill_value=0)
             own = counts.assign(calibration=more) if more.any() else counts
-        kept = float(inference.efficiency(own.to_numpy(float))[0])
+        kept = float(widths.efficiency(own.to_numpy(float))[0])
         return cls(kept, float(freedom.min()), tuple(map(str, fewest)), per_system)
 
 
 def freedom_of(counts: np.ndarray) -> np.ndarray:
     """Return the degrees of freedom that units give the difference of every two systems; units × systems."""
     pairs = np.stack(np.triu_indices(counts.shape[1], 1), axis=1)
-    return inference.few_units(np.moveaxis((counts / counts.sum(axis=0))[:, pairs], 0, 1))[1]
+    return widths.few_units(np.moveaxis((counts / counts.sum(axis=0))[:, pairs], 0, 1))[1]

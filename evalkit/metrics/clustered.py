@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.stats import weighted
+from evalkit.stats import correlation
 from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import interval, resample
 
@@ -77,7 +77,7 @@ def estimator(table: pd.DataFrame, models: Sequence[str], places: pd.Series) -> 
     """
     folds = [
         [
-            weighted.Clustered(
+            correlation.Clustered(
                 fold[model].to_numpy(float), fold["score"].to_numpy(float), places[fold.index].to_numpy()
             )
             for model in models

@@ -16,7 +16,7 @@ from evalkit import DataError
 from evalkit.data.indicmt import SHORT
 from evalkit.data.schemas import segment_names
 from evalkit.metrics.lexical import CAPTION, LOWER_IS_BETTER, METRICS
-from evalkit.stats import weighted
+from evalkit.stats import correlation
 from evalkit.stats.correlation import kendall_b, pearson
 from evalkit.stats.inference import interval, resample
 
@@ -59,7 +59,7 @@ def segments(
 def _ends(x: np.ndarray, y: np.ndarray, sentence: pd.Series, resamples: int, seed: int) -> list[dict[str, float]]:
     """Draw sentences with replacement, the same for all metrics (columns of x); their intervals, by column."""
     codes, names = pd.factorize(sentence)
-    pairs = [weighted.Clustered(values, y, codes) for values in x.T]
+    pairs = [correlation.Clustered(values, y, codes) for values in x.T]
     draws = resample(
         lambda counts: np.stack([pair(counts) for pair in pairs], axis=1),
         np.arange(len(names)),

@@ -1,84 +1,10 @@
 """What people call what the code names: the field's words for statistics, in tables, figures and sentences."""
 
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 
-#: Names of statistics, methods and settings, as they stand in columns and cells.
-TERMS = {
-    "percent_agreement": "percent agreement",
-    "fleiss_kappa": "Fleiss' κ",
-    "cohen_kappa": "Cohen's κ",
-    "conger_kappa": "Conger's κ",
-    "randolph_kappa": "Randolph's κ",
-    "gwet_ac1": "Gwet's AC1",
-    "gwet_ac2": "Gwet's AC2",
-    "krippendorff_alpha": "Krippendorff's α",
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's ρ",
-    "kendall_b": "Kendall's τ-b",
-    "kendall_b_within": "τ-b within segments",
-    "kendall_c": "Kendall's τ-c",
-    "kappa": "κ",
-    "alpha": "α",
-    "tau": "τ",
-    "tau_b": "τ-b",
-    "rho": "ρ",
-    "r2": "R²",
-    "linreg": "LinReg",
-    "acc_eq": "accuracy with ties (acc_eq)",
-    "accuracy_3way": "three-way accuracy",
-    "spa": "soft pairwise accuracy",
-    "system_pearson": "systems' Pearson's r",
-    "system_kendall_b": "systems' τ-b",
-    "unique_scores": "different scores",
-    "at_ends": "scores at the ends",
-    "on_marks": "scores on marks",
-    "median_abs_diff": "median distance of repeats",
-    "with_others": "agreement with others",
-    "qc_p": "p of the quality control",
-    "normal_scores": "normal scores",
-    "z_calibration": "z from the calibration HIT",
-    "hit_seconds": "time of the HIT",
-    "cv": "cross-validation",
-    "zero_shot": "zero shot",
-    "best_single": "best single metric",
-}
-#: Parts of names that are written otherwise than in lower case.
-_PARTS = {
-    "hit": "HIT",
-    "hits": "HITs",
-    "cs": "CS",
-    "ht": "HT",
-    "mt": "MT",
-    "qc": "QC",
-    "mqm": "MQM",
-    "esa": "ESA",
-    "xsts": "XSTS",
-    "bleu": "BLEU",
-    "chrf": "chrF",
-    "ter": "TER",
-    "bleurt": "BLEURT",
-    "bertscore": "BERTScore",
-    "darr": "DARR",
-    "f1": "F1",
-    "ece": "ECE",
-    "id": "ID",
-    "se": "standard error",
-    "holm": "Holm",
-    "wilcoxon": "Wilcoxon",
-}
-#: Columns whose cells are such names; what stands elsewhere may be a system or a language, which is nobody's to rename.
-NAMING = {
-    "coefficient",
-    "statistic",
-    "statistic_a",
-    "statistic_b",
-    "method",
-    "rule",
-    "use",
-    "setting",
-    "model",
-    "seconds_from",
-}
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def display_name(name: str) -> str:
@@ -89,8 +15,8 @@ def display_name(name: str) -> str:
     """
     words, parts = [], name.split("_")
     while parts:
-        size = next((size for size in range(len(parts), 0, -1) if "_".join(parts[:size]) in TERMS), 0)
-        words.append(TERMS["_".join(parts[:size])] if size else _PARTS.get(parts[0], parts[0]))
+        size = next((size for size in range(len(parts), 0, -1) if "_".join(parts[:size]) in _WORDS["terms"]), 0)
+        words.append(_WORDS["terms"]["_".join(parts[:size])] if size else _WORDS["parts"].get(parts[0], parts[0]))
         parts = parts[max(size, 1) :]
     return " ".join(words)
 
@@ -101,7 +27,7 @@ def display_cell(column: str, value: object) -> object:
     >>> display_cell("statistic", "pearson"), display_cell("system", "pearson"), display_cell("statistic", 3)
     ("Pearson's r", 'pearson', 3)
     """
-    return TERMS.get(value, value) if column in NAMING and isinstance(value, str) else value
+    return _WORDS["terms"].get(value, value) if column in _WORDS["naming"] and isinstance(value, str) else value
 
 
 def join_names(names: Iterable[object]) -> str:

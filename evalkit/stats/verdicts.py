@@ -18,18 +18,7 @@ BASES = ("recomputed from data", "follows from other printed numbers", "definiti
 WORDS = ("differs", "within rounding of its inputs", "not reproducible", "match")
 
 #: Numbers that papers spell out.
-_SPELLED = {
-    "none": 0,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-}
+_SPELLED = dict(zip(["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"], range(10)))
 
 
 def verdict(printed: str, computed: Any) -> str:
@@ -96,18 +85,18 @@ def judge(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _judged(row: dict[str, Any]) -> dict[str, Any]:
     """Judge one row; DataError where it lacks what a reader needs to believe it."""
-    where, told = f"{row['item']}, {row['cell']}", verdict(row["printed"], row["computed"])
+    where, outcome = f"{row['item']}, {row['cell']}", verdict(row["printed"], row["computed"])
     if row["basis"] not in BASES:
         raise DataError(f"{where}: the basis {row['basis']!r} is none of {', '.join(BASES)}. Name one in the row.")
-    if told != "match" and not row["note"].strip():
-        raise DataError(f"{where}: '{told}' needs a note that says why. Add it to the row.")
-    if told == "not reproducible" and not row["lacking"]:
+    if outcome != "match" and not row["note"].strip():
+        raise DataError(f"{where}: '{outcome}' needs a note that says why. Add it to the row.")
+    if outcome == "not reproducible" and not row["lacking"]:
         raise DataError(f"{where}: 'not reproducible' needs a few words for what is lacking. Add them to the row.")
     judged = {key: row[key] for key in ("paper", "item", "cell", "printed", "computed")}
-    judged |= {"verdict": told, "note": row["note"], "basis": row["basis"]}
-    judged |= {"lacking": row["lacking"]} if told == "not reproducible" else {}
+    judged |= {"verdict": outcome, "note": row["note"], "basis": row["basis"]}
+    judged |= {"lacking": row["lacking"]} if outcome == "not reproducible" else {}
     judged |= {"place": row["place"]} if row["place"] else {}
-    if told == "differs" and reachable(row["printed"], row.get("low"), row.get("high")):
+    if outcome == "differs" and reachable(row["printed"], row.get("low"), row.get("high")):
         judged["reachable"] = [row["low"], row["high"]]
     return judged
 

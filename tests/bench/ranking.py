@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit.human import ranking
-from evalkit.stats import two_samples
+from evalkit.stats import inference
 
 ROWS = 236_000
 
@@ -89,7 +89,7 @@ def cases():
             f"pandas merge and scipy{matched}; {same}; {memory}",
         )
     difference = np.round(np.random.default_rng(7).normal(1, 20, (1000, 400)))
-    ours = partial(two_samples.signed_rank, difference)
+    ours = partial(inference.signed_rank, difference)
     theirs = partial(lambda rows: [stats.wilcoxon(row, alternative="greater").pvalue for row in rows], difference)
     same = "same p-values" if np.allclose(ours(), theirs()) else "other p-values"
     yield ("signed ranks, 1,000 tests of 400 segments", 3, ours, theirs, 1, f"scipy test by test; {same}")

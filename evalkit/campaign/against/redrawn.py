@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit.campaign.against.counterpart import Shared
 from evalkit.campaign.method import DOCUMENTS
-from evalkit.stats import inference, weighted
+from evalkit.stats import correlation, inference
 from evalkit.stats.agreement import cross_replication
 from evalkit.stats.correlation import kendall_b, ratio
 
@@ -142,12 +142,12 @@ def draw_items(cells: pd.DataFrame, shared: Shared, drawn: tuple[str, ...], *, r
     unit = texts(shared.items.to_frame(index=False), shared.key, documents="documents" in drawn)
     here, there = (cells[name].to_numpy() for name in ("here", "there"))
     squares = cells["here_square"] + cells["there_square"]
-    moments = weighted.moments(here - here.mean(), there - there.mean()).T
+    moments = correlation.moments(here - here.mean(), there - there.mean()).T
 
     def statistic(counts: np.ndarray) -> np.ndarray:
         tau = _kendall_b(here, there, counts.astype(int))
         between = cross_replication(here, there, squares, counts)
-        return np.stack([weighted.pearson(counts @ moments), tau, between], axis=1)
+        return np.stack([correlation.pearson_of_sums(counts @ moments), tau, between], axis=1)
 
     return inference.resample(statistic, unit, resamples=resamples, seed=seed)
 
@@ -155,7 +155,7 @@ def draw_items(cells: pd.DataFrame, shared: Shared, drawn: tuple[str, ...], *, r
 def _kendall_b(here: np.ndarray, there: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Compute Kendall's tau-b of items under each row of counts: off tables where scores take few values."""
     if len(np.unique(here)) * len(np.unique(there)) <= 8 * len(here):
-        return weighted.kendall_b_of_values(here, there, counts)
+        return correlation.kendall_b_of_values(here, there, counts)
     return np.array([kendall_b(np.repeat(here, times), np.repeat(there, times)) for times in counts])
 
 

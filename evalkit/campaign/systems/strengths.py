@@ -12,7 +12,7 @@ from evalkit.campaign.opening import Campaign
 from evalkit.human import preferences
 from evalkit.human.ranking.movement import rank_interval, ranks_of
 from evalkit.human.ranking.rules import ends
-from evalkit.stats import inference, two_samples
+from evalkit.stats import inference
 
 #: Fewest units that a system needs of each kind for draws of these units.
 FEWEST = 5
@@ -133,7 +133,7 @@ class _Tests:
         gap, spread = self.won[one] - self.won[other], self.draws[:, one] - self.draws[:, other]
         units = np.array([min(self.units[a], self.units[b]) for a, b in pairs])
         error = spread.std(axis=0) * np.sqrt(units / np.maximum(units - 1, 1)) if len(spread) else np.zeros(len(gap))
-        p = two_samples.higher_by_t(gap, error, np.maximum(units, 2), even=np.abs(gap) <= 1e-9)
+        p = inference.higher_by_t(gap, error, np.maximum(units, 2), even=np.abs(gap) <= 1e-9)
         adjusted = inference.adjust(p, method="holm")
         counts = pd.DataFrame([self._answers(a, b) for a, b in pairs], columns=["wins", "ties", "losses"])
         n = counts.sum(axis=1)

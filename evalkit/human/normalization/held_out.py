@@ -14,7 +14,7 @@ from evalkit.data.schemas import with_pair
 from evalkit.human.normalization import forms
 from evalkit.human.normalization.mixed import Fit, State, estimate
 from evalkit.stats import inference
-from evalkit.stats.agreement import icc, score_matrix
+from evalkit.stats.agreement import of_mean_squares, score_matrix
 
 #: Methods that can be fitted on one half and applied to the other; z from the calibration set is z here.
 COMPARED = ("none", "z", "robust", "rank", "normal_scores", "quantile", "ticks", "mixed")
@@ -210,7 +210,7 @@ def _icc(
     mean = total**2 / (k * n)
     between, groups = items / k - mean, people / n - mean
     rest = (squares - mean - between - groups) / ((k - 1) * (n - 1))
-    return icc.of_mean_squares(between / (n - 1), groups / (k - 1), rest, n=n, k=k)[0]
+    return of_mean_squares(between / (n - 1), groups / (k - 1), rest, n=n, k=k)[0]
 
 
 def _jackknife(whole: np.ndarray, without: np.ndarray) -> tuple[float, float]:

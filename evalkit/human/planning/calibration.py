@@ -12,7 +12,7 @@ from evalkit.data.schemas import ITEM, with_pair
 from evalkit.human.planning.components import SET_SIZE
 from evalkit.human.planning.squares import equate
 from evalkit.stats import inference
-from evalkit.stats.agreement.matrix import score_matrix
+from evalkit.stats.agreement import score_matrix
 
 #: Ways to choose the segments of a calibration set from a larger pool.
 SELECTIONS = ("segments at random", "spread over documents", "spread over scores", "whole documents")

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from evalkit.stats.inference import Part, combine, redraw
+from evalkit.stats.widths import Part, combine, redraw
 
 _TEXT = ["doc", "segment"]
 #: The measures of pairs, of what each is told.

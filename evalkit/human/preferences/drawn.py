@@ -14,9 +14,8 @@ from evalkit import DataError
 from evalkit.human.preferences import cells as counted
 from evalkit.human.preferences.fitting import WEAK, Fitted, Model, fit
 from evalkit.human.preferences.kernels import chances
-from evalkit.stats.inference import Part, Redrawn, redraw
-from evalkit.stats.inference.crossed import Statistic
-from evalkit.stats.inference.resampling import defined_interval
+from evalkit.stats.inference import defined_interval
+from evalkit.stats.widths import Part, Redrawn, Statistic, redraw
 
 #: What is drawn together: the columns whose values make up a unit.
 UNITS: dict[str, tuple[str, ...]] = {
@@ -110,7 +109,7 @@ def standing(
     seed: int = 7,
     units: Sequence[str] = ("annotators", "documents"),
 ) -> Standing:
-    """Fit strengths, and draw units anew (``UNITS``, crossed; see ``stats.inference.redraw``).
+    """Fit strengths, and draw units anew (``UNITS``, crossed; see ``stats.widths.redraw``).
 
     A kind of which there is one unit only, such as one annotator, is not drawn, so that nothing is said of other
     people. Draws have a weak prior (``WEAK``), for in some of them a system wins everything; the estimate has it only

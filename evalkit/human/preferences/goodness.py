@@ -12,7 +12,7 @@ from scipy import stats
 
 from evalkit.human.preferences.cells import Cells
 from evalkit.human.preferences.fitting import Fitted, Model
-from evalkit.stats.inference import crossed_variance
+from evalkit.stats.widths import crossed_variance
 
 
 class Departure(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.human.preferences.drawn import part
-from evalkit.stats.inference import redraw
+from evalkit.stats.widths import redraw
 
 
 def follow(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
-from evalkit.stats import correlation, inference, weighted
+from evalkit.stats import correlation, widths
 
 #: What names a row of ``Laid``; the order of rows stays where segments are numbered through.
 ROWS = [*SEGMENT[::-1], "system"]
@@ -74,7 +74,7 @@ def redrawn(
     resamples: int,
     seed: int,
     same: Mapping[str, str] | None = None,
-) -> list[inference.Redrawn]:
+) -> list[widths.Redrawn]:
     """Draw statistics of one or more protocols anew, the same documents for all; see ``inference.crossed``.
 
     together: the protocols that each of the statistics compares, over items that all of them judged: the people of
@@ -89,8 +89,8 @@ def redrawn(
         people = {f"people of {same.get(name, name)}": laid.people[name] for name in group}
         judged = laid.scores[list(group)].notna().all(axis=1).to_numpy()
         units = {"documents": laid.document} | people
-        parts.append(inference.Part(statistic, units, len(judged), judged[:, None]))
-    return inference.redraw(parts, resamples=resamples, seed=seed)
+        parts.append(widths.Part(statistic, units, len(judged), judged[:, None]))
+    return widths.redraw(parts, resamples=resamples, seed=seed)
 
 
 def pearson_of(x: np.ndarray, y: np.ndarray) -> Statistic:
@@ -103,8 +103,8 @@ def pearson_of(x: np.ndarray, y: np.ndarray) -> Statistic:
     [1.0]
     """
     there = np.isfinite(x) & np.isfinite(y)
-    sums = weighted.moments(x[there] - x[there].mean(), y[there] - y[there].mean()).T
-    return lambda counts: weighted.pearson(counts[:, there] @ sums)
+    sums = correlation.moments(x[there] - x[there].mean(), y[there] - y[there].mean()).T
+    return lambda counts: correlation.pearson_of_sums(counts[:, there] @ sums)
 
 
 def as_column(statistic: Statistic) -> Statistic:

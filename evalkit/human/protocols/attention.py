@@ -9,7 +9,8 @@ from evalkit.data.schemas import ITEM
 from evalkit.human.annotators.quality_control import paired_t
 from evalkit.human.protocols.scores import drawn_units
 from evalkit.stats import correlation
-from evalkit.stats.inference import Part, Redrawn, column_means, combine, interval, redraw
+from evalkit.stats.inference import column_means, interval
+from evalkit.stats.widths import Part, Redrawn, combine, redraw
 
 #: A person passes if degraded items score below their originals with a p-value below this; see ``quality_control``.
 PASSED = 0.05

@@ -16,7 +16,7 @@ from evalkit.human.annotators import PAUSE
 from evalkit.human.planning import difference_variance
 from evalkit.human.protocols import components as model
 from evalkit.human.protocols import effort
-from evalkit.stats import inference
+from evalkit.stats import inference, widths
 
 #: How components are called in tables.
 NAMES = {
@@ -153,7 +153,7 @@ def _estimates(parts: pd.DataFrame, values: np.ndarray) -> dict[str, tuple[np.nd
         own = (parts["protocol"] == protocol).to_numpy()
         without = {kinds: values[own & (parts["left_out"] == what).to_numpy()] for what, kinds in LEFT_OUT.items()}
         squares = {kinds: inference.jackknife_error(some) ** 2 for kinds, some in without.items()}
-        error = np.sqrt(inference.crossed_variance(squares))
+        error = np.sqrt(widths.crossed_variance(squares))
         people = int(parts.loc[own & whole, "people"].iloc[0])
         found[str(protocol)] = values[own & whole][0], error, people - 1
     return found

@@ -10,9 +10,8 @@ import pandas as pd
 
 from evalkit.human.protocols import marks
 from evalkit.human.protocols.agreement import Laid, Pair, Statistic, lay, pearson_of, redrawn
-from evalkit.stats import weighted
-from evalkit.stats.agreement.chance import PREPARE
-from evalkit.stats.agreement.coded import coded
+from evalkit.stats import correlation
+from evalkit.stats.agreement.coefficients import PREPARE, coded
 from evalkit.stats.correlation import ratio, tau_b
 
 #: Two runs of each protocol: in full, and of the part that was judged again. No second run of DA+SQM is public.
@@ -155,7 +154,7 @@ def together(
     model = laid.scores["LLM"].to_numpy() if "LLM" in laid.scores else np.full(len(x), np.nan)
     found["pearson_without_model"] = partial_of(x, y, model)
     found["spearman"] = spearman_of(x, y)
-    found["kendall_b"] = lambda counts: weighted.kendall_b_of_values(x, y, counts)
+    found["kendall_b"] = lambda counts: correlation.kendall_b_of_values(x, y, counts)
     found["kendall_b_within"] = within_of(x, y, laid.segment)
     found |= {name: _of_matrix(laid.scores[list(pair)], *how) for name, how in _OF_SCORES.items()}
     two = classes[list(pair)]
@@ -204,7 +203,9 @@ def spearman_of(x: np.ndarray, y: np.ndarray) -> Statistic:
     def of(counts: np.ndarray) -> np.ndarray:
         u, v = (ranks(counts, code) for code in codes)
         one = np.ones_like(u)
-        return weighted.pearson(np.stack([(counts * part).sum(1) for part in (one, u, v, u * u, v * v, u * v)], -1))
+        return correlation.pearson_of_sums(
+            np.stack([(counts * part).sum(1) for part in (one, u, v, u * u, v * v, u * v)], -1)
+        )
 
     return of
 
@@ -242,7 +243,7 @@ def _of_matrix(two: pd.DataFrame, name: str, level: str, *, classes: int = 0) ->
     if two.isna().any(axis=None):
         return lambda counts: np.full(len(counts), np.nan)
     table = coded(two, categories=range(classes) if classes else None)
-    estimate = PREPARE[name](table, level, np.ones(2))
+    estimate = PREPARE[name](table, level)
     patterns = len(table.times)
     if patterns == len(table.pattern):
         return estimate

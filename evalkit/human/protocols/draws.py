@@ -16,7 +16,7 @@ from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human.protocols.scores import ORDER
 from evalkit.human.ranking.scores import SegmentMeans, segment_means
-from evalkit.stats import inference
+from evalkit.stats import widths
 from evalkit.stats.correlation import ratio
 
 #: Parts of another collection judged again: each system on other segments, so their rankings compare texts as well.
@@ -113,20 +113,20 @@ def draw_scores(
     names = named(scored, protocols)
     systems, tables, cells = summed(scored, names)
     parts = [as_part(name, one) for name, one in cells.items()]
-    found = inference.redraw(parts, resamples=resamples, seed=seed)
+    found = widths.redraw(parts, resamples=resamples, seed=seed)
     draws = [_whole(one.narrowed(pool=True), name) for name, one in zip(names, found)]
     segments = np.array([np.isfinite(table.means).sum(axis=1) for table in tables.values()])
     return Drawn(names, systems, np.stack([one.estimate for one in found]), np.stack(draws, axis=1), segments)
 
 
-def as_part(name: str, cells: Cells) -> inference.Part:
+def as_part(name: str, cells: Cells) -> widths.Part:
     """Make the scores of the systems a statistic of how often each row of cells counts."""
     people = {} if cells.people is None else {f"people of {name}": cells.people}
 
     def score(times: np.ndarray) -> np.ndarray:
         return np.asarray(ratio(times @ cells.sums, times @ cells.weights))
 
-    return inference.Part(score, {"documents": cells.documents} | people, len(cells.documents), cells.weights > 0)
+    return widths.Part(score, {"documents": cells.documents} | people, len(cells.documents), cells.weights > 0)
 
 
 def _whole(draws: np.ndarray, name: str) -> np.ndarray:

@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import annotators
 from evalkit.human.annotators import PAUSE
-from evalkit.stats import inference
+from evalkit.stats import inference, widths
 
 #: What time is divided by, and what a row of ``time`` is called by.
 UNITS = ("segment", "word", "marked error")
@@ -59,7 +59,7 @@ def time(
     Returns protocol, unit, judgements (with a time), median (of judgements; for errors, of those with a mark), low,
     high, and overall (all seconds over all segments, words or marks: what a budget is made of), overall_low,
     overall_high. Intervals draw documents, people, and what one person judged of one document, each with replacement,
-    and put these together on the logarithm (``inference.crossed_variance``), with Student's t of people - 1.
+    and put these together on the logarithm (``widths.crossed_variance``), with Student's t of people - 1.
     Caveat: with 8 to 13 people a protocol they are rough.
     """
     timed = add_words(add_times(judged, pause=pause), texts)
@@ -89,7 +89,7 @@ def _time(part: pd.DataFrame, *, resamples: int, seed: int) -> list[dict[str, ob
         kinds: inference.resample(statistic, own.to_numpy(str), resamples=resamples, seed=seed)
         for kinds, own in units.items()
     }
-    square = inference.crossed_variance({kinds: inference.standard_error(own) ** 2 for kinds, own in draws.items()})
+    square = widths.crossed_variance({kinds: inference.standard_error(own) ** 2 for kinds, own in draws.items()})
     reach = stats.t.ppf(0.975, person.nunique() - 1) * np.sqrt(square)
     centre, low, high = np.exp([found, found - reach, found + reach]).reshape(3, 2, -1)
     return [

@@ -10,7 +10,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.schemas import ITEM
 from evalkit.human.protocols.agreement import ROWS, Pair, as_column, correlated, lay, pearson_of, redrawn
-from evalkit.stats import inference
+from evalkit.stats import widths
 
 #: The parts that were judged again; accounts of one number, their last two characters, had the same task in all.
 AGAIN = ("ESA-IAA", "ESAAI-IAA", "MQM-IAA")
@@ -83,7 +83,7 @@ def _pairs() -> list[Pair]:
     return [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
 
 
-def _by_kind(found: pd.DataFrame, drawn: list[inference.Redrawn]) -> pd.DataFrame:
+def _by_kind(found: pd.DataFrame, drawn: list[widths.Redrawn]) -> pd.DataFrame:
     mqm = found["protocol"].isin(_MQM) | found["again"].isin(_MQM)
     rows = []
     for scales, of_scales in (("ESA and ESA^AI", ~mqm), ("with MQM", mqm)):
@@ -91,8 +91,8 @@ def _by_kind(found: pd.DataFrame, drawn: list[inference.Redrawn]) -> pd.DataFram
         usual = next(which for name, which in chosen.items() if name == KINDS[int(scales != "with MQM")])
         for name, which in chosen.items():
             if which.any():
-                mean = inference.combine(drawn, which / which.sum())
-                more = inference.combine(drawn, which / which.sum() - usual / usual.sum())
+                mean = widths.combine(drawn, which / which.sum())
+                more = widths.combine(drawn, which / which.sum() - usual / usual.sum())
                 told = [np.ravel([one.estimate, *one.interval()]) for one in (mean, more)]
                 rows.append((scales, name, int(which.sum()), *told[0], *told[1]))
     columns = ["scales", "kind", "pairs", "mean", "low", "high", "more", "more_low", "more_high"]

@@ -19,8 +19,9 @@ from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human.protocols.scores import SHORT, drawn_units
 from evalkit.stats import correlation
-from evalkit.stats.inference import Part, Shuffles, combine, permutation_test, redraw
-from evalkit.stats.weighted import covariances
+from evalkit.stats.correlation import covariances
+from evalkit.stats.inference import Shuffles, permutation_test
+from evalkit.stats.widths import Part, combine, redraw
 
 #: Campaigns without and with suggested marks, the model that suggested them, and independent judgements of quality.
 ALONE, ASSISTED, MODEL = ("ESA-1", "ESA-2"), ("ESAAI-1", "ESAAI-2"), "LLM"

@@ -19,7 +19,7 @@ from evalkit.data.schemas import ITEM
 from evalkit.human.protocols.pull import MODEL
 from evalkit.human.protocols.scores import drawn_units
 from evalkit.stats.correlation import ratio
-from evalkit.stats.inference import Part, redraw
+from evalkit.stats.widths import Part, redraw
 
 #: What may change over time -> column of the judgements, and whether changes are in percent.
 MEASURES = {

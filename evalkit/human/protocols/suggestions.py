@@ -18,7 +18,8 @@ from evalkit.data.schemas import ITEM, segment_names
 from evalkit.human.protocols.pull import ALONE, ASSISTED, MODEL, QUALITY, campaigns
 from evalkit.human.protocols.scores import drawn_units
 from evalkit.stats.correlation import ratio
-from evalkit.stats.inference import Part, column_means, interval, resample
+from evalkit.stats.inference import column_means, interval, resample
+from evalkit.stats.widths import Part
 
 #: Weights of errors in the model's score, and which judgements saw suggestions.
 WEIGHTS = {"minor": 1, "major": 5}

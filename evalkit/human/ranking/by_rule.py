@@ -15,7 +15,7 @@ from evalkit.human.normalization import normalize
 from evalkit.human.ranking import drawn, rules
 from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
-from evalkit.stats import two_samples
+from evalkit.stats import inference
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,18 +135,18 @@ def p_values(
     """
     difference, side = a - b, {"two_sided": rule.two_sided}
     if rule.test == "rank sum":
-        return two_samples.rank_sum(a, b, **side)
+        return inference.rank_sum(a, b, **side)
     if rule.test == "matched rank sum":
         both = np.isfinite(difference)
-        return two_samples.rank_sum(np.where(both, a, np.nan), np.where(both, b, np.nan), **side)
+        return inference.rank_sum(np.where(both, a, np.nan), np.where(both, b, np.nan), **side)
     if rule.test == "signed rank":
-        return two_samples.signed_rank(difference, **side)
+        return inference.signed_rank(difference, **side)
     if rule.test == "signed rank by domain":
         return _by_domain(difference, domains, rule.two_sided)
     if rule.test == "either t":
-        paired = two_samples.paired_t(difference, **side)
-        return np.minimum(paired, two_samples.independent_t(a, b, **side))
-    drawn_anew = {"sign flips": two_samples.sign_flips, "bootstrap": two_samples.redrawn}[rule.test]
+        paired = inference.paired_t(difference, **side)
+        return np.minimum(paired, inference.independent_t(a, b, **side))
+    drawn_anew = {"sign flips": inference.sign_flips, "bootstrap": inference.redrawn}[rule.test]
     return drawn_anew(difference, resamples=resamples, seed=seed)
 
 
@@ -293,9 +293,9 @@ def by_domain(means: np.ndarray, domains: np.ndarray) -> np.ndarray:
 def _by_domain(difference: np.ndarray, domains: np.ndarray, two_sided: bool) -> np.ndarray:
     """Test by signed ranks within each domain, and combine; domains in which nothing differs are left out."""
     parts = [difference[:, domains == one] for one in np.unique(domains)]
-    p = np.stack([two_samples.signed_rank(part, two_sided=two_sided) for part in parts], axis=-1)
+    p = np.stack([inference.signed_rank(part, two_sided=two_sided) for part in parts], axis=-1)
     differs = np.stack([(np.nan_to_num(part) != 0).any(axis=1) for part in parts], axis=-1)
-    return two_samples.stouffer(np.where(differs, p, np.nan)) if len(parts) > 1 else p[:, 0]
+    return inference.stouffer(np.where(differs, p, np.nan)) if len(parts) > 1 else p[:, 0]
 
 
 def _domains(ratings: pd.DataFrame, segment: tuple[str, ...]) -> pd.Series | None:

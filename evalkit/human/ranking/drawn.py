@@ -16,7 +16,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.human.normalization import Strictness
 from evalkit.human.ranking.scores import SegmentMeans
-from evalkit.stats import inference, two_samples
+from evalkit.stats import inference, widths
 
 
 def draws(pair: str, tables: Sequence[SegmentMeans], *, resamples: int, rng: np.random.Generator) -> np.ndarray:
@@ -80,7 +80,7 @@ def influenced(
     units: Sequence[str],
     strict: Strictness | None = None,
 ) -> SegmentMeans:
-    """Add what units do to the scores of a table, so that the t-test is the one of ``stats.inference.contrasts``.
+    """Add what units do to the scores of a table, so that the t-test is the one of ``stats.widths``.
 
     ratings: of one language pair; counted: which of them the table averages, and score: the column. units: one or two
     columns, "segment" for all columns that name one. strict: where score is raw scores less their annotators' bias, how
@@ -110,7 +110,7 @@ def influenced(
         codes = columns if unit == "segment" else ratings[[unit]]
         kinds.append(codes[used].groupby([*codes], sort=False).ngroup().to_numpy())
     residuals = ratings[score].to_numpy(float) - level
-    return replace(table, influences=inference.Influences.of(weights[used], residuals[used], system[used], kinds))
+    return replace(table, influences=widths.Influences.of(weights[used], residuals[used], system[used], kinds))
 
 
 def higher(totals: np.ndarray, spread: np.ndarray, fewest: np.ndarray) -> np.ndarray:
@@ -133,7 +133,7 @@ def apart(totals: np.ndarray, variance: np.ndarray, freedom: np.ndarray) -> np.n
     tiny = 1e-24 * (totals[..., better] ** 2 + totals[..., worse] ** 2)
     error = np.sqrt(np.where(variance > tiny, variance, 0.0))
     most = np.maximum(1.0, np.abs(totals).max(axis=-1, keepdims=True))
-    return two_samples.higher_by_t(
+    return inference.higher_by_t(
         difference, error, freedom[..., better, worse] + 1, even=np.abs(difference) <= 1e-12 * most
     )
 

@@ -17,7 +17,7 @@ from evalkit import DataError
 from evalkit.human.ranking import drawn
 from evalkit.human.ranking.rules import ends
 from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
-from evalkit.stats import inference, two_samples
+from evalkit.stats import inference
 
 CORRECTIONS = (None, "holm")
 #: Below so many segments on either side, and without ties, R's tests are exact.
@@ -200,7 +200,7 @@ def _mann_whitney(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...
         variance = pairs / 12 * (both + 1 - (cubes - both) / (both * (both - 1)))
     upper = np.triu_indices(len(means), 1)
     distance = (won + tied / 2 - pairs / 2)[upper]
-    p = two_samples.normal(distance, variance[upper], continuity=0.5)
+    p = inference.normal(distance, variance[upper], continuity=0.5)
     small = (n[:, None] < EXACT_BELOW) & (n < EXACT_BELOW) & (cubes == both)
     for k in np.flatnonzero(small[upper]):
         a, b = (means[side[k]][there[side[k]]] for side in upper)
@@ -213,7 +213,7 @@ def _wilcoxon(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]:
     means, parts = table.means, []
     for a in range(len(means) - 1):
         difference = means[a] - means[a + 1 :]
-        p = two_samples.signed_rank(difference, continuity=0.5, exact_up_to=EXACT_BELOW - 1)
+        p = inference.signed_rank(difference, continuity=0.5, exact_up_to=EXACT_BELOW - 1)
         parts.append((*_signs(difference), p))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True)) if parts else (np.zeros(0),) * 4
 
@@ -222,7 +222,7 @@ def _permutation(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]
     """Test the sum of the matched differences against sums with random signs, the same for all pairs of systems."""
     better, worse = np.triu_indices(len(table.means), 1)
     difference = table.means[better] - table.means[worse]
-    p = two_samples.sign_flips(difference, resamples=how.resamples, seed=np.random.default_rng(how.seed))
+    p = inference.sign_flips(difference, resamples=how.resamples, seed=np.random.default_rng(how.seed))
     return *_signs(difference), p
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import segment_key
-from evalkit.stats.inference import Influences
+from evalkit.stats.widths import Influences
 
 #: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.
 COUNTED = ("system", "repeat")

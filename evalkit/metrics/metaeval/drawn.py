@@ -17,7 +17,7 @@ from scipy import stats
 from evalkit.metrics.metaeval.intervals import mean_of_units, pearson_of_units, right_by_segment, stacked
 from evalkit.metrics.metaeval.scores import Scores, patterns
 from evalkit.metrics.metaeval.spa import confidences, flipped, soft_accuracy
-from evalkit.stats import correlation, weighted
+from evalkit.stats import correlation
 from evalkit.stats.inference import defined_interval, resample
 
 #: What is computed: name -> level, statistic and grouping as in ``correlations``. kendall_b: over all items together;
@@ -128,7 +128,7 @@ def _kendall(scores: Scores) -> _Values:
         if len(x) > _TABLES:
             made.append(partial(_counted, x, y, own))
         else:
-            made.append(partial(_clustered, weighted.Clustered(x, y, own)) if len(x) else _undefined)
+            made.append(partial(_clustered, correlation.Clustered(x, y, own)) if len(x) else _undefined)
     return stacked(made)
 
 
@@ -136,7 +136,7 @@ def _undefined(weights: np.ndarray) -> np.ndarray:
     return np.full(len(weights), np.nan)
 
 
-def _clustered(pairs: weighted.Clustered, weights: np.ndarray) -> np.ndarray:
+def _clustered(pairs: correlation.Clustered, weights: np.ndarray) -> np.ndarray:
     return pairs(weights)[:, 1]
 
 

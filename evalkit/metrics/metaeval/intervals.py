@@ -17,7 +17,7 @@ from evalkit.metrics.metaeval.correlations import STATISTICS, evaluate
 from evalkit.metrics.metaeval.scores import Scores, described
 from evalkit.metrics.metaeval.spa import metric_and_human_p
 from evalkit.metrics.metaeval.ties import Comparisons
-from evalkit.stats import weighted
+from evalkit.stats import correlation
 from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import interval, resample
 
@@ -168,12 +168,12 @@ def mean_of_units(each: np.ndarray) -> _Values:
 
 def _share(part: np.ndarray, whole: np.ndarray) -> _Values:
     """Divide two sums over pairs of units."""
-    return lambda weights: ratio(weighted.pair_sums(weights, part), weighted.pair_sums(weights, whole))
+    return lambda weights: ratio(correlation.pair_sums(weights, part), correlation.pair_sums(weights, whole))
 
 
 def _tau(balance: np.ndarray, untied_x: np.ndarray, untied_y: np.ndarray) -> _Values:
     """Divide the balance of pairs by the geometric mean of pairs untied in x and in y."""
-    return lambda weights: weighted.kendall_b(weights, balance, untied_x, untied_y)
+    return lambda weights: correlation.kendall_b_of_pairs(weights, balance, untied_x, untied_y)
 
 
 def pearson_of_units(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
@@ -183,7 +183,7 @@ def pearson_of_units(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
     sums = np.stack([both, x, y, x * x, y * y, x * y]).sum(axis=2, dtype=float).swapaxes(0, 1)  # groups × 6 × units
 
     def estimate(weights: np.ndarray) -> np.ndarray:
-        each = weighted.pearson((weights @ sums.reshape(-1, sums.shape[2]).T).reshape(-1, *sums.shape[:2]))
+        each = correlation.pearson_of_sums((weights @ sums.reshape(-1, sums.shape[2]).T).reshape(-1, *sums.shape[:2]))
         return ratio(np.where(np.isfinite(each), each, 0).sum(axis=1), np.isfinite(each).sum(axis=1))
 
     return estimate
@@ -197,6 +197,6 @@ def _spearman(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
         weights = weights * both
         ranks = [weights @ each.T - weights.sum(axis=1, keepdims=True) / 2 for each in below]
         products = (both * 1.0, *ranks, ranks[0] ** 2, ranks[1] ** 2, ranks[0] * ranks[1])
-        return weighted.pearson(np.stack([(weights * each).sum(axis=1) for each in products], axis=-1))
+        return correlation.pearson_of_sums(np.stack([(weights * each).sum(axis=1) for each in products], axis=-1))
 
     return estimate

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places, taxonomy
-from evalkit.stats.agreement import dawid_skene, mace
+from evalkit.stats.agreement.labels import dawid_skene, mace
 
 Rule = Callable[[np.ndarray], np.ndarray]  # (items, 3) places in the order of severity, from 0 -> (items,) places
 

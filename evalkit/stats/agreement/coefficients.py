@@ -1,0 +1,765 @@
+r"""Agreement beyond chance, :math:`(p_a - p_e) / (1 - p_e)`, for any number of annotators who may skip items.
+
+Items that were rated alike carry the same information, so each coefficient is prepared once for the distinct patterns
+of ratings, and then evaluated for many vectors of how often each pattern occurs: the observed one, bootstrap draws,
+jackknife samples. What prepares has the form ``prepare(coded, level) -> Estimate``. A rating is never compared with
+itself.
+
+With :math:`r_{ik}` the annotators who gave item i category k, :math:`r_i = \sum_k r_{ik}`, and weights
+:math:`w_{kl}`, the observed agreement of all coefficients but alpha is the mean over items with two ratings or more of
+
+.. math:: p_{a|i} = \frac{\sum_{kl} w_{kl} r_{ik} r_{il} - r_i}{r_i (r_i - 1)}.
+
+With each item's part :math:`p_{e|i}` in chance agreement, their linearised variance is
+
+.. math:: \frac{1}{n(n-1)} \sum_i (\kappa^\star_i - \kappa)^2, \qquad
+          \kappa^\star_i = \frac{n}{n'} \frac{p_{a|i} - p_e}{1 - p_e} - 2 (1 - \kappa) \frac{p_{e|i} - p_e}{1 - p_e}
+
+where n' items have two ratings or more, and the first term is 0 on the others. It holds whatever kappa is. Cohen's is
+that of Fleiss, Cohen & Everitt 1969. Alpha, intraclass correlations and means over pairs of annotators have none that
+is agreed on, so theirs is the jackknife's, and is named so.
+Source: Gwet 2008; Gwet 2014, *Handbook of Inter-Rater Reliability*, 4th ed., ch. 2 to 5. Caveat: standard errors are
+for large samples; the bootstrap interval needs no normal distribution.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from evalkit import DataError
+from evalkit.stats import inference
+
+#: Weights of agreement for kappas, pi, percent agreement and AC2.
+WEIGHTS = ("none", "linear", "quadratic")
+#: Levels of measurement for Krippendorff's alpha.
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+#: All coefficients, each at a level or with weights that are common for it.
+MEASURES = (
+    ("percent_agreement", "none"),
+    ("cohen_kappa", "none"),
+    ("scott_pi", "none"),
+    ("fleiss_kappa", "none"),
+    ("conger_kappa", "none"),
+    ("randolph_kappa", "none"),
+    ("gwet_ac1", "none"),
+    ("krippendorff_alpha", "nominal"),
+    ("krippendorff_alpha", "ordinal"),
+    ("krippendorff_alpha", "interval"),
+    ("cohen_kappa", "quadratic"),
+    ("gwet_ac2", "quadratic"),
+)
+#: Coefficients of two annotators: of more, they are means over all pairs of them.
+_PAIRED = ("cohen_kappa", "scott_pi")
+#: Coefficients for which it matters who gave which rating.
+_NEED_NAMES = (*_PAIRED, "conger_kappa", "icc_agreement", "icc_consistency")
+_KEYS = 1 << 62  # distinct rows that fit one integer
+_ZERO = 1e-12  # a denominator this small is 0 but for rounding
+_BLOCK = 2_000_000  # numbers of leave-one-out samples held at once
+_BATCH = 1_000_000  # numbers of draws held at once: small enough for a processor's cache
+_DRAW = 30  # one multinomial count costs about as much as drawing this many items one by one
+
+
+def coefficients(
+    scores: pd.DataFrame,
+    *,
+    measures: Sequence[tuple[str, str]] | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
+    categories: Collection[object] | None = None,
+) -> pd.DataFrame:
+    """Estimate the agreement of two or more annotators beyond chance, with intervals.
+
+    scores: items × annotators, NaN where an annotator skipped, as ``score_matrix`` makes it; numbers, or names of
+    categories for unweighted and nominal coefficients. measures: (coefficient, level) with level one of nominal,
+    ordinal, interval, ratio for krippendorff_alpha, interval for icc_agreement and icc_consistency (see
+    ``intraclass``), and none, linear, quadratic for all others; None takes ``MEASURES`` (for names of categories,
+    those of them that need no distances).
+    categories: all that the scale offers; None takes those used. It matters to randolph_kappa, gwet_ac1, gwet_ac2 and
+    weighted percent agreement, which otherwise change when an unused category is added.
+    resamples: bootstrap draws of items; 0 leaves low and high missing.
+
+    Returns coefficient, level, estimate, se (analytic, see above; jackknife where the note says so), low, high
+    (95 %, percentile bootstrap), items (with two ratings or more), annotators, note.
+    With three or more annotators cohen_kappa and scott_pi are means over all pairs of annotators.
+    Raises DataError where a coefficient is 0/0 because one category only was used.
+    Caveat: items are taken as drawn independently; sentences of one document are not, and then intervals are narrow.
+
+    >>> scores = pd.DataFrame({"a": [1, 2, 3, 3, 2, 1, 4, 1], "b": [1, 2, 3, 3, 2, 2, 4, 1]})
+    >>> kappa = [("fleiss_kappa", "none"), ("krippendorff_alpha", "ordinal")]
+    >>> coefficients(scores, measures=kappa)[["coefficient", "level", "estimate"]].round(3)
+              coefficient    level  estimate
+    0        fleiss_kappa     none     0.828
+    1  krippendorff_alpha  ordinal     0.925
+    """
+    named = [(str(name), str(level)) for name, level in measures or MEASURES]
+    table = coded(scores, categories=categories, ordered=any(name in _NEED_NAMES for name, _ in named))
+    if measures is None and not table.numeric:
+        named = [(name, level) for name, level in named if level in ("none", "nominal")]
+    for name, level in named:
+        _check(name, level, table)
+    estimates = [PREPARE[name](table, level) for name, level in named]
+    values = [float(estimate(table.times[None].astype(float))[0]) for estimate in estimates]
+    for (name, _), value in zip(named, values):
+        if np.isnan(value):
+            raise _Undefined(_why_undefined(name, table))
+    draws = _bootstrap(estimates, table, resamples=resamples, rng=np.random.default_rng(seed))
+    items = int(table.times[(table.rows >= 0).sum(axis=1) > 1].sum())
+    rows = []
+    for (name, level), value, drawn, estimate in zip(named, values, draws, estimates):
+        defined = drawn[np.isfinite(drawn)]
+        low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
+        se, method = _standard_error(name, level, table, estimate, value)
+        notes = [] if method == "analytic" else [f"standard error: {method}"]
+        if name in _PAIRED and len(table.annotators) > 2:
+            notes.insert(0, "mean over pairs of annotators")
+        if len(defined) < len(drawn):
+            notes.append(f"undefined in {len(drawn) - len(defined)} of {len(drawn)} resamples, which are left out")
+        rows.append((name, level, value, se, low, high, items, len(table.annotators), "; ".join(notes)))
+    columns = ["coefficient", "level", "estimate", "se", "low", "high", "items", "annotators", "note"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def per_category(
+    scores: pd.DataFrame,
+    *,
+    measures: Sequence[tuple[str, str]] = (("fleiss_kappa", "none"), ("krippendorff_alpha", "nominal")),
+    categories: Collection[object] | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Estimate the agreement on each category: this category against all others together.
+
+    Arguments and columns are those of ``coefficients`` with ``category`` and ``share`` (of all ratings) in front. A
+    category that nobody, or everybody, always chose has no agreement beyond chance: its estimate is missing, and the
+    note says why. Source: Fleiss 1971, section 4; the categories' kappas, weighted by share · (1 - share), have
+    Fleiss' kappa as their mean.  Caveat: rare categories have low kappas by construction.
+
+    >>> scores = pd.DataFrame({"a": list("xxyyzz"), "b": list("xxyyzx")})
+    >>> per_category(scores, measures=[("fleiss_kappa", "none")])[["category", "estimate"]].round(2)
+      category  estimate
+    0        x      0.66
+    1        y      1.00
+    2        z      0.56
+    """
+    kept = scores.dropna(how="all", axis=0).dropna(how="all", axis=1)
+    tables = []
+    for value in coded(scores, categories=categories).values:
+        chosen = kept.eq(value).astype(float).where(kept.notna())
+        table = _or_missing(chosen, f"category {value}", measures, (0.0, 1.0), resamples, seed)
+        table.insert(0, "category", value)
+        table.insert(1, "share", float(np.nanmean(chosen.to_numpy())))
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def pairwise(
+    scores: pd.DataFrame,
+    *,
+    measures: Sequence[tuple[str, str]] = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic")),
+    categories: Collection[object] | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Estimate the agreement of every two annotators over the items that both rated.
+
+    Arguments and columns are those of ``coefficients`` with annotator_a and annotator_b in front. The categories are
+    those of the whole table. Where two annotators share no item, or both used a single category, the estimate is
+    missing and the note says why.
+
+    >>> scores = pd.DataFrame({"a": [1, 2, 1, 2], "b": [1, 2, 1, 1], "c": [1, 2, 1, 2]})
+    >>> pairwise(scores, measures=[("cohen_kappa", "none")])[["annotator_a", "annotator_b", "estimate"]]
+      annotator_a annotator_b  estimate
+    0           a           b       0.5
+    1           a           c       1.0
+    2           b           c       0.5
+    """
+    offered = coded(scores, categories=categories).values
+    kept = scores.dropna(how="all", axis=1)
+    tables = []
+    for a, b in itertools.combinations(kept.columns, 2):
+        table = _or_missing(kept[[a, b]].dropna(), f"{a} and {b}", measures, offered, resamples, seed)
+        table.insert(0, "annotator_a", str(a))
+        table.insert(1, "annotator_b", str(b))
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+class _Undefined(DataError):
+    """A coefficient is 0/0."""
+
+
+def _or_missing(
+    scores: pd.DataFrame,
+    of: str,
+    measures: Sequence[tuple[str, str]],
+    categories: Collection[object],
+    resamples: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Estimate each coefficient; where one is not defined, leave its row empty and say why in the note."""
+    shared = int((scores.notna().sum(axis=1) > 1).sum())
+    rows = []
+    for name, level in measures:
+        reason = "no item in common"
+        try:
+            if shared:
+                options = {"categories": categories, "resamples": resamples, "seed": seed}
+                rows.append(coefficients(scores, measures=[(name, level)], **options))
+                continue
+        except _Undefined:
+            reason = "one category only was used"
+        empty = dict.fromkeys(("estimate", "se", "low", "high"), np.nan)
+        counts = {"items": shared, "annotators": scores.shape[1], "note": f"undefined: {reason} ({of})"}
+        rows.append(pd.DataFrame([{"coefficient": name, "level": level} | empty | counts]))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _check(name: str, level: str, table: Coded) -> None:
+    """Refuse coefficients and levels that are not known or need distances between names."""
+    if name not in PREPARE:
+        raise DataError(f"Coefficient {name!r} is not known. Choose among: {', '.join(PREPARE)}.")
+    few = {"krippendorff_alpha": LEVELS, "gwet_ac1": ("none",), "icc_agreement": ("interval",)}
+    levels = few.get(name.replace("consistency", "agreement"), WEIGHTS)
+    if level not in levels:
+        raise DataError(f"{name} has no level {level!r}. Choose one of: {', '.join(levels)}.")
+    if level not in ("none", "nominal") and not table.numeric:
+        raise DataError(
+            f"{name} ({level}) needs numbers, and the scores are names. Give them codes, or use level none."
+        )
+
+
+def _why_undefined(name: str, table: Coded) -> str:
+    used = table.values[np.unique(table.rows[table.rows >= 0])]
+    if name.startswith("icc"):
+        return f"{name} is undefined: fewer than two items were rated by all annotators, or their scores do not vary."
+    if len(used) > 1:
+        return (
+            f"{name} is undefined: where ratings can be compared, one category only was used. "
+            "Collect more ratings in common, or report percent_agreement."
+        )
+    return (
+        f"{name} is undefined: all ratings are {used[0]!s}, so chance alone gives perfect agreement. "
+        "Report percent_agreement, or randolph_kappa and gwet_ac1 with all `categories` of the scale."
+    )
+
+
+def weights(values: np.ndarray, level: str) -> np.ndarray:
+    r"""Weigh the agreement of every two categories, 1 on the diagonal.
+
+    none: :math:`w_{kl} = [k = l]`; linear: :math:`1 - |v_k - v_l| / (v_{\max} - v_{\min})`; quadratic:
+    :math:`1 - (v_k - v_l)^2 / (v_{\max} - v_{\min})^2`, with v the categories' values and the range that of all
+    categories. Source: Cohen 1968; Cicchetti & Allison 1971; Gwet 2014, ch. 3.
+    Caveat: distances are between values, not between positions; with gaps in the values the two differ.
+
+    >>> weights(np.array([1.0, 2, 3]), "linear")[0].tolist()
+    [1.0, 0.5, 0.0]
+    """
+    if level == "none" or len(values) == 1:
+        return np.eye(len(values))
+    share = np.abs(values[:, None] - values) / (values[-1] - values[0])
+    return 1 - (share if level == "linear" else share**2)
+
+
+def differences(values: np.ndarray, level: str) -> np.ndarray:
+    r"""Return Krippendorff's squared difference of every two values, for the levels where only the values matter.
+
+    nominal: :math:`[k \ne l]`; interval: :math:`(v_k - v_l)^2`; ratio: :math:`((v_k - v_l) / (v_k + v_l))^2`. The
+    ordinal difference depends on how often values occur, see ``krippendorff_alpha``.
+    Source: Krippendorff 2011, section D.  Raises DataError for ratios of negative values.
+
+    >>> differences(np.array([0.0, 1, 3]), "ratio").tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 0.25], [1.0, 0.25, 0.0]]
+    """
+    if level == "nominal":
+        return 1 - np.eye(len(values))
+    gaps = values[:, None] - values
+    if level == "interval":
+        return gaps**2
+    if values[0] < 0:
+        raise DataError(f"A ratio scale starts at 0, and a category is {values[0]:g}. Use level='interval'.")
+    sums = values[:, None] + values
+    return np.divide(gaps, sums, out=np.zeros_like(gaps), where=sums > 0) ** 2
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Hold a ratings matrix as rows of category numbers, and how many items have each row.
+
+    values: (categories,) what the category numbers stand for, ascending. rows: (patterns, annotators), -1 where an
+    annotator skipped. times: (patterns,) items with that row. pattern: (items,) the row of each item.
+    """
+
+    values: np.ndarray
+    rows: np.ndarray
+    times: np.ndarray
+    pattern: np.ndarray
+    annotators: tuple[str, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Say whether the categories are numbers, so that distances between them mean something."""
+        return np.issubdtype(self.values.dtype, np.number)
+
+    def counts(self) -> np.ndarray:
+        """Count each pattern's ratings in each category, (patterns, categories)."""
+        patterns, size = len(self.rows), len(self.values)
+        keys = (self.rows + size * np.arange(patterns)[:, None])[self.rows >= 0]
+        return np.bincount(keys, minlength=patterns * size).reshape(patterns, size).astype(float)
+
+
+def coded(scores: pd.DataFrame, *, categories: Iterable[object] | None = None, ordered: bool = True) -> Coded:
+    """Code items × annotators (NaN: skipped) as categories, each distinct row once.
+
+    categories: all that the scale offers, used or not; None takes those that were used. ``ordered=False`` forgets who
+    gave which rating, which leaves fewer patterns. Items and annotators without any rating are left out.
+    Raises DataError on fewer than two annotators, on no item that two of them rated, on infinite scores and on
+    scores that are not among ``categories``.
+    """
+    scores = scores.dropna(how="all", axis=0).dropna(how="all", axis=1)
+    annotators = tuple(str(name) for name in scores.columns)
+    if len(annotators) < 2:
+        raise DataError(f"Agreement needs at least two annotators with ratings, and here are {len(annotators)}.")
+    numbers, values = _numbered(scores, categories)
+    if ((numbers >= 0).sum(axis=1) > 1).sum() == 0:
+        raise DataError("No item was rated by two annotators. Agreement needs items in common: check the item columns.")
+    rows, pattern = _distinct(numbers if ordered else np.sort(numbers, axis=1), len(values))
+    return Coded(values, rows, np.bincount(pattern, minlength=len(rows)), pattern, annotators)
+
+
+def _numbered(scores: pd.DataFrame, categories: Iterable[object] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Replace scores by the number of their category, -1 where there is none."""
+    try:
+        cells = scores.to_numpy(float)
+    except (TypeError, ValueError):  # names of categories
+        cells = scores.to_numpy(object)
+    missing, numeric = pd.isna(cells), np.issubdtype(cells.dtype, np.number)
+    if numeric and not np.isfinite(cells[~missing]).all():
+        raise DataError("Some scores are infinite. Drop them, or set them to missing.")
+    values = np.unique(cells[~missing] if categories is None else np.asarray(list(categories)))
+    if np.issubdtype(values.dtype, np.number) != numeric:
+        raise DataError("Scores and categories must both be numbers or both be names. Check `categories`.")
+    values = values.astype(float if numeric else object)
+    if numeric:
+        numbers = np.searchsorted(values, np.where(missing, values[0], cells)).clip(0, len(values) - 1)
+    else:
+        numbers = pd.Index(values).get_indexer(cells.ravel()).reshape(cells.shape).clip(0)
+    unknown = ~missing & (values[numbers] != cells)
+    if unknown.any():
+        raise DataError(f"A score of {cells[unknown][0]!r} is not among the categories. Add it to `categories`.")
+    return np.where(missing, -1, numbers), values
+
+
+def _distinct(numbers: np.ndarray, categories: int) -> tuple[np.ndarray, np.ndarray]:
+    """Find the distinct rows, and for each row its number among them; all rows as they are where few are alike."""
+    items, annotators = numbers.shape
+    if (categories + 1) ** annotators >= _KEYS:
+        _, first, pattern = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
+    else:
+        keys = (numbers + 1) @ (categories + 1) ** np.arange(annotators)
+        _, first, pattern = np.unique(keys, return_index=True, return_inverse=True)
+    if 2 * len(first) > items:  # nothing to gain: then drawing an item is drawing its row
+        return numbers, np.arange(items)
+    return numbers[first], pattern.reshape(-1)
+
+
+class Estimate(Protocol):
+    """What a coefficient can be asked for: values for vectors of how often each pattern occurs, NaN where it is 0/0."""
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        """Evaluate for each row of (batch, patterns)."""
+
+    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
+        """Evaluate (patterns,) times (patterns,) with one item of each pattern left out in turn."""
+
+
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Divide, with NaN where the denominator is 0 but for rounding."""
+    numerator, denominator = np.broadcast_arrays(numerator, denominator)
+    there = np.abs(denominator) > _ZERO
+    return np.divide(numerator, denominator, out=np.full(numerator.shape, np.nan), where=there)
+
+
+@dataclass(frozen=True)
+class OfSums:
+    """Evaluate a formula of sums over items: features (patterns, k), formula (batch, k) -> (batch,)."""
+
+    features: np.ndarray
+    formula: Callable[[np.ndarray], np.ndarray]
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        return self.formula(times @ self.features)
+
+    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
+        return self.formula(times @ self.features - self.features)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Average estimates, leaving out those that are undefined."""
+
+    estimates: Sequence[Estimate]
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        return self._mean([each(times) for each in self.estimates])
+
+    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
+        return self._mean([each.leave_one_out(times) for each in self.estimates])
+
+    def _mean(self, values: list[np.ndarray]) -> np.ndarray:
+        return _ratio(np.nansum(values, axis=0), np.isfinite(values).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class OrdinalAlpha:
+    r"""Evaluate ordinal alpha, whose differences between categories change with every sample.
+
+    They are squared differences of middle ranks F, and their sum over the pairs in an item is
+    :math:`2 r \sum F^2 - 2 (\sum F)^2`, so no matrix of categories is needed. counts: (patterns, categories); scale:
+    (patterns,) weight of an item's pairs.
+    """
+
+    counts: np.ndarray
+    scale: np.ndarray
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        used = times @ self.counts
+        n = used.sum(axis=1)
+        middle = _ratio(np.cumsum(used, axis=1) - used / 2, n[:, None]) - 0.5  # a constant factor and shift cancel
+        size = self.counts.sum(axis=1)
+        within = 2 * (size * (middle**2 @ self.counts.T) - (middle @ self.counts.T) ** 2)
+        apart = (times * within) @ self.scale
+        by_chance = 2 * (n * (used * middle**2).sum(axis=1) - (used * middle).sum(axis=1) ** 2)
+        return 1 - _ratio(apart * (n - 1), by_chance)
+
+    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
+        patterns = len(times)
+        step = max(1, _BLOCK // patterns)
+        blocks = (np.arange(start, min(start + step, patterns)) for start in range(0, patterns, step))
+        return np.concatenate([self(times - (block[:, None] == np.arange(patterns))) for block in blocks])
+
+
+Prepare = Callable[[Coded, str], Estimate]
+
+
+def _observed(counts: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each pattern's agreement (0 where it holds fewer than two ratings), and whether it has one."""
+    total = counts.sum(axis=1)
+    pairs = total * (total - 1)
+    agreeing = ((counts @ weight) * counts).sum(axis=1) - total
+    there = pairs > 0
+    return np.divide(agreeing, pairs, out=np.zeros(len(pairs)), where=there), there.astype(float)
+
+
+def _shares(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each pattern's share of ratings by category, and whether it has any rating."""
+    total = counts.sum(axis=1)
+    return counts / np.maximum(total, 1)[:, None], (total > 0).astype(float)
+
+
+def _beyond(agreement: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
+    return _ratio(agreement - by_chance, 1 - by_chance)
+
+
+def _by_shares(chance: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Prepare:
+    """Build a coefficient whose chance agreement depends on the categories' mean shares alone."""
+
+    def prepare(coded: Coded, level: str) -> Estimate:
+        weight, counts = weights(coded.values, level), coded.counts()
+        features = np.column_stack([*_observed(counts, weight), *_shares(counts)[::-1]])
+
+        def formula(sums: np.ndarray) -> np.ndarray:
+            return _beyond(_ratio(sums[:, 0], sums[:, 1]), chance(_ratio(sums[:, 3:], sums[:, 2:3]), weight))
+
+        return OfSums(features, formula)
+
+    return prepare
+
+
+def _no_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Percent agreement: nothing is put down to chance."""
+    return np.zeros(len(share))
+
+
+def _free_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Randolph 2005 (two annotators: Bennett et al. 1954): all categories alike, :math:`p_e = \\sum w_{kl} / q^2`."""
+    return np.full(len(share), weight.mean())
+
+
+def _fixed_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Scott 1955 and Fleiss 1971: one marginal for all, :math:`p_e = \\sum w_{kl} \\pi_k \\pi_l`."""
+    return ((share @ weight) * share).sum(axis=1)
+
+
+def _gwet_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Gwet 2008: some ratings only are random, :math:`p_e = \\frac{\\sum w_{kl}}{q(q-1)} \\sum \\pi_k (1 - \\pi_k)`."""
+    size = len(weight)
+    if size == 1:
+        return np.ones(len(share))
+    return weight.sum() / (size * (size - 1)) * (share * (1 - share)).sum(axis=1)
+
+
+def _conger(coded: Coded, level: str) -> Estimate:
+    """Conger 1980: each annotator's own marginal; chance is the mean over pairs of annotators."""
+    weight = weights(coded.values, level)
+    chosen: np.ndarray = coded.rows[:, :, None] == np.arange(len(coded.values))
+    people, size = chosen.shape[1:]
+    features = np.column_stack([*_observed(coded.counts(), weight), chosen.reshape(len(chosen), -1)])
+
+    def formula(sums: np.ndarray) -> np.ndarray:
+        given = sums[:, 2:].reshape(-1, people, size)
+        total = given.sum(axis=2, keepdims=True)
+        own = np.divide(given, total, out=np.zeros_like(given), where=total > 0)
+        rated = (total[:, :, 0] > 0).sum(axis=1)  # a resample may lose an annotator who rated little
+        summed = own.sum(axis=1)
+        same = np.einsum("bgk,bgk->b", own, own @ weight)
+        by_chance = _ratio(((summed @ weight) * summed).sum(axis=1) - same, rated * (rated - 1.0))
+        return _beyond(_ratio(sums[:, 0], sums[:, 1]), by_chance)
+
+    return OfSums(features, formula)
+
+
+def _of_two(coded: Coded, level: str, a: int, b: int, own_marginals: bool) -> Estimate:
+    """Prepare Cohen's kappa (own marginals) or Scott's pi (shared) of two annotators over the items both rated."""
+    weight = weights(coded.values, level)
+    x, y = coded.rows[:, a], coded.rows[:, b]
+    both = (x >= 0) & (y >= 0)
+    of_x, of_y = (both[:, None] & (given[:, None] == np.arange(len(weight))) for given in (x, y))
+    features = np.column_stack([both, both * weight[x, y], of_x, of_y]).astype(float)
+
+    def formula(sums: np.ndarray) -> np.ndarray:
+        n, first, second = sums[:, :1], *np.split(sums[:, 2:], 2, axis=1)
+        if not own_marginals:
+            first = second = (first + second) / 2
+        by_chance = _ratio(((first @ weight) * second).sum(axis=1), n[:, 0] ** 2)
+        return _beyond(_ratio(sums[:, 1], n[:, 0]), by_chance)
+
+    return OfSums(features, formula)
+
+
+def _mean_of_two(own_marginals: bool) -> Prepare:
+    """Build the mean over every two annotators of a coefficient for two; pairs that are undefined are left out."""
+
+    def prepare(coded: Coded, level: str) -> Estimate:
+        pairs = itertools.combinations(range(len(coded.annotators)), 2)
+        return Mean([_of_two(coded, level, a, b, own_marginals) for a, b in pairs])
+
+    return prepare
+
+
+def krippendorff_alpha(coded: Coded, level: str) -> Estimate:
+    r"""Prepare :math:`\alpha = 1 - D_o / D_e` over the items with two ratings or more (Krippendorff 2011).
+
+    .. math:: D_o = \frac1n \sum_i \frac{\sum_{kl} r_{ik} r_{il} \delta_{kl}}{r_i - 1}, \qquad
+              D_e = \frac{1}{n(n-1)} \sum_{kl} n_k n_l \delta_{kl}
+
+    with n ratings on these items, :math:`n_k` of them in category k. The ordinal :math:`\delta_{kl}` is
+    :math:`(F_k - F_l)^2` with :math:`F_k = \sum_{g<k} n_g + n_k / 2`, so it changes with every resample.
+    """
+    counts = coded.counts()
+    others = counts.sum(axis=1) - 1
+    scale = np.divide(1.0, others, out=np.zeros(len(others)), where=others > 0)
+    counts = counts * (others > 0)[:, None]
+    if level == "ordinal":
+        return OrdinalAlpha(counts, scale)
+    delta = differences(coded.values, level)
+    features = np.column_stack([((counts @ delta) * counts).sum(axis=1) * scale, counts])
+
+    def formula(sums: np.ndarray) -> np.ndarray:
+        by_chance = ((sums[:, 1:] @ delta) * sums[:, 1:]).sum(axis=1)
+        return 1 - _ratio(sums[:, 0] * (sums[:, 1:].sum(axis=1) - 1), by_chance)
+
+    return OfSums(features, formula)
+
+
+def of_mean_squares(
+    items: ArrayLike, annotators: ArrayLike, noise: ArrayLike, *, n: ArrayLike, k: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return agreement, ICC(A,1), and consistency, ICC(C,1), of n items that k annotators rated; NaN where 0/0.
+
+    items, annotators, noise: mean squares of a two-way analysis of variance. Source: McGraw & Wong 1996, Table 4.
+
+    >>> [value.round(2).item() for value in of_mean_squares(11.24, 32.49, 1.02, n=6, k=4)]  # Shrout & Fleiss 1979
+    [0.29, 0.71]
+    """
+    items, annotators, noise, n, k = (np.asarray(each, float) for each in (items, annotators, noise, n, k))
+    own = items + (k - 1) * noise
+    return _ratio(items - noise, own + _ratio(k * (annotators - noise), n)), _ratio(items - noise, own)
+
+
+def _intraclass(consistency: bool) -> Prepare:
+    """Build ICC(C,1) or ICC(A,1) of McGraw & Wong 1996 from mean squares, over the items that all annotators rated."""
+
+    def prepare(coded: Coded, level: str) -> Estimate:
+        full = np.asarray((coded.rows >= 0).all(axis=1))
+        centred = coded.values - coded.values.mean()  # less is lost by cancellation
+        scores = np.where(full[:, None], centred[coded.rows], 0.0)
+        k = scores.shape[1]
+        features = np.column_stack([full, scores.sum(axis=1) ** 2 / k, (scores**2).sum(axis=1), scores])
+
+        def formula(sums: np.ndarray) -> np.ndarray:
+            n, rows, squares, columns = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3:]
+            level = _ratio(columns.sum(axis=1) ** 2, n * k)
+            of_columns = _ratio((columns**2).sum(axis=1), n) - level
+            between = _ratio(rows - level, n - 1)
+            noise = _ratio(squares - rows - of_columns, (n - 1) * (k - 1))
+            return of_mean_squares(between, of_columns / (k - 1), noise, n=n, k=k)[int(consistency)]
+
+        return OfSums(features, formula)
+
+    return prepare
+
+
+#: Coefficient -> how it is prepared.
+PREPARE: dict[str, Prepare] = {
+    "percent_agreement": _by_shares(_no_chance),
+    "cohen_kappa": _mean_of_two(own_marginals=True),
+    "scott_pi": _mean_of_two(own_marginals=False),
+    "fleiss_kappa": _by_shares(_fixed_chance),
+    "conger_kappa": _conger,
+    "randolph_kappa": _by_shares(_free_chance),
+    "krippendorff_alpha": krippendorff_alpha,
+    "gwet_ac1": _by_shares(_gwet_chance),
+    "gwet_ac2": _by_shares(_gwet_chance),
+    "icc_agreement": _intraclass(consistency=False),
+    "icc_consistency": _intraclass(consistency=True),
+}
+
+
+def _standard_error(name: str, level: str, table: Coded, estimate: Estimate, value: float) -> tuple[float, str]:
+    """Return the standard error of one coefficient, and how it was found: analytic, or jackknife."""
+    two = len(table.annotators) == 2
+    if name == "krippendorff_alpha" or name.startswith("icc") or (name in _PAIRED and not two):
+        without = estimate.leave_one_out(table.times.astype(float))  # items of one pattern give the same value
+        return float(inference.jackknife_error(without, table.times)), "jackknife"
+    if name in _PAIRED:
+        keep = (table.rows >= 0).all(axis=1)
+        table = Coded(table.values, table.rows[keep], table.times[keep], table.pattern, table.annotators)
+    if name == "cohen_kappa":
+        return _cohen_error(table, level), "analytic"
+    return _linearised_error(name, level, table, value), "analytic"
+
+
+def _linearised_error(name: str, level: str, table: Coded, value: float) -> float:
+    """Return Gwet's standard error, the square root of the variance in this module's docstring."""
+    weight, counts = weights(table.values, level), table.counts()
+    agreement, paired = _observed(counts, weight)
+    share, rated = _shares(counts)
+    n, n_paired = table.times.sum(), (table.times * paired).sum()
+    mean = (table.times @ share) / (table.times @ rated)
+    size = len(weight)
+    if name == "conger_kappa":
+        by_chance, of_item = _conger_chance(table, weight)
+    elif name in ("gwet_ac1", "gwet_ac2"):
+        factor = weight.sum() / (size * max(size - 1, 1))
+        by_chance, of_item = factor * (mean * (1 - mean)).sum(), factor * (share @ (1 - mean))
+    elif name in ("randolph_kappa", "percent_agreement"):
+        by_chance = weight.mean() if name == "randolph_kappa" else 0.0
+        of_item = np.full(len(share), by_chance)
+    else:
+        by_chance, of_item = mean @ weight @ mean, share @ weight @ mean
+    own = n / n_paired * paired * (agreement - by_chance) / (1 - by_chance)
+    own = own - 2 * (1 - value) * (of_item - by_chance) / (1 - by_chance)
+    return float(np.sqrt((table.times * (own - value) ** 2).sum() / (n * max(n - 1, 1))))
+
+
+def _conger_chance(table: Coded, weight: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return Conger's chance agreement and each pattern's part in it, linearised in all annotators' marginals."""
+    rated = (table.rows >= 0).astype(float)
+    n, people = table.times.sum(), rated.shape[1]
+    chosen = (table.rows[:, :, None] == np.arange(len(weight))).astype(float)
+    total = table.times @ rated
+    own = np.einsum("u,ugk->gk", table.times, chosen) / total[:, None]
+    others = (own.sum(axis=0) - own) @ weight / (people * (people - 1))  # chance of agreeing with someone else
+    by_chance = float((own * others).sum())
+    moved = np.einsum("ugk,gk->ug", chosen, others) - rated * (own * others).sum(axis=1)
+    return by_chance, by_chance + moved @ (n / total)
+
+
+def _cohen_error(table: Coded, level: str) -> float:
+    r"""Return the standard error of two annotators' (weighted) kappa, Fleiss, Cohen & Everitt 1969.
+
+    .. math:: \frac{\sum_{kl} p_{kl} [w_{kl} (1 - p_e) - (\bar w_{k\cdot} + \bar w_{\cdot l}) (1 - p_o)]^2
+              - (p_o p_e - 2 p_e + p_o)^2}{n (1 - p_e)^4}
+    """
+    weight, n = weights(table.values, level), table.times.sum()
+    joint = np.zeros(weight.shape)
+    np.add.at(joint, (table.rows[:, 0], table.rows[:, 1]), table.times / n)
+    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
+    by_chance, seen = rows @ weight @ columns, (joint * weight).sum()
+    mean = (weight @ columns)[:, None] + rows @ weight
+    spread = (joint * (weight * (1 - by_chance) - mean * (1 - seen)) ** 2).sum()
+    variance = (spread - (seen * by_chance - 2 * by_chance + seen) ** 2) / (n * (1 - by_chance) ** 4)
+    return float(np.sqrt(max(variance, 0.0)))
+
+
+def pattern_counts(table: Coded, *, resamples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Draw how often each pattern occurs among as many items drawn with replacement, in batches (batch, patterns).
+
+    Both ways give exactly the bootstrap's distribution: multinomial counts where patterns are few, items drawn one by
+    one and then counted where patterns are many.
+    """
+    patterns, items = len(table.times), int(table.times.sum())
+    step = max(1, _BATCH // max(patterns, items if _DRAW * patterns >= items else 1))
+    order = np.argsort(-table.times, kind="stable")  # frequent patterns first: fewer items are left for the rest
+    for start in range(0, resamples, step):
+        batch = min(step, resamples - start)
+        drawn = np.empty((batch, patterns))
+        if _DRAW * patterns < items:
+            drawn[:, order] = rng.multinomial(items, table.times[order] / items, size=batch)
+        else:
+            picks = rng.integers(0, items, (batch, items))
+            if patterns < items:
+                picks = table.pattern[picks]
+            for row, pick in zip(drawn, picks):
+                row[:] = np.bincount(pick, minlength=patterns)
+        yield drawn
+
+
+def _bootstrap(estimates: Sequence[Estimate], table: Coded, *, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Evaluate every estimate on the same draws of items; returns (estimates, resamples)."""
+    batches = pattern_counts(table, resamples=resamples, rng=rng)
+    parts = [[estimate(drawn) for estimate in estimates] for drawn in batches]
+    return np.concatenate(parts, axis=1) if parts else np.empty((len(estimates), 0))
+
+
+class Bands(NamedTuple):
+    """One scheme: its bands as (lower end, name) ascending, where it comes from, and what is said against it.
+
+    limit_below: whether a value on a limit belongs to the band below, as schemes print 0.21-0.40 and the like.
+    """
+
+    bands: list[tuple[float, str]]
+    source: str
+    critics: str
+    limit_below: bool = False
+
+
+#: Scheme -> its bands, source and critics.
+BANDS = {
+    name: Bands(**scheme)
+    for name, scheme in tomllib.loads(Path(__file__).with_name("bands.toml").read_text(encoding="utf-8")).items()
+}
+
+
+def band(value: float, *, scheme: str = "landis-koch") -> str:
+    """Name the band of a scheme in which a value lies. Caveat: report the value and its interval, never only a name.
+
+    >>> band(0.43), band(0.43, scheme="krippendorff")
+    ('moderate', 'unreliable')
+    """
+    if scheme not in BANDS:
+        raise DataError(f"scheme={scheme!r} is not known. Choose one of: {', '.join(BANDS)}.")
+    if not -1 <= value <= 1:
+        raise DataError(f"A value of {value} lies in no band: agreement lies between -1 and 1.")
+    below = BANDS[scheme].limit_below
+    reached = [name for low, name in BANDS[scheme].bands if value > low or (value == low and (low <= 0 or not below))]
+    return reached[-1]
