@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT, UNSTATED, segment_names, with_pair
 from evalkit.data.typology import SCHEMES, SEVERITIES, TYPOLOGIES, Scheme
-from evalkit.stats import agreement, inference, weighted
+from evalkit.stats import agreement, correlation, inference
 
 #: How the paper's Figure 1 groups types.
 _GROUPS = ("accuracy", "fluency")
@@ -295,8 +295,8 @@ def _pairs(ratings: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def _correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Compute tau-b and Pearson's r, (batch, 2)."""
     x, y = x - x.mean(), y - y.mean()
-    pearson = weighted.pearson(counts @ weighted.moments(x, y).T)
-    return np.column_stack([weighted.kendall_b_of_values(x, y, counts), pearson])
+    pearson = correlation.pearson_of_sums(counts @ correlation.moments(x, y).T)
+    return np.column_stack([correlation.kendall_b_of_values(x, y, counts), pearson])
 
 
 def _costs(own: np.ndarray, of_kind: np.ndarray, marked: np.ndarray, counts: np.ndarray) -> np.ndarray:
