@@ -284,16 +284,6 @@ def test_names_that_look_alike_are_one_and_that_is_told(ours, imported, tmp_path
     assert "Caf" not in (tmp_path / "c.import.json").read_text(encoding="utf-8") or ours != "annotator"
 
 
-def test_names_that_look_alike_are_one_where_a_file_is_read_directly(tmp_path, capsys):
-    path = tmp_path / "my.csv"
-    rows = [f"eng,deu,{name},d,{n},Ann,80,system,Cafe\u0301\u200b" for n, name in enumerate(ALIKE)]
-    path.write_text(lines(*rows, header=HEADER + ",item_type,hypothesis"), encoding="utf-8")
-    ratings = data.read(path)
-    assert ratings["system"].unique().tolist() == ["Café A"]
-    assert ratings["hypothesis"].unique().tolist() == ["Cafe\u0301\u200b"], "a translation is no name"
-    assert "in 5 cells of system" in capsys.readouterr().err
-
-
 # Files that were cut off
 
 CUT = "system,segment,annotator,lp,score\nA,1,Ann,en-de,70\nB,1,Ann,en-de,85\nA,2,Ann,en-de,8"
@@ -310,13 +300,11 @@ def test_a_text_that_does_not_end_in_a_line_break_may_be_cut_off(encoding, end, 
     assert all("line 4" in note for note in warned)
 
 
-def test_a_file_that_may_be_cut_off_is_told_wherever_it_is_read(tmp_path):
-    path = tmp_path / "my.csv"
-    path.write_text(lines("eng,deu,A,d,1,Ann,8,system", header=HEADER + ",item_type").rstrip())
+def test_a_file_of_scores_that_may_be_cut_off_is_told(tmp_path):
     scores = a_testset(tmp_path / "wmt24") / "human-scores/en-cs.esa.seg.score"
     scores.write_text(scores.read_text().rstrip())
-    for ratings in (data.read(path), data.open_campaign(scores)[0]):
-        assert any("does not end in a line break" in note for note in ratings.attrs["notes"])
+    notes = data.open_campaign(scores)[0].attrs["notes"]
+    assert any("does not end in a line break" in note for note in notes)
 
 
 # JSON

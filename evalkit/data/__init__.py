@@ -2,7 +2,6 @@
 
 import difflib
 import hashlib
-import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import import_module
@@ -12,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from evalkit import ROOT, DataError, __version__
-from evalkit.data import delimited, files, names, registry, schemas
+from evalkit.data import delimited, files, registry
 
 __all__ = [
     "available",
@@ -25,7 +24,6 @@ __all__ = [
     "open_judges",
     "open_testset",
     "published",
-    "read",
     "verify",
 ]
 
@@ -70,43 +68,6 @@ def _parsed(entry: registry.Entry, columns: dict[str, str | list[str]] | None, p
     return frame
 
 
-def read(
-    path: str | Path, *, scale: tuple[float, float] = (0, 100), columns: dict[str, str | list[str]] | None = None
-) -> pd.DataFrame:
-    """Read ratings of your own from a CSV or TSV file in UTF-8, validated.
-
-    scale: lowest and highest score that an annotator could give. columns: our name -> the file's, where they differ.
-    Names that look alike are written in one way (``names.plain``). ``attrs["notes"]`` tells that, and that the file may
-    have been cut off; notes are printed, too.
-    Raises DataError with one message per broken rule, each with line, column, value and remedy.
-    """
-    path = Path(path)
-    content = delimited.content(path)
-    frame = delimited.table(content, origin=path.name)
-    told = columns or {}
-    if several := [ours for ours, theirs in told.items() if not isinstance(theirs, str)]:
-        raise DataError(f"{path.name}: {several[0]} names several columns. Bring them into one, a row per judgement.")
-    absent = [theirs for theirs in told.values() if theirs not in frame]
-    if absent:
-        raise DataError(
-            f"{path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(frame)}. Correct columns=."
-        )
-    frame = frame.rename(columns={theirs: ours for ours, theirs in told.items()})
-    looks = names.Looks()
-    frame = schemas.check(looks.alike(frame), schemas.RATINGS, origin=path.name, scale=scale)
-    frame.attrs |= {"scale": scale, "notes": [*looks.notes(), *_unfinished(content)]}
-    for note in frame.attrs["notes"]:
-        print(f"evalkit: {path.name}: {note}.", file=sys.stderr)
-    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    return _labelled(frame, name=path.stem, source="real", origin=path.name, digest=digest)
-
-
-def _unfinished(content: bytes) -> list[str]:
-    """Warn, once or not at all, of a text that may have been cut off."""
-    whole = content.endswith((b"\n", b"\r"))
-    return [] if whole else [delimited.UNFINISHED.format(where="its last line")]
-
-
 def open_campaign(path: str | Path, **options: Any) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Open a campaign of the user's own: its ratings and, where errors were marked, their spans.
 
@@ -147,14 +108,21 @@ def choose(
     """Load the ratings that a notebook's parameter names: a registered data set, ``auto``, or a file of the user's own.
 
     auto: data sets in order of preference; the first that is here, or else the last. columns: see ``column_names``.
-    scale: ends of the scale in a file; registered sets know theirs. ``attrs["scale"]`` holds the ends.
+    scale: ends of the scale in a file, which is read as ``open_campaign`` does; registered sets know theirs.
+    ``attrs["scale"]`` holds the ends. Names of annotators stay as they are in a file.
     """
     if choice == "auto":
         choice = next(filter(available, auto), auto[-1])
     names = column_names(columns)
     if choice in registry.entries():
         return load(choice, fallback=fallback, columns=names)
-    return read(choice, scale=(float(scale[0]), float(scale[1])), columns=names)
+    ends = (float(scale[0]), float(scale[1]))
+    try:
+        return open_campaign(choice, keep_names=True, scale=ends, columns=names)[0]
+    except DataError as problem:
+        if "--map" not in str(problem):
+            raise
+        raise DataError(f"{problem} Here columns= does what --map does: columns='annotator=HEADING'.") from problem
 
 
 def column_names(text: str) -> dict[str, str | list[str]] | None:

@@ -148,7 +148,7 @@ RATINGS = Schema(
     dict.fromkeys(("src_lang", "tgt_lang", "system", "doc", "segment", "annotator"), _NAME)
     | {"score": Column("float"), "item_type": one_of(ITEM_TYPES, f"is none of {', '.join(ITEM_TYPES)}. Correct it")}
     | {"hit": _MAYBE, "started": _NUMBER, "ended": _NUMBER}
-    | dict.fromkeys(("source", "hypothesis", "reference"), _TEXT)
+    | dict.fromkeys(("source", "hypothesis", "reference", "post_edit"), _TEXT)
     | {"criterion": _MAYBE, "against": _MAYBE}
     | {
         "probability": Column(

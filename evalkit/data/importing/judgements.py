@@ -20,7 +20,7 @@ _CHECK, _PRACTICE = "is an attention check", "is an item of the tutorial"
 _MOST_CHECKS = 0.5  # share of the rows that can be checks
 _OF_EACH_ROW = ("score", "preference", "first", "category", "severity")  # one value for all rows would be nonsense
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
-_TAKEN = ("source", "hypothesis", "reference", "domain", "mark")
+_TAKEN = ("source", "hypothesis", "reference", "post_edit", "domain", "mark")
 _NUMBERS = ("position", "errors", "z", "hit_seconds", "screen_place")
 
 

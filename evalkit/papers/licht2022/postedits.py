@@ -22,10 +22,12 @@ WORDS = {
 def campaign(path: str, *, seed: int) -> pd.DataFrame:
     """Load a post-editing campaign of one's own, or draw a simulated one where no file is named.
 
-    path: a ratings file as ``data.read`` takes it, with the columns ``hypothesis`` and ``post_edit`` besides, and the
-    number of critical errors in ``score``.
+    path: a file of judgements as ``data.open_campaign`` takes it, with the columns ``hypothesis`` and ``post_edit``
+    besides, and the number of critical errors in ``score``.
     """
-    return data.read(path, scale=(0, 1000)) if path else simulate.post_edited(seed=seed)
+    if not path:
+        return simulate.post_edited(seed=seed)
+    return data.open_campaign(path, scale=(0, 1000), lower_is_better=False)[0]
 
 
 def scores(edited: pd.DataFrame) -> pd.DataFrame:
