@@ -25,9 +25,9 @@ from evalkit.data import schemas
 from evalkit.human import annotators, context, mqm, normalization, planning, preferences
 from evalkit.human.calibration import calibrate as calibrate_ratings
 from evalkit.human.ranking.by_rule import rule_clusters
-from evalkit.metrics.metaeval.correlations import correlations
 from evalkit.metrics.metaeval.scores import Scores, align
-from evalkit.metrics.metaeval.significance import significance
+from evalkit.metrics.metaeval.significance import perm_both
+from evalkit.metrics.metaeval.statistics import correlations
 from evalkit.stats import agreement as agreements
 
 #: What stands in columns that a table need not have.
@@ -369,7 +369,7 @@ def compare_metrics(
     >>> compare_metrics(metrics, people)[["metric_a", "difference", "p"]].round(9).values.tolist()
     [['good', 0.4, 0.25]]
     """
-    return significance(_aligned(metrics, people), statistic=statistic, **options)
+    return perm_both(_aligned(metrics, people), statistic=statistic, **options)
 
 
 def plan(variances: Mapping[str, float] | pd.DataFrame, *, delta: float, pair: str = "", **limits: Any) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.human import planning
-from evalkit.metrics import paired, powered
+from evalkit.metrics import ppi
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.show.plots import planning as draw
 from tests.makers import laid_out, ratings
@@ -317,7 +317,7 @@ def test_the_formula_is_what_a_control_variate_finds_in_drawn_campaigns(r, score
     noise = np.sqrt(1 - r**2)
     f = r * (y - delta) / sd + noise * rng.standard_normal(y.shape)
     rest = rng.standard_normal((draws, others))
-    found = powered.mean(y, f, rest, method="control variate" if r else "classical")
+    found = ppi.mean(y, f, rest, method="control variate" if r else "classical")
     share = float((found.low > 0).mean() + (found.high < 0).mean())
     said = float(planning.power(BESIDE, delta=delta, segments=segments, block=block, metric=r, scored=scored))
     # a slope that is estimated costs a little: 20 documents, so about 1 in 20 of the variance beside chance
@@ -333,18 +333,18 @@ def test_a_correlation_is_taken_apart_as_plain_loops_do(seed):
     human = rng.normal(size=(4, 30)) + 2 * rng.normal(size=30)
     metric = human + rng.normal(size=human.shape)
     names = tuple(f"d{place // 5}:{place}" for place in range(30))
-    rows = paired.correlations(Scores(("m",), tuple("ABCD"), names, metric[None], human), "m").set_index("what")
+    rows = ppi.correlations(Scores(("m",), tuple("ABCD"), names, metric[None], human), "m").set_index("what")
     pairs = [(a, b) for a in range(4) for b in range(a)]
     gaps = [np.corrcoef(human[a] - human[b], metric[a] - metric[b])[0, 1] ** 2 for a, b in pairs]
     own = [np.corrcoef(human[a], metric[a])[0, 1] ** 2 for a in range(4)]
     shared = np.mean([np.cov(human[a], human[b])[0, 1] for a, b in pairs]) / human.var(axis=1, ddof=1).mean()
-    assert rows.loc[paired.DIFFERENCES, "saved"] == pytest.approx(np.mean(gaps))
-    assert rows.loc[paired.WITHIN, "saved"] == pytest.approx(np.mean(own))
-    assert rows.loc[paired.HARD, "r"] == pytest.approx(np.corrcoef(human.mean(axis=0), metric.mean(axis=0))[0, 1])
-    assert rows.loc[[paired.HARD, paired.DIFFERENCES], "share"].tolist() == pytest.approx([shared, 1 - shared])
+    assert rows.loc[ppi.DIFFERENCES, "saved"] == pytest.approx(np.mean(gaps))
+    assert rows.loc[ppi.WITHIN, "saved"] == pytest.approx(np.mean(own))
+    assert rows.loc[ppi.HARD, "r"] == pytest.approx(np.corrcoef(human.mean(axis=0), metric.mean(axis=0))[0, 1])
+    assert rows.loc[[ppi.HARD, ppi.DIFFERENCES], "share"].tolist() == pytest.approx([shared, 1 - shared])
     y, f = (side.reshape(4, 6, 5).mean(axis=2) for side in (human, metric))
     means = [np.corrcoef(y[a] - y[b], f[a] - f[b])[0, 1] ** 2 for a, b in pairs]
-    assert rows.loc[paired.BY_DOCUMENT, "saved"] == pytest.approx(np.mean(means))
+    assert rows.loc[ppi.BY_DOCUMENT, "saved"] == pytest.approx(np.mean(means))
 
 
 # What a preference is worth in a plan

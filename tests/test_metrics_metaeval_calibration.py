@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.metaeval import calibration as of
+from evalkit.metrics.metaeval import calibration
 from tests.makers import named_scores
 
 JUDGES = ("GEMBA-MQM", "other")
@@ -29,7 +29,7 @@ def drawn(seed, *, documents=8, missing=0.1):
 
 
 def value_of(scores, metric="GEMBA-MQM"):
-    found = of.calibration(scores, **OWN_UNIT, resamples=2)
+    found = calibration.measures(scores, **OWN_UNIT, resamples=2)
     return found[found["metric"] == metric].set_index("measure")["value"]
 
 
@@ -51,7 +51,7 @@ def test_every_measure_is_what_scipy_and_a_plain_loop_make_of_it(seed):
     assert value["ties"] == pytest.approx(tied.mean())
     assert value["more ties"] == pytest.approx(tied.mean() - people.mean())
     assert set(value_of(scores, "other").index).isdisjoint({"bias", "spread", "slope"})
-    assert of.calibration(scores, resamples=2)["cells"].iloc[0] == there.sum()
+    assert calibration.measures(scores, resamples=2)["cells"].iloc[0] == there.sum()
 
 
 @given(st.integers(0, 10**6), st.floats(0.1, 9), st.floats(-20, 20))
@@ -72,7 +72,7 @@ def test_a_shift_is_bias_and_a_stretch_is_spread_and_neither_is_anything_else(se
 def test_who_copies_people_is_calibrated():
     scores = drawn(3, missing=0)
     copy = replace(scores, metrics=("GEMBA-MQM",), values=scores.human[None])
-    found = of.calibration(copy, **OWN_UNIT, resamples=50).set_index("measure")
+    found = calibration.measures(copy, **OWN_UNIT, resamples=50).set_index("measure")
     expected = {"bias": 0, "spread": 1, "slope": 1, "more ties": 0, "more drift": 0}
     for name, value in expected.items():
         assert found.loc[name, ["value", "low", "high"]].tolist() == pytest.approx([value] * 3, abs=1e-9)
@@ -83,22 +83,22 @@ def test_a_drift_that_was_planted_is_found_and_single_segments_tell_none():
     rng = np.random.default_rng(1)
     values = 3 * place + rng.normal(0, 0.5, (1, 5, 160))
     scores = named_scores(values, rng.normal(size=(5, 160)), length=4)
-    found = of.calibration(scores, resamples=100).set_index("measure")
+    found = calibration.measures(scores, resamples=100).set_index("measure")
     assert found.loc["drift", "value"] == pytest.approx(3 / values.std(), rel=0.05)
     assert found.loc["drift", "low"] < 3 / values.std() < found.loc["drift", "high"]
     fit = stats.linregress(np.tile(place, 5), (values / values.std()).ravel())
     assert found.loc["drift", "value"] == pytest.approx(fit.slope)
-    alone = of.calibration(scores, documents=[str(n) for n in range(160)], resamples=2)
+    alone = calibration.measures(scores, documents=[str(n) for n in range(160)], resamples=2)
     assert set(alone["measure"]) == {"ties", "more ties"}
 
 
 def test_intervals_draw_documents():
     scores = drawn(7, documents=30, missing=0)
-    found = of.calibration(scores, **OWN_UNIT, resamples=2000).set_index(["metric", "measure"])
+    found = calibration.measures(scores, **OWN_UNIT, resamples=2000).set_index(["metric", "measure"])
     gaps = (scores.values[0] - scores.human).mean(axis=0).reshape(30, 4).mean(axis=1)
     row = found.loc["GEMBA-MQM", "bias"]
     assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * gaps.std() / np.sqrt(30), rel=0.1)
-    one = of.calibration(scores, **OWN_UNIT, documents=["d"] * 120, resamples=9).set_index("measure")
+    one = calibration.measures(scores, **OWN_UNIT, documents=["d"] * 120, resamples=9).set_index("measure")
     assert (one["low"] == one["high"]).all()
 
 
@@ -116,19 +116,19 @@ def kin(seed=1, *, favoured=0.0):
 
 
 def test_a_judge_that_favours_its_own_kind_is_found_and_one_that_does_not_is_not():
-    fair, unfair = (of.own_kind(kin(favoured=by), resamples=200).set_index("metric") for by in (0.0, 0.8))
+    fair, unfair = (calibration.own_kind(kin(favoured=by), resamples=200).set_index("metric") for by in (0.0, 0.8))
     assert list(fair.index) == ["GEMBA-MQM", "BLEU"]
     assert unfair.loc["GEMBA-MQM", "beyond_low"] > 0.3
     assert fair.loc["GEMBA-MQM", "beyond_low"] < 0 < fair.loc["GEMBA-MQM", "beyond_high"]
-    told = of.preferences(of.own_kind(kin(favoured=0.8), resamples=200).assign(data="x"))
+    told = calibration.preferences(calibration.own_kind(kin(favoured=0.8), resamples=200).assign(data="x"))
     assert told[0].startswith("GEMBA-MQM favours GPT4-5shot")
     assert told[1].startswith("BLEU is not shown to favour NLLB_MBR_BLEU")
-    assert of.own_kind(kin().only(["a", "b"])).empty
+    assert calibration.own_kind(kin().only(["a", "b"])).empty
 
 
 def test_favour_is_a_difference_of_standard_scores():
     scores = kin(4, favoured=0.5)
-    row = of.own_kind(scores, resamples=5).set_index("metric").loc
+    row = calibration.own_kind(scores, resamples=5).set_index("metric").loc
     means = pd.DataFrame(scores.values.mean(axis=2).T, columns=scores.metrics, index=scores.systems)
     z = means.apply(stats.zscore, ddof=1).sub(stats.zscore(scores.human.mean(axis=1), ddof=1), axis=0)
     gap = z.loc["GPT4-5shot"] - z.drop(index="GPT4-5shot").mean()
@@ -141,19 +141,19 @@ def test_favour_is_a_difference_of_standard_scores():
 
 def test_scores_of_whole_systems_are_refused():
     with pytest.raises(DataError, match="whole systems"):
-        of.calibration(named_scores(np.ones((1, 2)), np.ones(2)))
+        calibration.measures(named_scores(np.ones((1, 2)), np.ones(2)))
 
 
 def test_judges_are_compared_on_several_sets_and_the_smallest_bias_stands_first():
     pools = {"one": drawn(1), "two": drawn(2)}
-    found = of.compare_judges(pools, JUDGES, resamples=20)
+    found = calibration.compare_judges(pools, JUDGES, resamples=20)
     for name, scores in pools.items():
-        alone = of.calibration(scores, **OWN_UNIT, resamples=20).rename(columns={"metric": "judge"})
+        alone = calibration.measures(scores, **OWN_UNIT, resamples=20).rename(columns={"metric": "judge"})
         own = found[found["data"] == name].drop(columns="data").reset_index(drop=True)
         pd.testing.assert_frame_equal(own, alone[own.columns].reset_index(drop=True))
     wide = found[found["data"] == "one"].pivot(index="judge", columns="measure", values="value")
-    laid = of.laid_out(found, data="one")
+    laid = calibration.laid_out(found, data="one")
     assert laid["judge"].tolist() == ["GEMBA-MQM"], "the other judge has another unit"
     assert laid["people"].item() == pytest.approx(wide.at["GEMBA-MQM", "ties"] - wide.at["GEMBA-MQM", "more ties"])
-    said = of.drifts(found, data="one")
+    said = calibration.drifts(found, data="one")
     assert all(f"{wide.at[name, 'drift']:+.2f} ({name})" in said for name in JUDGES)

@@ -12,7 +12,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.human import protocols
-from evalkit.metrics.metaeval import ceiling, chance, intervals, rankings
+from evalkit.metrics.metaeval import bounds, intervals, rankings, scores
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +26,13 @@ def tables():
 
 @pytest.fixture(scope="module")
 def entered(tables):
-    return ceiling.contest(*tables)
+    return bounds.contest(*tables)
 
 
 def plain(scored, name, gold):
     """Read two collections' scores, systems × segments, out of the long table by dictionaries."""
     parts = {}
-    for one in {*ceiling.TWO.get(name, (name,)), *ceiling.TWO.get(gold, (gold,))}:
+    for one in {*bounds.TWO.get(name, (name,)), *bounds.TWO.get(gold, (gold,))}:
         rows = scored[(scored["protocol"] == one) & (scored["item_type"] == "system")]
         parts[one] = {(r.system, r.segment): r.score for r in rows.itertuples()}
     shared = set.intersection(*(set(part) for part in parts.values()))
@@ -40,7 +40,7 @@ def plain(scored, name, gold):
     segments = [s for s in sorted({segment for _, segment in shared}) if all((one, s) in shared for one in systems)]
 
     def grid(which):
-        own = [parts[one] for one in ceiling.TWO.get(which, (which,))]
+        own = [parts[one] for one in bounds.TWO.get(which, (which,))]
         return np.array([[np.mean([part[one, s] for part in own]) for s in segments] for one in systems])
 
     return grid(name), grid(gold)
@@ -48,10 +48,10 @@ def plain(scored, name, gold):
 
 @pytest.mark.parametrize(("person", "gold"), [("ESA-1", "WMT-MQM"), ("ESAAI-1 + ESAAI-2", "ESA-1 + ESA-2")])
 def test_people_come_to_what_plain_formulas_say(tables, person, gold):
-    found = ceiling.hold(ceiling.contest(*tables, gold=gold), resamples=2).table
+    found = bounds.hold(bounds.contest(*tables, gold=gold), resamples=2).table
     value = found[found["contestant"] == person].set_index("statistic")["value"]
     own, best = plain(tables[0], person, gold)
-    assert own.shape[1] == ceiling.contest(*tables).segments.human.shape[1]
+    assert own.shape[1] == bounds.contest(*tables).segments.human.shape[1]
     assert value["segment Pearson"] == pytest.approx(stats.pearsonr(own.ravel(), best.ravel()).statistic)
     assert value["system Pearson"] == pytest.approx(stats.pearsonr(own.mean(1), best.mean(1)).statistic)
     within = [stats.kendalltau(x, y).statistic for x, y in zip(own.T, best.T, strict=True)]
@@ -62,14 +62,14 @@ def test_people_come_to_what_plain_formulas_say(tables, person, gold):
 
 
 def test_the_same_segments_whatever_the_gold_and_no_gold_judges_itself(tables, entered):
-    for gold in ceiling.GOLDS:
-        found = ceiling.contest(*tables, gold=gold)
+    for gold in bounds.GOLDS:
+        found = bounds.contest(*tables, gold=gold)
         assert found.segments.segments == entered.segments.segments
         assert np.isfinite(found.segments.values).all()
         assert np.isfinite(found.segments.human).all()
-        halves = set(ceiling.TWO.get(gold, (gold,)))
+        halves = set(bounds.TWO.get(gold, (gold,)))
         for name in found.segments.metrics:
-            assert halves.isdisjoint(ceiling.TWO.get(name, (name,))), (gold, name)
+            assert halves.isdisjoint(bounds.TWO.get(name, (name,))), (gold, name)
     assert set(entered.kinds) == set(entered.segments.metrics)
 
 
@@ -79,23 +79,25 @@ def test_a_segment_that_one_contestant_left_out_is_out_for_all(tables, entered):
     gone = (metrics["metric"] == "sim-metric-05") & (metrics["segment"] == kept) & (metrics["src_lang"] == "eng")
     one = gone & (metrics["system"] == entered.segments.systems[3])
     assert one.sum() == 1
-    fewer = ceiling.contest(scored, metrics[~one], outputs)
+    fewer = bounds.contest(scored, metrics[~one], outputs)
     assert set(entered.segments.segments) - set(fewer.segments.segments) == {entered.segments.segments[0]}
 
 
 def test_random_and_constant_scores_are_those_of_chance(entered):
-    found = ceiling.floor(entered).set_index(["contestant", "statistic"])
-    expected = chance.chance(entered.segments).assign(name=lambda t: rankings.label(t)).set_index(["metric", "name"])
+    found = bounds.floor(entered).set_index(["contestant", "statistic"])
+    expected = (
+        bounds.chance_levels(entered.segments).assign(name=lambda t: rankings.label(t)).set_index(["metric", "name"])
+    )
     for name in ("segment acc_eq", "SPA", "segment Pearson"):
         assert found.loc[("random", name), "value"] == expected.loc[("random", name), "value"]
     assert ("constant", "segment Pearson") not in found.index
-    tied = ceiling.tied(entered)["WMT-MQM"]
+    tied = bounds.tied(entered)["WMT-MQM"]
     assert found.loc[("constant", "segment acc_eq"), "value"] == pytest.approx(tied)
 
 
 def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
-    held = ceiling.hold(entered, resamples=200)
-    found = ceiling.passing(held, statistics=["segment acc_eq"])
+    held = bounds.hold(entered, resamples=200)
+    found = bounds.passing(held).query("statistic == 'segment acc_eq'").reset_index(drop=True)
     rows = held.table[held.table["statistic"] == "segment acc_eq"]
     place = dict(zip(rows["contestant"], rows.index, strict=True))
     metrics = [name for name, kind in entered.kinds.items() if kind == "metric"]
@@ -105,56 +107,56 @@ def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
         assert (row.metrics, row.surely) == (len(metrics), sum(low > 0 for low in lows))
         assert row.surely <= row.above <= row.metrics
         assert row.difference == pytest.approx(held.table["value"][place[row.best]] - row.value)
-    best = ceiling.leaders(found)
+    best = bounds.leaders(found)
     assert (best.groupby("kind")["value"].max() == found.groupby("kind")["value"].max()).all()
 
 
 def test_contests_of_several_golds_stand_in_one_table_people_first_and_the_best_first(tables):
     golds = ["WMT-MQM", "MQM-1"]
-    contests = {gold: ceiling.contest(*tables, gold=gold) for gold in golds}
-    held = {gold: ceiling.hold(one, resamples=20, flips=20) for gold, one in contests.items()}
-    floors = {gold: ceiling.floor(one) for gold, one in contests.items()}
-    found = ceiling.together(held, floors)
+    contests = {gold: bounds.contest(*tables, gold=gold) for gold in golds}
+    held = {gold: bounds.hold(one, resamples=20, flips=20) for gold, one in contests.items()}
+    floors = {gold: bounds.floor(one) for gold, one in contests.items()}
+    found = bounds.together(held, floors)
     assert len(found) == sum(len(one.table) + len(floors[gold]) for gold, one in held.items())
-    kinds = list(ceiling.KINDS)
+    kinds = list(bounds.KINDS)
     for (gold, statistic), own in found.groupby(["gold", "statistic"]):
         assert list(own["kind"].map(kinds.index)) == sorted(own["kind"].map(kinds.index))
         assert all(part["value"].is_monotonic_decreasing for _, part in own.groupby("kind"))
         metrics = own[own["kind"] == "metric"].set_index("contestant")["value"]
-        assert ceiling.firsts(found, statistic)[gold] == metrics.idxmax()
-    everywhere = ceiling.passing_everywhere(held)
+        assert bounds.firsts(found, statistic)[gold] == metrics.idxmax()
+    everywhere = bounds.passing_everywhere(held)
     for gold in golds:
         own = everywhere[everywhere["gold"] == gold].drop(columns="gold").reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, ceiling.passing(held[gold]))
-    best = ceiling.leaders(everywhere)
+        pd.testing.assert_frame_equal(own, bounds.passing(held[gold]))
+    best = bounds.leaders(everywhere)
     counts = best[(best["kind"] == kinds[0]) & (best["statistic"] == "SPA")].set_index("gold")
-    row = ceiling.turns(best).set_index("statistic").loc["SPA"]
+    row = bounds.turns(best).set_index("statistic").loc["SPA"]
     assert row.to_dict() == {gold: f"{counts['surely'][gold]} / {counts['below'][gold]}" for gold in golds}
     own = found[(found["gold"] == "WMT-MQM") & (found["statistic"] == "SPA")].set_index("contestant")["value"]
-    together = [f"{own[name]:.3f} together" for name in ceiling.TWO if name in own]
-    said = ceiling.more_people(found, gold="WMT-MQM", statistic="SPA")
+    together = [f"{own[name]:.3f} together" for name in bounds.TWO if name in own]
+    said = bounds.more_people(found, gold="WMT-MQM", statistic="SPA")
     assert together
     assert all(words in said for words in together)
     rows = found[(found["gold"] == "MQM-1") & (found["statistic"] == "segment acc_eq")]
     length, people = (rows[rows["contestant"] == "length"]["value"].max(), rows[rows["kind"].isin(kinds[:2])])
     behind = f"{(people['value'] < length).sum()} of {len(people)} by {rankings.WORDS['segment acc_eq']}"
-    said = ceiling.below_length(found, gold="MQM-1")
+    said = bounds.below_length(found, gold="MQM-1")
     assert (behind in said) is bool((people["value"] < length).any())
 
 
 @given(st.floats(0.1, 50), st.floats(-100, 100))
 @settings(max_examples=4, deadline=None)
 def test_the_scale_of_a_persons_scores_does_not_matter(entered, slope, shift):
-    found = ceiling.hold(entered, resamples=2).table
+    found = bounds.hold(entered, resamples=2).table
     segments = replace(entered.segments, values=np.round(slope * entered.segments.values + shift, 6))
-    again = ceiling.hold(ceiling.Contest(segments, ceiling.of_systems(segments), entered.kinds), resamples=2).table
+    again = bounds.hold(bounds.Contest(segments, scores.of_systems(segments), entered.kinds), resamples=2).table
     linear = found["statistic"].isin(["system Pearson", "segment Pearson"])
     assert again["value"][linear].to_numpy() == pytest.approx(found["value"][linear].to_numpy(), abs=1e-4)
 
 
 def test_documents_are_drawn_whole(entered):
     every, whole = (
-        intervals.intervals(entered.segments, resamples=300, **unit).query(
+        intervals.bootstrap(entered.segments, resamples=300, **unit).query(
             "statistic == 'pearson' and grouping == 'none'"
         )
         for unit in ({}, {"unit": "document"})
@@ -176,9 +178,9 @@ def test_what_cannot_be_is_refused(tables, entered):
     scored, metrics, outputs = tables
     fewer = metrics[metrics["system"] != metrics["system"].iloc[0]]
     for words, call in {
-        "'page'": lambda: intervals.intervals(entered.segments, resamples=2, unit="page"),
-        "'BLEU'": lambda: ceiling.contest(*tables, gold="BLEU"),
-        "No segment": lambda: ceiling.contest(scored, fewer, outputs),
+        "'page'": lambda: intervals.bootstrap(entered.segments, resamples=2, unit="page"),
+        "'BLEU'": lambda: bounds.contest(*tables, gold="BLEU"),
+        "No segment": lambda: bounds.contest(scored, fewer, outputs),
     }.items():
         with pytest.raises(DataError, match=words):
             call()
@@ -188,7 +190,7 @@ def test_what_cannot_be_is_refused(tables, entered):
 def test_on_the_real_collections_a_hundred_and_fifty_six_segments_are_whole(real):
     judged, released, human = (real(f"wmt23-{name}") for name in ("protocols", "protocols-released", "human"))
     scored = protocols.scores(judged, released, human)
-    found = ceiling.contest(scored, real("wmt23-metrics"), real("wmt23-outputs"))
+    found = bounds.contest(scored, real("wmt23-metrics"), real("wmt23-outputs"))
     assert found.segments.values.shape == (52, 12, 156)
     kinds = {"metric": 43, "one person": 6, "two people": 2, "knows nothing": 1}
     assert pd.Series(found.kinds).value_counts().to_dict() == kinds

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data, show
-from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings
-from evalkit.metrics.metaeval.matrices import VARIANTS, Matrix
-from evalkit.metrics.metaeval.scores import align
+from evalkit.metrics.metaeval import darr, rankings, statistics
+from evalkit.metrics.metaeval.darr import VARIANTS, Matrix
+from evalkit.metrics.metaeval.scores import align, each_pair, of_pair, pick
 from evalkit.papers import shared_tasks
 from evalkit.show.plots import metaeval as draw
 from tests.makers import metric_scores, named_scores, read
@@ -64,8 +64,8 @@ def by_hand(scores, metric, *, threshold, strict=False):
 def test_the_papers_examples(variant, right, wrong, tied, printed):
     people = np.ones(right + wrong + tied)
     metric = np.repeat([1, -1, 0], [right, wrong, tied])
-    assert VARIANTS[variant].tau(matrices.count(people, metric)) == pytest.approx(printed, abs=1e-15)
-    table = matrices.examples().set_index("example")[variant]
+    assert VARIANTS[variant].tau(darr.count(people, metric)) == pytest.approx(printed, abs=1e-15)
+    table = darr.examples().set_index("example")[variant]
     assert printed in table.round(12).tolist()
 
 
@@ -74,7 +74,7 @@ def test_the_papers_examples(variant, right, wrong, tied, printed):
 def test_tau_is_the_mean_of_the_cells_that_count(matrix, pairs):
     rows = [row.split() for row in matrix.cells.split("/")]
     kept = [int(rows[h + 1][m + 1]) for h, m in pairs if rows[h + 1][m + 1] != "X"]
-    counts = matrices.count([h for h, _ in pairs], [m for _, m in pairs])
+    counts = darr.count([h for h, _ in pairs], [m for _, m in pairs])
     assert matrix.pairs(counts) == len(kept)
     expected = sum(kept) / len(kept) if kept else np.nan
     np.testing.assert_allclose(matrix.tau(counts), expected, rtol=1e-14)
@@ -84,11 +84,11 @@ def test_tau_is_the_mean_of_the_cells_that_count(matrix, pairs):
 @LAW
 def test_a_negated_metric_gets_the_negated_tau_of_the_opposite(matrix, pairs):
     people, metric = np.array(pairs).T
-    one, other = matrix.tau(matrices.count(people, metric)), matrix.opposite.tau(matrices.count(people, -metric))
+    one, other = matrix.tau(darr.count(people, metric)), matrix.opposite.tau(darr.count(people, -metric))
     np.testing.assert_allclose(one, -other, rtol=1e-14)
     np.testing.assert_array_equal(matrix.opposite.opposite.values, matrix.values)
     if matrix.symmetric:
-        np.testing.assert_allclose(matrix.tau(matrices.count(people, -metric)), -one, rtol=1e-14)
+        np.testing.assert_allclose(matrix.tau(darr.count(people, -metric)), -one, rtol=1e-14)
 
 
 @given(scored(metrics=1))
@@ -98,7 +98,7 @@ def test_variants_against_scipys_kendall_and_gamma(scores):
     both = np.isfinite(x) & np.isfinite(y)
     x, y = x[both], y[both]
     one = named_scores(y[None, :, None], x[:, None])
-    counts = darr.tables(one, human.from_scores(one), thresholds=[0])[0, 0]
+    counts = darr.tables(one, darr.from_scores(one), thresholds=[0])[0, 0]
     right, wrong = counts[0, 0] + counts[2, 2], counts[0, 2] + counts[2, 0]
     ordered_x, ordered_y = counts[[0, 2]].sum(), counts[:, [0, 2]].sum()
     if len(x) > 1 and ordered_x and ordered_y:
@@ -122,7 +122,7 @@ def test_a_matrix_that_is_none_is_refused(cells):
 @LAW
 def test_tables_against_counting_one_by_one(scores, threshold, strict):
     boundary = "more than" if strict else "at least"
-    pairs = human.from_scores(scores)
+    pairs = darr.from_scores(scores)
     counts = darr.tables(scores, pairs, thresholds=[threshold], boundary=boundary)
     for metric in range(2):
         np.testing.assert_array_equal(counts[metric, 0], by_hand(scores, metric, threshold=threshold, strict=strict))
@@ -132,14 +132,14 @@ def test_tables_against_counting_one_by_one(scores, threshold, strict):
 @LAW
 def test_one_sweep_equals_each_threshold_alone(scores):
     steps = [0, 1, 5, 10, 25, 26, 50]
-    pairs = human.from_scores(scores)
+    pairs = darr.from_scores(scores)
     counts = darr.tables(scores, pairs, thresholds=steps)
     for place, step in enumerate(steps):
         np.testing.assert_array_equal(counts[:, [place]], darr.tables(scores, pairs, thresholds=[step]))
     assert (np.diff(counts[:, :, [0, 2]].sum(axis=(2, 3)), axis=1) <= 0).all(), "a higher threshold keeps no more pairs"
     assert (counts.sum(axis=(2, 3)) == counts.sum(axis=(2, 3))[:, :1]).all()
     left = darr.kept({"eng-deu": scores}, thresholds=steps)
-    assert left["pairs"].tolist() == [int((human.order(pairs, threshold=step) != 0).sum()) for step in steps]
+    assert left["pairs"].tolist() == [int((darr.order(pairs, threshold=step) != 0).sum()) for step in steps]
 
 
 @given(scored(), st.randoms())
@@ -158,10 +158,10 @@ def test_the_order_of_systems_and_segments_is_irrelevant(scores, random):
 
 
 def test_both_readings_of_the_boundary_and_ties_of_people():
-    pairs = human.from_scores(named_scores(np.empty((0, 4, 1)), [[100.0], [75.0], [74.0], [74.0]]))
-    assert human.order(pairs).tolist() == [1, 1, 1, 0, 0, 0]
-    assert human.order(pairs, boundary="more than").tolist() == [0, 1, 1, 0, 0, 0]
-    assert human.order(pairs, threshold=0).tolist() == [1, 1, 1, 1, 1, 0]
+    pairs = darr.from_scores(named_scores(np.empty((0, 4, 1)), [[100.0], [75.0], [74.0], [74.0]]))
+    assert darr.order(pairs).tolist() == [1, 1, 1, 0, 0, 0]
+    assert darr.order(pairs, boundary="more than").tolist() == [0, 1, 1, 0, 0, 0]
+    assert darr.order(pairs, threshold=0).tolist() == [1, 1, 1, 1, 1, 0]
 
 
 def test_identical_translations_are_found_by_name_and_tied_on_demand():
@@ -180,11 +180,11 @@ def test_identical_translations_are_found_by_name_and_tied_on_demand():
     )
     texts = people.sample(frac=1, random_state=1)
     scores = align(people.assign(metric="m"), people, data="two")
-    pairs = human.from_scores(scores, outputs=texts)
+    pairs = darr.from_scores(scores, outputs=texts)
     found = list(zip(pairs.first, pairs.second, pairs.segment, pairs.same, strict=True))
     assert found == [(0, 1, 0, True), (0, 1, 1, False), (0, 2, 0, False), (1, 2, 0, False)]
-    assert human.order(pairs).tolist() == [1, -1, 1, -1]
-    assert human.ordered_up_to(pairs, [25.0], tie_identical=True).tolist() == [0, 1, 1, 1]
+    assert darr.order(pairs).tolist() == [1, -1, 1, -1]
+    assert darr.ordered_up_to(pairs, [25.0], tie_identical=True).tolist() == [0, 1, 1, 1]
     found = darr.identical_but_ordered({scores.pair: scores}, texts)
     assert found.drop(columns="pair").values.tolist() == [["d:1", "A", "B", 90.0, 10.0, "same"]]
     counted = darr.ties({"eng-deu": scores}, outputs=texts).iloc[0]
@@ -217,24 +217,24 @@ def ranked(ranks, annotator="a", segment="1"):
 
 
 def test_a_ranking_of_five_is_ten_pairs():
-    pairs = human.from_ranks(ranked({"A": 1, "B": 2, "C": 2, "D": 4, "E": 5}))
-    better = human.order(pairs, threshold=1)
+    pairs = darr.from_ranks(ranked({"A": 1, "B": 2, "C": 2, "D": 4, "E": 5}))
+    better = darr.order(pairs, threshold=1)
     assert len(pairs) == 10
     assert sorted(better.tolist()) == [0] + [1] * 9
     two = pd.concat([ranked({"A": 1, "B": 2}), ranked({"A": 2, "B": 1}, annotator="b")])
-    assert human.order(human.from_ranks(two), threshold=1).tolist() == [1, -1], "annotators' rankings stay apart"
+    assert darr.order(darr.from_ranks(two), threshold=1).tolist() == [1, -1], "annotators' rankings stay apart"
 
 
 @given(scored())
 @LAW
 def test_expected_wins_against_counting_one_by_one(scores):
-    pairs = human.from_scores(scores)
-    better = human.order(pairs, threshold=5)
+    pairs = darr.from_scores(scores)
+    better = darr.order(pairs, threshold=5)
     won = dict.fromkeys(itertools.product(scores.systems, repeat=2), 0)
     for first, second, sign in zip(pairs.first, pairs.second, better, strict=True):
         winner, loser = (first, second) if sign > 0 else (second, first)
         won[scores.systems[winner], scores.systems[loser]] += abs(int(sign))
-    for row in human.expected_wins(pairs, better).itertuples():
+    for row in darr.expected_wins(pairs, better).itertuples():
         met = [(won[row.system, b], won[b, row.system]) for b in scores.systems]
         shares = [wins / (wins + losses) for wins, losses in met if wins + losses]
         assert row.expected_wins == pytest.approx(np.mean(shares)) if shares else np.isnan(row.expected_wins)
@@ -243,20 +243,20 @@ def test_expected_wins_against_counting_one_by_one(scores):
 def test_trueskill_is_the_packages_match_by_match():
     import trueskill
 
-    pairs = human.from_ranks(pd.concat([ranked({"A": 1, "B": 2, "C": 2}, segment=str(n)) for n in range(4)]))
-    better = human.order(pairs, threshold=1)
+    pairs = darr.from_ranks(pd.concat([ranked({"A": 1, "B": 2, "C": 2}, segment=str(n)) for n in range(4)]))
+    better = darr.order(pairs, threshold=1)
     world = trueskill.TrueSkill(draw_probability=1 / 3, tau=0)
     skill = [world.create_rating() for _ in range(3)]
     for match in np.random.default_rng(3).permutation(12):
         a, b = pairs.first[match], pairs.second[match]
         skill[a], skill[b] = trueskill.rate_1vs1(skill[a], skill[b], drawn=better[match] == 0, env=world)
-    table = human.trueskill(pairs, better, seed=3).set_index("system")
+    table = darr.trueskill(pairs, better, seed=3).set_index("system")
     found = table.loc[["A", "B", "C"], ["mu", "sigma"]].to_numpy().tolist()
     assert found == [[rating.mu, rating.sigma] for rating in skill]
     assert table["rank"].idxmin() == "A"
     still = trueskill.TrueSkill(draw_probability=0, tau=0)
     one, other = trueskill.rate_1vs1(still.create_rating(), still.create_rating(), env=still)
-    played = human.trueskill(human.from_ranks(ranked({"A": 1, "B": 2})), np.array([1])).set_index("system")["mu"]
+    played = darr.trueskill(darr.from_ranks(ranked({"A": 1, "B": 2})), np.array([1])).set_index("system")["mu"]
     assert (played["A"], played["B"]) == (one.mu, other.mu)
 
 
@@ -264,38 +264,12 @@ def test_trueskill_is_the_packages_match_by_match():
 @settings(deadline=None, max_examples=10)
 def test_who_always_wins_ranks_first_whatever_the_names(names):
     rankings_ = [ranked(dict(zip(names, range(1, 5), strict=True)), segment=str(n)) for n in range(30)]
-    pairs = human.from_ranks(pd.concat(rankings_))
-    better = human.order(pairs, threshold=1)
-    assert human.trueskill(pairs, better)["system"].tolist() == list(names)
-    wins = human.expected_wins(pairs, better)
+    pairs = darr.from_ranks(pd.concat(rankings_))
+    better = darr.order(pairs, threshold=1)
+    assert darr.trueskill(pairs, better)["system"].tolist() == list(names)
+    wins = darr.expected_wins(pairs, better)
     assert wins["system"].tolist() == list(names)
     np.testing.assert_allclose(wins["expected_wins"], [1, 2 / 3, 1 / 3, 0])
-
-
-def test_direct_assessment_by_hand():
-    ratings = read(
-        """
-        system segment annotator score
-        A 1 x 10
-        B 1 x 20
-        A 2 x 60
-        A 1 y 5
-        B 1 y 7
-        A 1 flat 50
-        B 1 flat 50""",
-        src_lang="eng",
-        tgt_lang="deu",
-        doc="d",
-        item_type="system",
-    )
-    table = human.direct_assessment(ratings).set_index(["system", "segment"]).loc[[("A", "1"), ("B", "1"), ("A", "2")]]
-    x = (np.array([10.0, 20, 60]) - 30) / np.std([10, 20, 60], ddof=1)
-    y = np.array([-1, 1]) / np.sqrt(2)
-    np.testing.assert_allclose(table["z"], [(x[0] + y[0]) / 2, (x[1] + y[1]) / 2, x[2]])
-    assert table["judgements"].tolist() == [2, 2, 1]
-    assert len(human.direct_assessment(ratings, least=2)) == 2
-    with pytest.raises(DataError, match="3 judgements"):
-        human.direct_assessment(ratings, least=3)
 
 
 # Official results of WMT20
@@ -304,7 +278,7 @@ def test_direct_assessment_by_hand():
 @pytest.fixture(scope="module")
 def wmt20(real):
     scores = real("wmt20-metrics")
-    return darr.each_pair(scores[scores["reference"] == "newstest2020"], real("wmt20-da"))
+    return each_pair(scores[scores["reference"] == "newstest2020"], real("wmt20-da"))
 
 
 def matched(rows):
@@ -350,12 +324,12 @@ def test_the_sweep_and_who_is_first(wmt20):
 def test_identical_translations_that_darr_orders_in_real_data(real):
     """Oracle: plain pandas, one pair of systems after the other."""
     outputs, people = real("wmt23-outputs"), real("wmt23-human").query("metric == 'da-sqm'")
-    scores = darr.each_pair(people, people)["eng-deu"]
+    scores = each_pair(people, people)["eng-deu"]
     assert not any(name.startswith("ref") for name in scores.systems)
     found = darr.identical_but_ordered({scores.pair: scores}, outputs)
     key = dict.fromkeys(("doc", "segment", "system"), "str")
     wide, da = (
-        darr.of_pair(table, "eng-deu").astype(key).pivot(index=["doc", "segment"], columns="system", values=column)
+        of_pair(table, "eng-deu").astype(key).pivot(index=["doc", "segment"], columns="system", values=column)
         for table, column in ((outputs, "hypothesis"), (people, "score"))
     )
     da = da.reindex(wide.index)
@@ -370,7 +344,7 @@ def test_wmt17_scored_one_text_twice(real):
     table = real("wmt17-da")
     texts = table[table["hypothesis"] != ""]
     options = {"threshold": 0, "boundary": "more than"}
-    found = [darr.identical_but_ordered({s.pair: s}, texts, **options) for s in darr.each_pair(texts, texts).values()]
+    found = [darr.identical_but_ordered({s.pair: s}, texts, **options) for s in each_pair(texts, texts).values()]
     found = pd.concat(found)[["doc_segment", "better"]].drop_duplicates()
     assert found.to_numpy().tolist() == [["newstest2017:1220", "C-3MA.4958"]]
 
@@ -384,7 +358,7 @@ def small():
     told = {"pair": "eng-deu", "gold": "mqm", "metrics": tuple("abcd")}
     segments = metric_scores(1, (5, 40), noise=[0.3, 0.6, 1, 3], **told)
     systems = named_scores(segments.values.mean(axis=2), segments.human.mean(axis=1), data="systems", **told)
-    values = pd.concat([chance.every_statistic(s) for s in (segments, systems)], ignore_index=True)
+    values = pd.concat([statistics.every_statistic(s) for s in (segments, systems)], ignore_index=True)
     tested = rankings.every_test({"eng-deu": segments}, {"eng-deu": systems}, draws=200)
     return segments, systems, values, tested
 
@@ -461,16 +435,16 @@ def test_what_is_not_there_is_named(small):
     people = pd.DataFrame({"system": ["A", "B", "refA", "Human-A.0"]}).assign(score=1.0, **names)
     sourced = people.copy()
     sourced.attrs["source"] = {"name": "two", "source": "simulated", "origin": "a test", "digest": "none"}
-    scores = darr.each_pair(sourced, sourced)
-    assert darr.pick(scores, "eng-deu").systems == ("A", "B"), "human translations are left out"
-    pairs = human.from_scores(small[0])
+    scores = each_pair(sourced, sourced)
+    assert pick(scores, "eng-deu").systems == ("A", "B"), "human translations are left out"
+    pairs = darr.from_scores(small[0])
     for words, call in {
-        "where it comes from": lambda: darr.each_pair(people, people),
-        "'deu-eng'.* eng-deu": lambda: darr.pick(scores, "deu-eng"),
-        "no language pair": lambda: darr.each_pair(sourced, sourced.assign(tgt_lang="fra")),
-        "'over'": lambda: human.order(pairs, boundary="over"),
-        "ascend": lambda: human.ordered_up_to(pairs, [5, 1]),
-        "twice": lambda: human.from_ranks(pd.concat([ranked({"A": 1, "B": 2}), ranked({"A": 2})])),
+        "where it comes from": lambda: each_pair(people, people),
+        "'deu-eng'.* eng-deu": lambda: pick(scores, "deu-eng"),
+        "no language pair": lambda: each_pair(sourced, sourced.assign(tgt_lang="fra")),
+        "'over'": lambda: darr.order(pairs, boundary="over"),
+        "ascend": lambda: darr.ordered_up_to(pairs, [5, 1]),
+        "twice": lambda: darr.from_ranks(pd.concat([ranked({"A": 1, "B": 2}), ranked({"A": 2})])),
         "'Pearson'": lambda: rankings.from_ratings(small[2], "Pearson"),
     }.items():
         with pytest.raises(DataError, match=words):
@@ -503,10 +477,10 @@ def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
 
 
 def test_tables_of_matrices_hold_their_cells_and_what_follows_from_them():
-    listed = matrices.cells()
-    grid = matrices.grid().set_index("variant")
-    overview = matrices.overview().set_index("variant")
-    examples = matrices.examples().set_index("example")
+    listed = darr.cells()
+    grid = darr.grid().set_index("variant")
+    overview = darr.overview().set_index("variant")
+    examples = darr.examples().set_index("example")
     for name, matrix in VARIANTS.items():
         own = listed[listed["variant"] == name]
         values = pd.to_numeric(own["value"], errors="coerce").to_numpy().reshape(3, 3)

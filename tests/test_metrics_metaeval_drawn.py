@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit.metrics.metaeval import drawn
-from evalkit.metrics.metaeval.spa import spa
+from evalkit.metrics.metaeval import intervals
+from evalkit.metrics.metaeval.statistics import spa
 from tests.makers import named_scores
 
 
@@ -58,7 +58,7 @@ def expected(scores, metric):
 
 
 def values_of(scores, **options):
-    return drawn.agreement(scores, **options).pivot(index="metric", columns="statistic", values="value")
+    return intervals.agreement(scores, **options).pivot(index="metric", columns="statistic", values="value")
 
 
 def test_values_follow_from_the_definitions():
@@ -74,10 +74,12 @@ def test_values_follow_from_the_definitions():
 
 @pytest.mark.parametrize("statistic", ["pearson", "kendall_b", "kendall_b_within"])
 def test_a_draw_is_the_statistic_of_the_drawn_segments(statistic):
-    evaluate = {"pearson": drawn._pearson, "kendall_b": drawn._kendall, "kendall_b_within": drawn._within}[statistic]
     scores = some()
+    kendall = intervals._stacked([intervals._kendall(*each) for each in intervals._cells(scores)])
+    estimates = {"pearson": intervals._pooled(scores), "kendall_b": kendall}
+    evaluated = (estimates | {"kendall_b_within": intervals._within(scores)})[statistic]
     times = np.random.default_rng(5).multinomial(24, np.full(24, 1 / 24), size=3)
-    got = evaluate(scores)(times.astype(float))
+    got = evaluated(times.astype(float))
     for draw, each in enumerate(times):
         again = columns_of(scores, np.repeat(np.arange(24), each))
         for metric in range(2):
@@ -86,10 +88,10 @@ def test_a_draw_is_the_statistic_of_the_drawn_segments(statistic):
 
 def test_documents_are_drawn_as_a_whole():
     scores = some(gaps=False)
-    one = drawn.agreement(scores, units=["d"] * 24, resamples=20).query("statistic != 'spa'")
+    one = intervals.agreement(scores, units=["d"] * 24, resamples=20).query("statistic != 'spa'")
     for end in ("low", "high"):
         assert one[end].to_numpy() == pytest.approx(one["value"].to_numpy())
-    halves = drawn.agreement(scores, units=["a"] * 12 + ["b"] * 12, resamples=200)
+    halves = intervals.agreement(scores, units=["a"] * 12 + ["b"] * 12, resamples=200)
     first, second = (expected(columns_of(scores, half), 0)["kendall_b"] for half in (range(12), range(12, 24)))
     row = halves.query("metric == 'good' and statistic == 'kendall_b'").iloc[0]
     ends = sorted([first, second, row["value"]])  # one document twice, or each once: copies of a cell tie on both sides
@@ -103,7 +105,7 @@ def test_order_is_all_that_kendall_sees_and_who_repeats_people_agrees_fully(seed
     bent = replace(scores, values=np.exp(scores.values / 5) - 3)
     one, other = (values_of(each)[["kendall_b", "kendall_b_within"]].to_numpy() for each in (scores, bent))
     assert one == pytest.approx(other, abs=1e-12)
-    found = drawn.agreement(named_scores(scores.human[None], scores.human), resamples=20)
+    found = intervals.agreement(named_scores(scores.human[None], scores.human), resamples=20)
     assert found[["value", "low", "high"]].to_numpy() == pytest.approx(1)
 
 
@@ -118,7 +120,7 @@ def test_what_is_not_defined_is_missing():
     assert found[["kendall_b_within", "acc_eq", "system_pearson", "system_kendall_b", "spa"]].isna().all()
     assert found["pearson"] == pytest.approx(stats.pearsonr(scores.values[0, 0], scores.human[0]).statistic)
     nothing = replace(scores, values=np.full_like(scores.values, np.nan))
-    assert drawn.agreement(nothing, resamples=20)["value"].isna().all()
+    assert intervals.agreement(nothing, resamples=20)["value"].isna().all()
 
 
 def test_scores_of_whole_systems_stand_for_means():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.metaeval import chance, correlations, intervals, significance, spa, swaps, ties
+from evalkit.metrics.metaeval import intervals, significance, statistics
 from evalkit.stats import inference
 from tests.makers import metric_scores, named_scores
 
@@ -48,7 +48,7 @@ def swapped(a, b, value, masks):
 def by_pair(scores, **options):
     """Map two metrics to the first's difference to the second, the p-value of the better one, and if it is exact."""
     found = {}
-    for row in significance.significance(scores, **options).itertuples():
+    for row in significance.perm_both(scores, **options).itertuples():
         ordered = row.metric_a < row.metric_b
         key = (row.metric_a, row.metric_b) if ordered else (row.metric_b, row.metric_a)
         found[key] = (row.difference if ordered else -row.difference, row.p, row.exact)
@@ -84,18 +84,20 @@ def test_p_values_of_systems_are_those_of_trying_every_swap(name, statistic, see
 def test_a_swapped_metric_that_does_not_vary_correlates_with_nothing(scale):
     human = np.array([-1.0, 1.0, 0.0])
     two = scale * np.array([[0.0, 0, 1], [1, 0, 0]])  # swapping the last scores makes the first constant
-    p = significance.significance(named_scores(two, human), statistic="pearson")["p"].item()
+    p = significance.perm_both(named_scores(two, human), statistic="pearson")["p"].item()
     assert p == pytest.approx(every_swap(*two, human, r)[1], abs=1e-12)
-    rounding = swaps._r(np.array([3e-17, 0.5]), np.array([2e-17, 0.25]))  # covariance over variance, of lengths 1
+    rounding = significance._r(
+        np.array([3e-17, 0.5]), np.array([2e-17, 0.25])
+    )  # covariance over variance, of lengths 1
     assert rounding.tolist() == [0.0, 1.0]
 
 
 def random_like_exact(there, monkeypatch, name, draws):
     """Test with all swaps and with some, which must agree within their error; return what all swaps say."""
-    exact = significance.significance(there, statistic=name)
+    exact = significance.perm_both(there, statistic=name)
     with monkeypatch.context() as patch:
         patch.setattr(inference, "EXACT_UP_TO", 8)
-        random = significance.significance(there, statistic=name, draws=draws, seed=5)
+        random = significance.perm_both(there, statistic=name, draws=draws, seed=5)
     assert exact["exact"].all()
     assert not random["exact"].any()
     assert (exact["metric_a"] == random["metric_a"]).all()
@@ -115,7 +117,7 @@ def test_under_the_null_p_is_small_as_seldom_as_it_says():
     for _ in range(250):
         human = rng.normal(size=8)
         two = named_scores(human + rng.normal(size=(2, 8)), human)
-        p.append(significance.significance(two, statistic="pearson")["p"].item())
+        p.append(significance.perm_both(two, statistic="pearson")["p"].item())
     for alpha in (0.05, 0.2):  # one of two equals is the better one: twice the one-sided level
         expected = 2 * alpha
         assert abs(np.mean(np.array(p) <= alpha) - expected) < 4 * np.sqrt(expected * (1 - expected) / 250)
@@ -139,7 +141,7 @@ def test_of_metrics_that_differ_in_last_bits_alone_the_one_listed_first_stands_f
     there = metric_scores(seed, (4, 30), metrics=1)
     both = np.concatenate([there.values, there.values * 0.3 + 0.7])
     for order in ([0, 1], [1, 0]):
-        found = significance.significance(named_scores(both[order], there.human), statistic="pearson", draws=9)
+        found = significance.perm_both(named_scores(both[order], there.human), statistic="pearson", draws=9)
         assert found[["metric_a", "metric_b"]].to_numpy().tolist() == [["m0", "m1"]]
         assert found["difference"].item() == pytest.approx(0, abs=1e-12)
 
@@ -164,7 +166,7 @@ def test_two_metrics_are_compared_on_the_cells_that_both_scored():
 
 def right(there):
     """Mark the right pairs of every metric at its own threshold, as lists of segments."""
-    thresholds = ties.acc_eq(there).set_index("metric")["threshold"]
+    thresholds = statistics.acc_eq(there).set_index("metric")["threshold"]
     found = []
     for name, metric in zip(there.metrics, there.values):
         segments = []
@@ -218,7 +220,7 @@ def test_acc_eq_by_pairs_with_unequal_segments_agrees_with_all_swaps():
 def test_spa_equals_the_loop_that_tests_all_systems_anew(values):
     there = metric_scores(3, (4, 12), values=values)
     table = by_pair(there, statistic="spa", draws=30, flips=50, seed=2)
-    flips = np.where(spa.flipped(12, flips=50, seed=2).T, -1, 1)
+    flips = np.where(statistics.flipped(12, flips=50, seed=2).T, -1, 1)
     masks = random_swaps(48, 15, seed=2, block=8).reshape(30, 4, 12)
 
     def p(scores):
@@ -239,7 +241,7 @@ def test_spa_uses_segments_with_all_systems_and_says_so_by_its_level():
     kept = [k for k in range(12) if k != 4]
     whole = named_scores(there.values[:, :, kept], there.human[:, kept])
     there.values[0, 1, 4] = np.nan
-    table, alone = (significance.significance(s, statistic="spa", draws=20, flips=40) for s in (there, whole))
+    table, alone = (significance.perm_both(s, statistic="spa", draws=20, flips=40) for s in (there, whole))
     assert table["level"].tolist() == ["system"]
     assert table["difference"].item() == pytest.approx(alone["difference"].item(), abs=1e-12)
     assert table["p"].item() == alone["p"].item()
@@ -250,22 +252,7 @@ def test_spa_uses_segments_with_all_systems_and_says_so_by_its_level():
 )
 def test_tests_that_do_not_exist_are_refused(options, words):
     with pytest.raises(DataError, match=words):
-        significance.significance(metric_scores(5), **{"statistic": "acc_eq"} | options)
-
-
-# Williams' test
-
-
-@given(st.floats(-0.6, 0.9), st.floats(-0.6, 0.9), st.floats(-0.6, 0.9), st.integers(4, 300))
-def test_williams_equals_its_formula_by_the_determinant(a, b, ab, n):
-    determinant = np.linalg.det(np.array([[1, a, b], [a, 1, ab], [b, ab, 1]]))
-    if determinant < 1e-6:
-        return
-    bottom = 2 * determinant * (n - 1) / (n - 3) + (a + b) ** 2 / 4 * (1 - ab) ** 3
-    t = (a - b) * np.sqrt((n - 1) * (1 + ab) / bottom)
-    expected = 1 - stats.t.cdf(abs(t), n - 3)
-    assert significance.williams_p(a, b, ab, n=n) == pytest.approx(expected, abs=1e-9)
-    assert significance.williams_p(b, a, ab, n=n) == pytest.approx(expected, abs=1e-9)
+        significance.perm_both(metric_scores(5), **{"statistic": "acc_eq"} | options)
 
 
 # Bootstrap intervals: a weight of two is the same as the unit there twice, and the whole data are the statistic
@@ -286,10 +273,9 @@ def repeated(scores, weights, *, axis):
 @pytest.mark.parametrize("shape", [(7,), (4, 30)])
 def test_without_resampling_the_value_is_the_statistic(shape, gaps):
     there = metric_scores(3, shape, values=6, gaps=gaps)
-    table = intervals.intervals(there, resamples=50, flips=200, seed=5)
-    both = table.merge(chance.every_statistic(there, flips=200, seed=5), on=KEY, suffixes=("", "_told"))
-    expected = [e for e in intervals.ESTIMATED if (e[0] == "segment" or e[1] == "spa") == (there.level == "segment")]
-    assert len(both) == len(table) == 3 * len(expected)
+    table = intervals.bootstrap(there, resamples=50, flips=200, seed=5)
+    both = table.merge(statistics.every_statistic(there, flips=200, seed=5), on=KEY, suffixes=("", "_told"))
+    assert len(both) == len(table) == 3 * {"system": 5, "segment": 10}[there.level]
     assert both["value"].to_numpy() == pytest.approx(both["value_told"].to_numpy(), abs=1e-12, nan_ok=True)
     defined = both.dropna(subset=["value"])
     assert (defined["low"] <= defined["high"]).all()
@@ -302,10 +288,10 @@ def test_weights_of_segments_are_repetitions(seed, gaps):
     there = metric_scores(seed, (4, 9), values=6, gaps=gaps)
     weights = np.random.default_rng(seed).multinomial(9, np.full(9, 1 / 9)).astype(float)
     again = repeated(there, weights, axis=-1)
-    thresholds = ties.acc_eq(there).set_index("metric")["threshold"]
-    tables = [correlations.correlations(again), ties.acc_eq(again, thresholds=thresholds)]
+    thresholds = statistics.acc_eq(there).set_index("metric")["threshold"]
+    tables = [statistics.correlations(again), statistics.acc_eq(again, thresholds=thresholds)]
     told = {tuple(row[name] for name in KEY): row["value"] for table in tables for _, row in table.iterrows()}
-    for (level, statistic, grouping), estimate in intervals._of_segments(there, 50, 1):
+    for (level, statistic, grouping), estimate in intervals._of_segments(there, 50, 1).items():
         if level == "segment":
             expected = [told[level, statistic, grouping, metric] for metric in there.metrics]
             assert estimate(weights[None])[:, 0] == pytest.approx(expected, abs=1e-9, nan_ok=True), statistic
@@ -317,8 +303,8 @@ def test_weights_of_systems_are_repetitions_that_are_not_compared_with_each_othe
     there = metric_scores(seed, (6,), values=6, gaps=gaps)
     weights = np.random.default_rng(seed).multinomial(6, np.full(6, 1 / 6)).astype(float)
     again = repeated(there, weights, axis=-2)
-    told = correlations.correlations(again).set_index(["statistic", "metric"])["value"]
-    found = {name: estimate(weights[None])[:, 0] for (_, name, _), estimate in intervals._of_systems(there)}
+    told = statistics.correlations(again).set_index(["statistic", "metric"])["value"]
+    found = {name: estimate(weights[None])[:, 0] for (_, name, _), estimate in intervals._of_systems(there).items()}
     for name in ("pearson", "spearman", "kendall_b"):
         expected = [told[name, metric] for metric in there.metrics]
         assert found[name] == pytest.approx(expected, abs=1e-9, nan_ok=True), name
@@ -339,7 +325,9 @@ def test_spa_of_weighted_systems_is_a_weighted_mean_over_pairs():
     there = metric_scores(2, (5, 12), values=6)
     weights = np.array([2.0, 0, 1, 1, 1])
     estimate = dict(intervals._of_segments(there, 60, 4))["system", "spa", "none"]
-    for (metric, human), value in zip(spa.metric_and_human_p(there, flips=60, seed=4), estimate(weights[None])[:, 0]):
+    for (metric, human), value in zip(
+        statistics.metric_and_human_p(there, flips=60, seed=4), estimate(weights[None])[:, 0]
+    ):
         weight = [weights[i] * weights[j] for i, j in itertools.combinations(range(5), 2)]
         assert value == pytest.approx(1 - np.average(np.abs(metric - human), weights=weight), abs=1e-12)
 
@@ -350,7 +338,7 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says():
     for _ in range(40):
         truth = rng.normal(size=(4, 60))
         there = named_scores(truth + rng.normal(size=(1, 4, 60)), truth)  # correlated at the root of 1 / 2
-        row = intervals.intervals(there, resamples=100, flips=10).set_index(["statistic", "grouping"])
+        row = intervals.bootstrap(there, resamples=100, flips=10).set_index(["statistic", "grouping"])
         low, high = row.loc[("pearson", "none"), ["low", "high"]]
         covered.append(low < np.sqrt(0.5) < high)
     assert 0.85 <= np.mean(covered) <= 1

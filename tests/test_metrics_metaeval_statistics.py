@@ -11,7 +11,7 @@ from scipy import stats
 
 from evalkit import ROOT, DataError
 from evalkit.data.provenance import like
-from evalkit.metrics.metaeval import chance, correlations, rankings, spa, ties
+from evalkit.metrics.metaeval import bounds, rankings, statistics
 from evalkit.metrics.metaeval.scores import align, coverage
 from tests.makers import metric_scores, named_scores, read
 
@@ -109,15 +109,15 @@ def scipys(x, y):
 @settings(max_examples=12)
 def test_every_statistic_equals_scipys_averaged_over_groups(seed, systems, segments, values, gaps):
     there = metric_scores(seed, (systems, segments), metrics=2, values=values, gaps=gaps)
-    table = correlations.correlations(there).set_index(["statistic", "grouping", "metric"])
-    for grouping in correlations.GROUPINGS:
-        human = correlations.grouped(there.human, grouping)
+    table = statistics.correlations(there).set_index(["statistic", "grouping", "metric"])
+    for grouping in statistics.GROUPINGS:
+        human = statistics.grouped(there.human, grouping)
         for name, cells in zip(there.metrics, there.values):
             samples = []
-            for x, y in zip(correlations.grouped(cells, grouping), human):
+            for x, y in zip(statistics.grouped(cells, grouping), human):
                 both = np.isfinite(x) & np.isfinite(y)
                 samples += [scipys(x[both], y[both])] if both.sum() > 1 else []
-            for statistic in correlations.STATISTICS:
+            for statistic in statistics.STATISTICS:
                 each = [s[statistic] for s in samples if np.isfinite(s.get(statistic, np.nan))]
                 row = table.loc[(statistic, grouping, name)]
                 assert row["groups"] == len(each), (statistic, grouping)
@@ -127,7 +127,7 @@ def test_every_statistic_equals_scipys_averaged_over_groups(seed, systems, segme
 
 def test_real_correlations_equal_mt_metrics_evals(wmt23, oracle):
     segment, system = wmt23
-    found = pd.concat([correlations.correlations(each) for each in (system, segment)])
+    found = pd.concat([statistics.correlations(each) for each in (system, segment)])
     found = found.set_index(["level", "statistic", "grouping", "metric"])["value"].sort_index()
     assert set(oracle.index) == set(system.metrics)
     for quantity, key in OURS.items():
@@ -142,9 +142,7 @@ def test_negating_a_metric_and_reordering_cells(seed, values):
     there = metric_scores(seed, metrics=1, values=values)
     order = np.random.default_rng(seed).permutation(there.human.shape[1])
     turned = named_scores(-there.values[:, :, order], there.human[:, order])
-    before, after = (
-        correlations.correlations(s).set_index(["statistic", "grouping"])["value"] for s in (there, turned)
-    )
+    before, after = (statistics.correlations(s).set_index(["statistic", "grouping"])["value"] for s in (there, turned))
     for name in ("pearson", "spearman", "kendall_b", "kendall_c"):
         assert after[name].to_numpy() == pytest.approx(-before[name].to_numpy(), abs=1e-12, nan_ok=True)
     pairs = pairs_of(there.values[0].ravel(), there.human.ravel())
@@ -172,7 +170,7 @@ def best_by_trying(metric, human):
 @settings(max_examples=40)
 def test_calibration_finds_the_best_of_all_thresholds(seed, systems, values, gaps):
     there = metric_scores(seed, (systems, 6), metrics=2, values=values, gaps=gaps)
-    table = ties.acc_eq(there)
+    table = statistics.acc_eq(there)
     for row, cells in zip(table.itertuples(), there.values):
         if not row.groups:
             assert np.isnan(row.value)
@@ -181,7 +179,7 @@ def test_calibration_finds_the_best_of_all_thresholds(seed, systems, values, gap
         assert row.value == pytest.approx(value, abs=1e-12)
         assert row.threshold == threshold
     if table["groups"].min():
-        again = ties.acc_eq(there, thresholds=dict(zip(table["metric"], table["threshold"])))
+        again = statistics.acc_eq(there, thresholds=dict(zip(table["metric"], table["threshold"])))
         assert again["value"].to_numpy() == pytest.approx(table["value"].to_numpy(), abs=1e-12)
 
 
@@ -189,14 +187,14 @@ def test_calibration_finds_the_best_of_all_thresholds(seed, systems, values, gap
 def test_of_equally_good_thresholds_the_smallest_is_chosen_however_sums_round(seed):
     there = metric_scores(seed, (4, 30), metrics=1, values=8, gaps=0.3)
     value, threshold = best_by_trying(there.values[0], there.human)
-    found = ties.acc_eq(there)
+    found = statistics.acc_eq(there)
     assert found["threshold"].item() == threshold
     assert found["value"].item() == pytest.approx(value, abs=1e-12)
 
 
 def test_real_acc_eq_equals_mt_metrics_evals(wmt23, oracle):
     segment, _ = wmt23
-    found = ties.acc_eq(segment).set_index("metric")
+    found = statistics.acc_eq(segment).set_index("metric")
     oracle = oracle.dropna(subset="seg_acc_eq_item")
     assert len(oracle) == len(found) == 43
     assert np.abs(found["value"] - oracle["seg_acc_eq_item"]).max() < 1e-12
@@ -205,7 +203,7 @@ def test_real_acc_eq_equals_mt_metrics_evals(wmt23, oracle):
     assert later.min() > -1e-9
     assert (later.abs() < 1e-9).sum() == 40
     theirs = later[later > 1e-9].index
-    given_theirs = ties.acc_eq(segment.only(list(theirs)), thresholds=oracle["seg_acc_eq_epsilon"] + 1e-11)
+    given_theirs = statistics.acc_eq(segment.only(list(theirs)), thresholds=oracle["seg_acc_eq_epsilon"] + 1e-11)
     assert given_theirs["value"].to_numpy() == pytest.approx(found.loc[theirs, "value"].to_numpy(), abs=1e-12)
 
 
@@ -216,7 +214,7 @@ def test_real_acc_eq_equals_mt_metrics_evals(wmt23, oracle):
 def test_confidences_are_those_of_scipys_paired_permutation_test(values):
     human = metric_scores(5, (3, 9), metrics=1, values=values).human
     flips = 20_000
-    found = spa.confidences((human @ spa.flipped(9, flips=flips, seed=1))[:, None])[0]
+    found = statistics.confidences((human @ statistics.flipped(9, flips=flips, seed=1))[:, None])[0]
     options = {"vectorized": True, "permutation_type": "samples", "alternative": "greater", "n_resamples": np.inf}
     for p, (i, j) in zip(found, itertools.combinations(range(3), 2)):
         exact = stats.permutation_test(
@@ -229,13 +227,13 @@ def test_confidences_are_those_of_scipys_paired_permutation_test(values):
 @settings(max_examples=20)
 def test_spa_is_one_less_the_mean_distance_of_p_values(seed, values, gaps, flips):
     there = metric_scores(seed, (4, 8), metrics=2, values=values, gaps=gaps)
-    for row, cells in zip(spa.spa(there, flips=flips, seed=3).itertuples(), there.values):
+    for row, cells in zip(statistics.spa(there, flips=flips, seed=3).itertuples(), there.values):
         columns = np.isfinite(cells + there.human).all(axis=0)
         assert row.n == columns.sum()
         if not row.n:
             assert np.isnan(row.value)
             continue
-        signs = np.where(spa.flipped(row.n, flips=flips, seed=3).T, -1, 1)
+        signs = np.where(statistics.flipped(row.n, flips=flips, seed=3).T, -1, 1)
         distances = []
         for i, j in itertools.combinations(range(4), 2):
             gaps_of = [side[i, columns] - side[j, columns] for side in (cells, there.human)]
@@ -246,11 +244,11 @@ def test_spa_is_one_less_the_mean_distance_of_p_values(seed, values, gaps, flips
 
 def test_a_metric_that_is_the_humans_has_an_spa_of_1():
     human = metric_scores(3).human
-    assert spa.spa(named_scores(human[None] * 3 + 1, human))["value"].tolist() == [1.0]
+    assert statistics.spa(named_scores(human[None] * 3 + 1, human))["value"].tolist() == [1.0]
 
 
 def test_one_system_alone_leaves_nothing_to_order():
-    table = chance.every_statistic(metric_scores(3, (1, 6)))
+    table = statistics.every_statistic(metric_scores(3, (1, 6)))
     by_system = table["grouping"].eq("system") | table["grouping"].eq("none") & table["statistic"].ne("spa")
     assert table.loc[by_system, "value"].notna().all()
     assert table.loc[~by_system, "value"].isna().all()
@@ -283,7 +281,7 @@ def test_a_cluster_ends_where_one_of_its_metrics_is_significantly_better():
 def test_a_metric_that_knows_nothing():
     there = metric_scores(2, (6, 400), metrics=1, values=3, pair="eng-deu")
     length = rows(np.arange(2400.0).reshape(6, 400) % 7, "length")
-    table = chance.chance(there, length=align(length, rows(there.human, "mqm")))
+    table = bounds.chance_levels(there, length=align(length, rows(there.human, "mqm")))
     found = table.set_index(["metric", "statistic", "grouping"])
     first, second = np.triu_indices(6, 1)
     tied = (there.human[first] == there.human[second]).mean()
@@ -298,7 +296,7 @@ def test_a_metric_that_knows_nothing():
     assert row["low"] > best - 0.03
     assert row["value"] < best + 0.03
     assert set(table["metric"]) == {"constant", "random", "length"}
-    assert set(table["statistic"]) == {*correlations.STATISTICS, "acc_eq", "spa"}
+    assert set(table["statistic"]) == {*statistics.STATISTICS, "acc_eq", "spa"}
 
 
 # Refusals
@@ -318,11 +316,11 @@ TESTS = pd.DataFrame({"metric_a": ["a"], "metric_b": ["c"], "p": [0.1]})
         ("no translation in common", lambda: align(METRIC, HUMAN.assign(doc=HUMAN["doc"] + "x"))),
         ("no translation in common", lambda: align(METRIC, HUMAN, without=["s0", "s1"])),
         ("no metric 'x'", lambda: align(METRIC, HUMAN, without=["s0"]).only(["x"])),
-        ("'tau'.* pearson", lambda: correlations.correlations(metric_scores(), statistics=["tau"])),
-        ("none, item, system", lambda: correlations.correlations(metric_scores(), groupings=["document"])),
-        ("metric m1", lambda: ties.acc_eq(metric_scores(), thresholds={"m0": 0.1})),
-        ("not of whole systems", lambda: ties.acc_eq(WHOLE)),
-        ("not of whole systems", lambda: spa.spa(WHOLE)),
+        ("'tau'.* pearson", lambda: statistics.correlations(metric_scores(), statistics=["tau"])),
+        ("none, item, system", lambda: statistics.correlations(metric_scores(), groupings=["document"])),
+        ("metric m1", lambda: statistics.acc_eq(metric_scores(), thresholds={"m0": 0.1})),
+        ("not of whole systems", lambda: statistics.acc_eq(WHOLE)),
+        ("not of whole systems", lambda: statistics.spa(WHOLE)),
         ("a has several values", lambda: rankings.rank_table(VALUES, TESTS)),
         ("every two", lambda: rankings.rank_table(VALUES.head(2), TESTS)),
     ],

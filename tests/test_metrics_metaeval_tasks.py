@@ -13,9 +13,9 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 
 from evalkit import DataError, data
-from evalkit.metrics.metaeval import rankings, sentinels, significance, spa, swaps, tasks
-from evalkit.metrics.metaeval.correlations import by_unit, correlations, pair_differences
+from evalkit.metrics.metaeval import bounds, rankings, significance, statistics, tasks
 from evalkit.metrics.metaeval.scores import align, averaged
+from evalkit.metrics.metaeval.statistics import by_unit, correlations, pair_differences
 from tests.makers import metric_scores, named_scores, read
 
 ALMOST = 1e-9
@@ -109,9 +109,9 @@ def test_accuracy_over_two_test_sets_is_the_share_of_all_pairs_and_p_that_of_all
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_clusters_are_the_same_where_only_deciding_comparisons_go_on(seed):
     there = cells(seed, (5, 60), metrics=8, worst=9)
-    values = spa.spa(there, flips=100)
+    values = statistics.spa(there, flips=100)
     options = {"statistic": "spa", "draws": 120, "flips": 100, "look": 20}
-    every, needed = (significance.significance(there, **options, clusters=clusters) for clusters in (False, True))
+    every, needed = (significance.perm_both(there, **options, clusters=clusters) for clusters in (False, True))
     one, other = (rankings.rank_table(values, tests) for tests in (every, needed))
     assert one["rank"].max() > 1
     assert one["rank"].tolist() == other["rank"].tolist()
@@ -126,7 +126,7 @@ def test_what_does_not_decide_clusters_may_be_anything(seed, metrics):
     p = rng.random(len(pairs)) ** 3
     sure = (p < 0.02) & (value[pairs[:, 0]] != value[pairs[:, 1]])
     p = np.where(sure, p, np.maximum(p, 0.03))
-    free = ~swaps.deciding(value, pairs, sure) & ~sure
+    free = ~significance.deciding(value, pairs, sure) & ~sure
 
     def clusters(p):
         names = np.array([f"m{n}" for n in range(metrics)])
@@ -197,11 +197,11 @@ def test_ranks_are_those_of_the_statistics_and_tests_they_name():
     by_task = {name: part.reset_index(drop=True) for name, part in found.groupby("task", sort=False)}
     names = there.set_index("task")["name"]
     three = systems["eng-deu"].only(["m0", "m1", "m3"])
-    tested = significance.significance(three, statistic="pearson")
+    tested = significance.perm_both(three, statistic="pearson")
     expected = rankings.rank_table(correlations(three, statistics=["pearson"]), tested)
     pearson = by_task[names["2"]][["metric", "score", "cluster"]].to_numpy().tolist()
     assert pearson == expected[["metric", "value", "rank"]].to_numpy().tolist()
-    own = spa.spa(segments["zho-eng"].only(["m0", "m1", "m3"]), flips=60)["value"]
+    own = statistics.spa(segments["zho-eng"].only(["m0", "m1", "m3"]), flips=60)["value"]
     assert by_task[names["3"]]["score"].tolist() == sorted(own, reverse=True)
     assert by_task[names["5"]]["cluster"].isna().all(), "Kendall's tau is not tested here"
     everyone = tasks.ranks(there, systems, segments, entries=["nobody"], test=test)
@@ -255,17 +255,17 @@ def test_a_cross_validated_ridge_is_scikit_learns_and_never_sees_its_own_documen
     inputs, documents = rng.normal(size=(40, 3)), [f"d{n // 4}" for n in range(40)]
     target = inputs @ [1.0, -2, 0.5] + rng.normal(size=40)
     target[7] = np.nan
-    found = sentinels.cross_validated(inputs, target, documents)
+    found = bounds.cross_validated(inputs, target, documents)
     part = np.array([int(name[1:]) for name in documents]) % 5
     train = (part != 2) & np.isfinite(target)
     scaled = (inputs - inputs[train].mean(axis=0)) / inputs[train].std(axis=0)
     model = Ridge(alpha=1.0).fit(scaled[train], target[train])
     assert found[part == 2] == pytest.approx(model.predict(scaled[part == 2]), abs=1e-9)
     other = np.where(np.array(documents) == "d3", target + 50, target)
-    again = sentinels.cross_validated(inputs, other, documents)
+    again = bounds.cross_validated(inputs, other, documents)
     assert again[12:16] == pytest.approx(found[12:16], abs=1e-12)
     assert not np.allclose(again, found)
-    assert np.isnan(sentinels.cross_validated(inputs, target, ["one"] * 40)).all()
+    assert np.isnan(bounds.cross_validated(inputs, target, ["one"] * 40)).all()
 
 
 def texts(systems=4, segments=12):
@@ -282,18 +282,18 @@ def texts(systems=4, segments=12):
 
 def test_sentinels_see_one_side_and_fool_statistics_over_all_segments_but_none_within():
     outputs, people = texts()
-    blind = sentinels.sentinels(outputs, people)
-    assert set(blind["metric"]) == set(sentinels.SEES)
+    blind = bounds.sentinels(outputs, people)
+    assert set(blind["metric"]) == {"source length", "length", "source only", "output only"}
     for name in ("source length", "source only"):
         own = blind[blind["metric"] == name]
         assert (own.groupby("segment")["score"].nunique() == 1).all(), "a source has one score"
     aligned = align(blind, people, data="x")
-    found = sentinels.every_grouping(aligned, {f"d{n}": "news" if n < 3 else "chat" for n in range(6)})
+    found = bounds.every_grouping(aligned, {f"d{n}": "news" if n < 3 else "chat" for n in range(6)})
     assert set(found["level"]) == {"system", "segment", "document", "domain"}
     weak = found.assign(value=0.3)[found["metric"] == "length"].assign(metric="real")
-    floor = sentinels.floor(weak, found).set_index([*sentinels.STATISTIC, "sentinel"])
+    floor = bounds.beaten(weak, found).set_index([*bounds.STATISTIC, "sentinel"])
     assert floor.loc[("segment", "pearson", "none", "source length"), "above"] == 1
     assert floor.loc[("segment", "pearson", "item", "source length"), ["value", "share"]].tolist() == [0, 0]
-    assert "Pearson's r over all segments (100%)" in " ".join(sentinels.in_words(floor.reset_index()))
-    alone = sentinels.every_grouping(metric_scores(1, (3, 6), length=1), {f"d{n}": "news" for n in range(6)})
+    assert "Pearson's r over all segments (100%)" in " ".join(bounds.in_words(floor.reset_index()))
+    alone = bounds.every_grouping(metric_scores(1, (3, 6), length=1), {f"d{n}": "news" for n in range(6)})
     assert set(alone["level"]) == {"system", "segment"}, "a document a segment and one domain say nothing new"

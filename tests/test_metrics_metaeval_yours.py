@@ -7,7 +7,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import files, registry, testsets
-from evalkit.metrics.metaeval import chance, rankings, yours
+from evalkit.metrics.metaeval import rankings, statistics, yours
 from evalkit.reports import cli, execute, findings
 from evalkit.reports.studies import Layout, read_studies
 from tests.doors.testsets import SYSTEMS, lines, write
@@ -38,7 +38,7 @@ def mine(tmp_path, folder):
 def test_ones_own_values_are_those_of_scipy(folder, mine):
     testset = testsets.open_testset(folder, metric=str(mine))
     segments, systems = yours.aligned(testset)
-    values = chance.every_statistic(segments[testset.pair], systems[testset.pair])
+    values = statistics.every_statistic(segments[testset.pair], systems[testset.pair])
     values = values[values["metric"] == "mine (yours)"].set_index(["level", "statistic", "grouping"])["value"]
     own, people = scores_in(mine), scores_in(folder / "human-scores/en-sr_Cyrl_RS.esa-human1.seg.score")
     own["place"], people["place"] = (table.groupby("system").cumcount() for table in (own, people))
@@ -58,7 +58,7 @@ def test_what_may_be_claimed_is_what_the_tests_found(folder, mine):
     testset = testsets.open_testset(folder, metric=str(mine))
     segments, systems = yours.aligned(testset)
     both = segments[testset.pair], systems[testset.pair]
-    values = chance.every_statistic(*both)
+    values = statistics.every_statistic(*both)
     tests = rankings.every_test(segments, systems, draws=200)
     leaders = {
         name: rankings.rank_table(values, tests, statistic=name).assign(low=np.nan, high=np.nan)
@@ -101,7 +101,7 @@ def test_an_upside_down_metric_or_gold_is_warned_of_and_nothing_turned(folder, m
     def warned(**options):
         testset = testsets.open_testset(folder, metric=str(path), **options)
         segments, systems = yours.aligned(testset)
-        return testset, chance.every_statistic(segments[testset.pair], systems[testset.pair])
+        return testset, statistics.every_statistic(segments[testset.pair], systems[testset.pair])
 
     testset, values = warned()
     (told,) = yours.upside_down(testset, values)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics import few_humans, powered, stratified
+from evalkit.metrics import ppi
 from tests.makers import named_scores
 
 
@@ -49,11 +49,11 @@ def spread(values):
     return sum((one - centre) ** 2 for one in values) / len(values)
 
 
-@given(st.integers(0, 10**6), st.sampled_from([1.0, 3.0, -1.0]), st.sampled_from(powered.METHODS))
+@given(st.integers(0, 10**6), st.sampled_from([1.0, 3.0, -1.0]), st.sampled_from(ppi.METHODS))
 @settings(max_examples=60, deadline=None)
 def test_it_is_what_the_papers_say(seed, slope, method):
     y, f, g = sample(seed, slope)
-    found = powered.mean(y, f, g, method=method)
+    found = ppi.mean(y, f, g, method=method)
     value, weight = by_paper(list(y), list(f), list(g), method)
     assert float(found.value) == pytest.approx(value)
     assert float(found.weight) == pytest.approx(weight)
@@ -68,7 +68,7 @@ def test_it_is_what_the_papers_say(seed, slope, method):
 @settings(max_examples=30, deadline=None)
 def test_the_classical_interval_is_that_of_a_t_test(seed):
     y, f, g = sample(seed)
-    found = powered.mean(y, f, g, method="classical")
+    found = ppi.mean(y, f, g, method="classical")
     low, high = stats.ttest_1samp(y, 0).confidence_interval()
     assert (float(found.low), float(found.high)) == pytest.approx((low, high))
 
@@ -77,17 +77,17 @@ def test_the_classical_interval_is_that_of_a_t_test(seed):
 @settings(max_examples=30, deadline=None)
 def test_the_metrics_unit_does_not_matter_to_a_control_variate_nor_its_zero_to_any(seed, slope, shift):
     y, f, g = sample(seed)
-    for method in powered.METHODS:
+    for method in ppi.METHODS:
         scale = slope if method in ("classical", "control variate") else 1.0
-        once = powered.mean(y, f, g, method=method)
-        again = powered.mean(y, scale * f + shift, scale * g + shift, method=method)
+        once = ppi.mean(y, f, g, method=method)
+        again = ppi.mean(y, scale * f + shift, scale * g + shift, method=method)
         assert (float(again.low), float(again.high)) == pytest.approx((float(once.low), float(once.high)), abs=1e-6)
 
 
 @pytest.mark.parametrize("method", ["control variate", "PPI++"])
 def test_a_metric_that_does_not_vary_changes_nothing(method):
     y = np.array([3.0, 5, 8, 1])
-    found = powered.mean(y, np.ones(4), np.ones(9), method=method)
+    found = ppi.mean(y, np.ones(4), np.ones(9), method=method)
     assert (float(found.value), float(found.weight)) == (y.mean(), 0.0)
 
 
@@ -99,27 +99,26 @@ def pooled(r, systems=4, segments=400, seed=5):
 
 
 def test_draws_are_those_of_campaigns_drawn_one_by_one():
-    own = powered.pool(pooled(0.8), "m")
+    own = ppi.pool(pooled(0.8), "m")
     rng = np.random.default_rng(7)
     size = own.human.shape[1]
     judged, rest = rng.multinomial(40, [1 / size] * size, 30), rng.multinomial(size, [1 / size] * size, 30)
-    found = few_humans._moments(own, judged, rest)
+    found = ppi._estimates(own, judged, rest, {})
     for draw in (0, 29):
         here, there = (np.repeat(np.arange(size), counts[draw]) for counts in (judged, rest))
         for row in (0, 3, 9):
-            for method in powered.METHODS:
-                once = powered.mean(own.human[row, here], own.metric[row, here], own.metric[row, there], method=method)
-                many = powered.estimate(found, method=method)
-                assert [float(one) for one in once] == pytest.approx([one[draw, row] for one in many])
+            for method in ppi.METHODS:
+                once = ppi.mean(own.human[row, here], own.metric[row, here], own.metric[row, there], method=method)
+                assert [float(one) for one in once] == pytest.approx([one[draw, row] for one in found[method]])
 
 
 @pytest.mark.parametrize("r", [0.0, 0.6, 0.9])
 def test_intervals_hold_and_the_variance_falls_by_r_squared(r):
     scores = pooled(r)
-    found = few_humans.simulate(powered.pool(scores, "m"), humans=100, others=20000, resamples=1500)
+    found = ppi.simulate(ppi.pool(scores, "m"), humans=100, others=20000, resamples=1500)
     found = found.groupby(["what", "method"])[["coverage", "variance_ratio"]].mean()
-    saved = powered.saved(scores).set_index("what")["saved"]
-    for what in powered.WHAT:
+    saved = ppi.saved(scores).set_index("what")["saved"]
+    for what in ppi.WHAT:
         assert found.loc[(what, "classical"), "variance_ratio"] == 1
         for method in ("control variate", "PPI++"):
             assert found.loc[(what, method), "coverage"] == pytest.approx(0.95, abs=0.025)
@@ -128,8 +127,8 @@ def test_intervals_hold_and_the_variance_falls_by_r_squared(r):
 
 def test_a_biased_metric_in_another_unit_does_harm_by_ppi_alone():
     scores = pooled(0.6)
-    own = powered.moved(powered.pool(scores, "m"), -3.0, 40.0)
-    found = few_humans.simulate(own, humans=60, resamples=800).groupby("method")[["coverage", "variance_ratio"]].mean()
+    own = ppi.moved(ppi.pool(scores, "m"), -3.0, 40.0)
+    found = ppi.simulate(own, humans=60, resamples=800).groupby("method")[["coverage", "variance_ratio"]].mean()
     assert (found["coverage"] > 0.91).all()
     assert found.loc["PPI", "variance_ratio"] > 2
     assert found.loc["PPI++", "variance_ratio"] < 1.02  # it may not take a weight below 0, and leaves the metric out
@@ -138,16 +137,27 @@ def test_a_biased_metric_in_another_unit_does_harm_by_ppi_alone():
 
 def test_pools_hold_differences_of_systems_and_lines_undo_units():
     scores = pooled(0.9, segments=50)
-    own = powered.pool(scores, "m")
+    own = ppi.pool(scores, "m")
     best = np.argsort(-scores.human.mean(axis=1))
     assert own.names[:2] == tuple(scores.systems[place] for place in best[:2])
     assert own.human[4] == pytest.approx(scores.human[best[0]] - scores.human[best[1]])
     assert list(own.what).count("difference of two systems") == 6
-    slope, intercept = powered.line(scores, "m")
+    slope, intercept = ppi.line(scores, "m")
     fit = stats.linregress(scores.values[0].ravel(), scores.human.ravel())
     assert (slope, intercept) == pytest.approx((fit.slope, fit.intercept))
-    moved = powered.moved(own, slope, intercept)
+    moved = ppi.moved(own, slope, intercept)
     assert moved.metric[4] == pytest.approx(moved.metric[0] - moved.metric[1])
+
+
+def stratified(y, f, g, strata, *, tuned):
+    """Estimate one sample stratum by stratum: its segments, each drawn once, are all that there is."""
+    judged = np.arange(len(y) + len(g)) < len(y)
+    human, metric = np.append(y, np.full(len(g), np.mean(y))), np.append(f, g)
+    pooled = ppi.Pool(human[None], metric[None], np.array(ppi.WHAT[:1]), ("A",), tuple(map(str, range(len(human)))))
+    labels = np.unique([*map(str, strata[0]), *map(str, strata[1])], return_inverse=True)[1][None]
+    sums = ppi._sums(pooled, labels, judged[None].astype(float), (~judged)[None].astype(float), tuned=tuned)
+    found = ppi.estimate_by_strata(sums, tuned=tuned)
+    return ppi.Estimate(*(end[0, 0] + human.mean() for end in found[:3]), found.weight[0, 0])
 
 
 def by_stratum(y, f, g, strata, tuned):
@@ -176,22 +186,22 @@ def test_strata_are_estimated_one_by_one_and_put_together_by_their_shares(seed, 
     quality = rng.normal(size=n + others) + np.array([int(one) for side in strata for one in side])
     f = quality + rng.normal(size=n + others)
     y = 4 * quality[:n] + rng.normal(size=n)
-    found = stratified.mean(y, f[:n], f[n:], strata, tuned=tuned)
+    found = stratified(y, f[:n], f[n:], strata, tuned=tuned)
     value, reach = by_stratum(list(y), list(f[:n]), list(f[n:]), strata, tuned)
     assert float(found.value) == pytest.approx(value)
     assert (float(found.low), float(found.high)) == pytest.approx((value - reach, value + reach))
     renamed = [["abc"[int(one)] for one in side] for side in strata]
-    again = stratified.mean(7 + y, f[:n], f[n:], renamed, tuned=tuned)
+    again = stratified(7 + y, f[:n], f[n:], renamed, tuned=tuned)
     assert float(again.low) == pytest.approx(7 + float(found.low))  # names do not matter, and a shift moves all alike
 
 
 def test_one_stratum_is_no_stratum():
     y, f, g = sample(3)
     one = ["all"] * len(y), ["all"] * len(g)
-    plain, tuned = (stratified.mean(y, f, g, one, tuned=yes) for yes in (False, True))
-    classical = powered.mean(y, f, g, method="classical")
+    plain, tuned = (stratified(y, f, g, one, tuned=yes) for yes in (False, True))
+    classical = ppi.mean(y, f, g, method="classical")
     assert [float(each) for each in plain[:3]] == pytest.approx([float(each) for each in classical[:3]])
-    assert float(tuned.value) == pytest.approx(float(powered.mean(y, f, g, method="PPI++").value))
+    assert float(tuned.value) == pytest.approx(float(ppi.mean(y, f, g, method="PPI++").value))
 
 
 def test_a_stratum_with_too_few_judged_joins_its_neighbour():
@@ -200,18 +210,16 @@ def test_a_stratum_with_too_few_judged_joins_its_neighbour():
     few = ["a"] + ["b"] * 6 + ["c"] * 5, ["a"] * 10 + ["b"] * 8 + ["c"] * 6 + ["d"] * 6
     joined = ["b"] * 7 + ["c"] * 5, ["b"] * 18 + ["c"] * 12
     for tuned in (False, True):
-        found, plain = (stratified.mean(y, f, g, strata, tuned=tuned) for strata in (few, joined))
+        found, plain = (stratified(y, f, g, strata, tuned=tuned) for strata in (few, joined))
         assert [float(each) for each in found] == pytest.approx([float(each) for each in plain])
 
 
 @pytest.mark.parametrize(
     ("words", "call"),
     [
-        ("3 judged", lambda: powered.mean([1, 2], [1, 2], [1, 2])),
-        ("'magic'", lambda: powered.mean([1, 2, 3], [1, 2, 3], [1, 2], method="magic")),
-        ("three segments", lambda: powered.pool(pooled(0.5, segments=2), "m")),
-        ("4 judged", lambda: stratified.mean(np.ones(3), np.ones(3), np.ones(2), ("abc", "ab"))),
-        ("a stratum each", lambda: stratified.mean(np.ones(6), np.ones(6), np.ones(2), ("abc", "ab"))),
+        ("3 judged", lambda: ppi.mean([1, 2], [1, 2], [1, 2])),
+        ("'magic'", lambda: ppi.mean([1, 2, 3], [1, 2, 3], [1, 2], method="magic")),
+        ("three segments", lambda: ppi.pool(pooled(0.5, segments=2), "m")),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(words, call):
@@ -222,13 +230,13 @@ def test_what_cannot_be_estimated_is_refused(words, call):
 @pytest.mark.parametrize("humans", [30, 120])
 def test_intervals_of_strata_hold_and_strata_that_explain_much_save_much(humans):
     scores = pooled(0.8, segments=500)
-    own = powered.pool(scores, "m")
+    own = ppi.pool(scores, "m")
     domains = {f"d{n}": "even" if n % 2 else "odd" for n in range(500)}
-    strata = few_humans.strata_of(own, domains=domains)
-    found = few_humans.simulate(own, humans=humans, others=20000, resamples=1200, strata=strata)
+    strata = ppi.strata_of(own, domains=domains)
+    found = ppi.simulate(own, humans=humans, others=20000, resamples=1200, strata=strata)
     means = found.groupby(["what", "method"])[["coverage", "variance_ratio"]].mean()
-    for what in powered.WHAT:
-        for way in few_humans.STRATA:
+    for what in ppi.WHAT:
+        for way in ppi.STRATA:
             # 1200 draws have a standard error of .006; estimands share draws, and few judged take a little more
             assert means.loc[(what, way), "coverage"] == pytest.approx(0.95, abs=0.02 if humans > 50 else 0.025)
         ratios = means.loc[what, "variance_ratio"]
@@ -241,46 +249,45 @@ def test_intervals_of_strata_hold_and_strata_that_explain_much_save_much(humans)
 
 
 def test_draws_by_strata_are_those_of_campaigns_drawn_one_by_one():
-    own = powered.pool(pooled(0.8, segments=120), "m")
-    strata, rng = few_humans.strata_of(own), np.random.default_rng(5)
+    own = ppi.pool(pooled(0.8, segments=120), "m")
+    strata, rng = ppi.strata_of(own), np.random.default_rng(5)
     size = own.human.shape[1]
     judged, rest = rng.multinomial(40, [1 / size] * size, 9), rng.multinomial(size, [1 / size] * size, 9)
-    found = few_humans._by_strata(own, strata, judged, rest)
+    found = ppi._estimates(own, judged, rest, strata)
     for way, labels in strata.items():
         for draw, row in ((0, 0), (8, 7)):
             here, there = (np.repeat(np.arange(size), counts[draw]) for counts in (judged, rest))
             own_labels = labels[row, here], labels[row, there]
             sides = own.human[row, here], own.metric[row, here], own.metric[row, there]
-            once = stratified.mean(*sides, own_labels, tuned=way == "strata and PPI++")
+            once = stratified(*sides, own_labels, tuned=way == "strata and PPI++")
             assert [float(each) for each in once] == pytest.approx([each[draw, row] for each in found[way]], rel=1e-9)
 
 
 def test_campaigns_of_several_pairs_are_those_of_each_and_its_table_has_their_means():
     scored = {"eng-deu": pooled(0.8, segments=60), "eng-jpn": pooled(0.3, segments=60)}
-    found = few_humans.campaigns(scored, {pair: ["m"] for pair in scored}, humans=[20, 40], resamples=50)
+    found = ppi.campaigns(scored, {pair: ["m"] for pair in scored}, humans=[20, 40], resamples=50)
     assert set(found["data"]) == set(scored)
-    moved = powered.moved(powered.pool(scored["eng-deu"], "m"), *powered.line(scored["eng-jpn"], "m"))
-    alone = few_humans.simulate(moved, humans=40, resamples=50, strata=few_humans.strata_of(moved))
+    moved = ppi.moved(ppi.pool(scored["eng-deu"], "m"), *ppi.line(scored["eng-jpn"], "m"))
+    alone = ppi.simulate(moved, humans=40, resamples=50, strata=ppi.strata_of(moved))
     means = alone.groupby(["what", "method"])["variance_ratio"].mean()
     own = found[(found["data"] == "eng-deu") & (found["humans"] == 40)].set_index(["what", "method"])["variance_ratio"]
     assert own.to_dict() == pytest.approx(means.to_dict())
-    assert own[powered.WHAT[0], "classical"] == 1
-    table = few_humans.by_method(found, data="eng-deu", metric="m").set_index(["what", "humans"])
-    assert table.at[(powered.WHAT[1], 40), "variance, PPI++"] == pytest.approx(means[powered.WHAT[1], "PPI++"])
-    said = few_humans.strata_in_words(found, data="eng-deu", metric="m")
-    assert f"{1 - means[powered.WHAT[1], few_humans.STRATA[0]]:.0%} by {few_humans.STRATA[0]}" in said
+    assert own[ppi.WHAT[0], "classical"] == 1
+    table = ppi.by_method(found, data="eng-deu", metric="m").set_index(["what", "humans"])
+    assert table.at[(ppi.WHAT[1], 40), "variance, PPI++"] == pytest.approx(means[ppi.WHAT[1], "PPI++"])
+    said = ppi.strata_in_words(found, data="eng-deu", metric="m")
+    assert f"{1 - means[ppi.WHAT[1], ppi.STRATA[0]]:.0%} by {ppi.STRATA[0]}" in said
 
 
 def test_strata_are_cut_by_the_metric_by_documents_and_by_domains():
     segments = ("a:1", "a:2", "b:1", "b:2", "c:x:1", "c:x:2")
     values = np.array([[[1.0, 2, 3, 4, 5, 6], [0] * 6]])
-    own = powered.pool(named_scores(values, np.zeros((2, 6)), metrics=("m",), segments=segments), "m")
-    found = few_humans.strata_of(own, domains={"a": "news", "b": "talk", "c:x": "news"})
+    own = ppi.pool(named_scores(values, np.zeros((2, 6)), metrics=("m",), segments=segments), "m")
+    found = ppi.strata_of(own, domains={"a": "news", "b": "talk", "c:x": "news"})
     assert found["strata of domains"][0].tolist() == [0, 0, 1, 1, 0, 0]
     a = own.names.index("s0")
     assert found["strata of the metric"][a].tolist() == [0, 0, 1, 2, 3, 3]
     assert found["strata of documents"][a].tolist() == [0, 0, 1, 1, 3, 3]
-    assert stratified.by_document([1.0, 2, 3], ["x", "y", "x"]).tolist() == [2, 2, 2]
     table = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "doc": ["a", "a", "b"], "domain": ["n", "n", "t"]})
-    assert few_humans.domains_of(table) == {"eng-deu": {"a": "n", "b": "t"}}
-    assert few_humans.domains_of(table.drop(columns="domain")) == {}
+    assert ppi.domains_of(table) == {"eng-deu": {"a": "n", "b": "t"}}
+    assert ppi.domains_of(table.drop(columns="domain")) == {}

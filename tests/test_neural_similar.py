@@ -7,7 +7,7 @@ from scipy.stats import pearsonr
 
 from evalkit import DataError
 from evalkit.data.provenance import elsewhere
-from evalkit.metrics.metaeval import chance, darr, rankings
+from evalkit.metrics.metaeval import rankings, scores, statistics
 from evalkit.neural import minilm, similar
 
 SIZES = {
@@ -81,8 +81,8 @@ def test_wmt23_is_computed_as_in_the_study_of_metrics(real, here):
         one, other = (found.loc[(name, statistic), ["value", "low", "high"]] for name in ("copy", "chrF"))
         assert one.tolist() == pytest.approx(other.tolist(), abs=1e-12)
     chosen = metrics[metrics["metric"].isin(["COMET", "chrF"])]
-    scores = darr.pick(darr.each_pair(chosen, real("wmt23-human"), gold="mqm"), "zho-eng")
-    values = chance.every_statistic(scores)
+    pair = scores.pick(scores.each_pair(chosen, real("wmt23-human"), gold="mqm"), "zho-eng")
+    values = statistics.every_statistic(pair)
     values = values.assign(name=rankings.label(values)).set_index(["metric", "name"])["value"]
     for statistic in ("segment Pearson", "segment Kendall b by item", "segment acc_eq", "SPA"):
         for metric in ("COMET", "chrF"):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
-from evalkit.metrics.metaeval import matrices, ties
+from evalkit.metrics.metaeval import darr, statistics
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.stats import correlation
 
@@ -37,23 +37,23 @@ def table(human: np.ndarray, metric: np.ndarray, *, least: float = 0.0) -> np.nd
     first, second = np.triu_indices(len(human), 1)
     said = human[first] - human[second]
     said = np.where(np.abs(said) >= least, np.sign(said), 0)
-    return matrices.count(said, np.sign(metric[first] - metric[second]))
+    return darr.count(said, np.sign(metric[first] - metric[second]))
 
 
 def darr_tau(human: np.ndarray, metric: np.ndarray) -> float:
     """Return DARR's tau of one segment: pairs 25 points or more apart, a tie of the metric is wrong."""
-    return float(matrices.VARIANTS["hard"].tau(table(human, metric, least=25)))
+    return float(darr.VARIANTS["hard"].tau(table(human, metric, least=25)))
 
 
 def accuracy(human: np.ndarray, metric: np.ndarray, threshold: float) -> float:
     """Return the share of pairs of one segment to which metric and people give the same relation."""
     scores = Scores(("m",), tuple(map(str, range(len(human)))), ("s",), metric[None, :, None], human[:, None])
-    return float(ties.acc_eq(scores, thresholds={"m": threshold})["value"].iloc[0])
+    return float(statistics.acc_eq(scores, thresholds={"m": threshold})["value"].iloc[0])
 
 
 def winners(counts: np.ndarray, names: Sequence[str]) -> dict[str, str]:
     """Name the metric with the highest tau under each rule for ties of the metric. counts: metrics x 3 x 3."""
-    return {rule: names[int(np.argmax(matrices.VARIANTS[variant].tau(counts)))] for rule, variant in RULES.items()}
+    return {rule: names[int(np.argmax(darr.VARIANTS[variant].tau(counts)))] for rule, variant in RULES.items()}
 
 
 def _systems() -> list[tuple]:
@@ -154,19 +154,19 @@ EXERCISES: dict[str, Exercise] = {
         trials=_systems,
         mistakes=(
             Mistake(
-                answer=lambda human, metric: float(matrices.VARIANTS["hard"].tau(table(human, metric))),
+                answer=lambda human, metric: float(darr.VARIANTS["hard"].tau(table(human, metric))),
                 hint="You use every pair. DARR keeps only those that people score far enough apart.",
             ),
             Mistake(
-                answer=lambda human, metric: float(matrices.VARIANTS["hard"].tau(table(human, metric, least=25.001))),
+                answer=lambda human, metric: float(darr.VARIANTS["hard"].tau(table(human, metric, least=25.001))),
                 hint="Some pairs differ by exactly 25 points. Are they in, or out?",
             ),
             Mistake(
-                answer=lambda human, metric: float(matrices.VARIANTS["soft"].tau(table(human, metric, least=25))),
+                answer=lambda human, metric: float(darr.VARIANTS["soft"].tau(table(human, metric, least=25))),
                 hint="You count pairs that the metric ties as neither right nor wrong. What does DARR say of them?",
             ),
             Mistake(
-                answer=lambda human, metric: float(matrices.VARIANTS["no penalty"].tau(table(human, metric, least=25))),
+                answer=lambda human, metric: float(darr.VARIANTS["no penalty"].tau(table(human, metric, least=25))),
                 hint="Pairs that the metric ties are missing below the line, too. Do they count in DARR?",
             ),
         ),

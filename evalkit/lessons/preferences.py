@@ -13,7 +13,7 @@ import pandas as pd
 from evalkit.human import preferences
 from evalkit.human.ranking.rules import complete
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
-from evalkit.metrics.metaeval import human
+from evalkit.metrics.metaeval import darr
 
 #: A round of five systems: wins of the row's system over the column's, ten comparisons of every two.
 ROUND = pd.DataFrame(
@@ -79,9 +79,9 @@ def duels(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     ratings: judgements with one score of each annotator for each translation; higher is better.
     """
-    pairs = human.from_ranks(ratings.assign(rank=-ratings["score"]))
-    won = human.pairwise_wins(pairs, better := human.order(pairs, threshold=0))
-    tied = human.pairwise_wins(pairs, (better == 0).astype(int))
+    pairs = darr.from_ranks(ratings.assign(rank=-ratings["score"]))
+    won = darr.pairwise_wins(pairs, better := darr.order(pairs, threshold=0))
+    tied = darr.pairwise_wins(pairs, (better == 0).astype(int))
     return tuple(pd.DataFrame(table, pairs.systems, pairs.systems) for table in (won, tied + tied.T))
 
 

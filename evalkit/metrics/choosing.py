@@ -6,9 +6,9 @@ are those of subset2evaluate (Zouhar, Cui and Sachan 2025), chance, and chance w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from scipy import special
 
 from evalkit import DataError
 from evalkit.metrics.metaeval.scores import Scores
-from evalkit.stats.correlation import ratio
+from evalkit.stats.correlation import count_pairs, ratio
 from evalkit.stats.inference import TOLERANCE
 
 RANDOM, VARIANCE, AVERAGE = "at random", "metric variance", "metric average"
@@ -27,13 +27,6 @@ CORRECTED, DRAWN = "metric variance, corrected by the metric", "drawn by varianc
 #: How often chance chooses for the value of one test set, and in each that is drawn anew.
 TRIES, TRIES_ANEW = 200, 5
 _VALUES = ("agreement", "accuracy", "bias_means", "bias_differences", "stretch", "error")
-
-
-class Texts(NamedTuple):
-    """Hold the utility of each segment by every way to choose, and what documents they are of."""
-
-    utility: dict[str, np.ndarray]
-    documents: np.ndarray
 
 
 def variance(metric: ArrayLike) -> np.ndarray:
@@ -53,11 +46,7 @@ def consistency(metric: ArrayLike) -> np.ndarray:
     [1.0, -1.0, 0.0]
     """
     metric = np.asarray(metric, float)
-    means = metric.mean(axis=1)
-    one, two = np.triu_indices(len(metric), 1)
-    order = (np.sign(metric[one] - metric[two]) * np.sign(means[one] - means[two])[:, None]).sum(axis=0)
-    distinct = np.minimum((np.diff(np.sort(metric, axis=0), axis=0) > 0).sum(axis=0) + 1, len(np.unique(means)))
-    return np.nan_to_num(ratio(2 * order * distinct, len(metric) ** 2 * (distinct - 1.0)))
+    return np.nan_to_num(count_pairs(metric.T, np.broadcast_to(metric.mean(axis=1), metric.T.shape)).kendall_c())
 
 
 def diversity(texts: Sequence[Sequence[str]]) -> np.ndarray:
@@ -68,20 +57,13 @@ def diversity(texts: Sequence[Sequence[str]]) -> np.ndarray:
     >>> diversity([["a b", "a b"], ["a b", "a c"], ["a b", "c d"]]).tolist()
     [-1.0, -0.5, 0.0]
     """
-    return np.array([0 - _overlap([text.split() for text in each]) for each in texts])
+    words = [[Counter(text.split()) for text in each] for each in texts]
+    return np.array([0 - np.mean([_overlap(*pair) for pair in combinations(each, 2)]) for each in words])
 
 
-def _overlap(texts: Sequence[list[str]]) -> float:
-    """Return the mean share of words that two texts have in common; 1 where one of them is empty."""
-    places = {word: place for place, word in enumerate(dict.fromkeys(word for text in texts for word in text))}
-    counts = np.zeros((len(texts), max(len(places), 1)))
-    for row, text in enumerate(texts):
-        np.add.at(counts[row], [places[word] for word in text], 1)
-    one, two = np.array(list(combinations(range(len(texts)), 2))).T
-    both = np.minimum(counts[one], counts[two]).sum(axis=1)
-    lengths = counts.sum(axis=1)
-    empty = (lengths[one] == 0) | (lengths[two] == 0)
-    return float(np.where(empty, 1.0, 2 * both / np.maximum(lengths[one] + lengths[two], 1)).mean())
+def _overlap(one: Counter[str], other: Counter[str]) -> float:
+    """Return the share of words that two texts have in common; 1 where one of them is empty."""
+    return 2 * (one & other).total() / (one.total() + other.total()) if one and other else 1.0
 
 
 def odds(metric: ArrayLike, number: int) -> np.ndarray:
@@ -90,9 +72,8 @@ def odds(metric: ArrayLike, number: int) -> np.ndarray:
     Chances add up to number (less where one would be above 1), so that a weight is at most twice the even one's.
     """
     spread = np.sqrt(variance(metric))
-    even = np.full(len(spread), 1 / len(spread))
-    share = 0.5 * even + 0.5 * (spread / spread.sum() if spread.any() else even)
-    return np.minimum(number * share, 1)
+    share = spread / spread.sum() if spread.any() else np.full(len(spread), 1 / len(spread))
+    return np.minimum(number * (0.5 / len(spread) + 0.5 * share), 1)
 
 
 def drawn(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -126,22 +107,12 @@ def outcome(human: np.ndarray, chosen: np.ndarray, weight: np.ndarray, metric: n
     turned = np.where(truth[one] >= truth[two], 1, -1)
     true, found = turned * (truth[one] - truth[two]), turned * (means[one] - means[two])
     every = np.full(human.shape[1], 1 / human.shape[1])
-    sure, all_sure = (
-        _confidence(found, rest, weight, one, two),
-        _confidence(true, human - truth[:, None], every, one, two),
-    )
+    sure = _confidence(found, rest, weight, one, two)
+    gap = np.abs(sure - _confidence(true, human - truth[:, None], every, one, two)).mean()
     off, same = found - true, TOLERANCE * np.maximum(1, np.abs(truth).max())  # of one sum in two orders
-    right = (found > same) == (true > same)
-    return np.array(
-        [
-            1 - np.abs(sure - all_sure).mean(),
-            right.mean(),
-            (means - truth).mean(),
-            off.mean(),
-            found.sum() / true.sum() if true.sum() else np.nan,
-            np.sqrt((off**2).mean()),
-        ]
-    )
+    accuracy = ((found > same) == (true > same)).mean()
+    stretch = found.sum() / true.sum() if true.sum() else np.nan
+    return np.array([1 - gap, accuracy, (means - truth).mean(), off.mean(), stretch, np.sqrt((off**2).mean())])
 
 
 def _confidence(gap: np.ndarray, rest: np.ndarray, weight: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
@@ -152,10 +123,11 @@ def _confidence(gap: np.ndarray, rest: np.ndarray, weight: np.ndarray, one: np.n
     return special.ndtr(np.where(error > 0, -gap / np.where(error > 0, error, 1), -np.inf * np.sign(gap + (gap == 0))))
 
 
-def lay_out(scores: Scores, metric: str, outputs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, Texts]:
+def lay_out(scores: Scores, metric: str, outputs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
     """Arrange human scores, a metric's, and utilities, of the segments that all systems have.
 
-    outputs: system, doc, segment and hypothesis of the language pair.
+    outputs: system, doc, segment and hypothesis of the language pair. The utilities have a row per segment, named by
+    its document, and a column for each way to choose.
     """
     own = scores.only([metric])
     whole = (np.isfinite(own.values[0]) & own.judged).all(axis=0)
@@ -163,17 +135,13 @@ def lay_out(scores: Scores, metric: str, outputs: pd.DataFrame) -> tuple[np.ndar
         raise DataError(f"{metric} and humans scored fewer than ten segments of all systems.")
     human, values = own.human[:, whole], own.values[0][:, whole]
     names = np.array(own.segments, dtype=object)[whole]
-    named = outputs.assign(place=outputs["doc"].astype("str") + ":" + outputs["segment"].astype("str"))
-    cells = named.drop_duplicates(["place", "system"]).assign(system=lambda table: table["system"].astype("str"))
-    wide = cells.pivot(index="place", columns="system", values="hypothesis")
+    named = outputs.astype(dict.fromkeys(["system", "doc", "segment"], "str"))
+    named["place"] = named["doc"] + ":" + named["segment"]
+    wide = named.drop_duplicates(["place", "system"]).pivot(index="place", columns="system", values="hypothesis")
     texts = wide.reindex(index=names, columns=own.systems).fillna("").astype(str).to_numpy()
-    found = {
-        VARIANCE: variance(values),
-        AVERAGE: average(values),
-        CONSISTENCY: consistency(values),
-        DIVERSITY: diversity(texts),
-    }
-    return human, values, Texts(found, np.array([name.rsplit(":", 1)[0] for name in names]))
+    utility = {VARIANCE: variance(values), AVERAGE: average(values), CONSISTENCY: consistency(values)}
+    documents = [name.rsplit(":", 1)[0] for name in names]
+    return human, values, pd.DataFrame(utility | {DIVERSITY: diversity(texts)}, index=documents)
 
 
 def compare(
@@ -201,44 +169,30 @@ def compare(
     parts = []
     for pair, scores in scored.items():
         texts = outputs[(outputs["src_lang"].astype("str") + "-" + outputs["tgt_lang"].astype("str")) == pair]
-        human, values, laid = lay_out(scores, metrics[pair], texts)
-        most = human.shape[1]
-        for budget in sorted({min(int(number), most) for number in budgets}):
+        human, values, utility = lay_out(scores, metrics[pair], texts)
+        for budget in sorted({min(int(number), len(utility)) for number in budgets}):
             rng = np.random.default_rng(seed)
-            found = _ways(human, values, laid.utility, budget, rng, TRIES)
+            here = _ways(human, values, utility, budget, rng, TRIES)
             anew = [
-                _ways(
-                    human[:, take],
-                    values[:, take],
-                    {way: one[take] for way, one in laid.utility.items()},
-                    budget,
-                    rng,
-                    TRIES_ANEW,
-                )
-                for take in _redrawn(laid.documents, redrawn, budget, rng)
+                _ways(human[:, take], values[:, take], utility.iloc[take], budget, rng, TRIES_ANEW)
+                for take in _redrawn(utility.index, redrawn, budget, rng)
             ]
-            parts.append(_tabulated(found, anew).assign(data=pair, metric=metrics[pair], budget=budget))
+            parts.append(_tabulated(here, anew).assign(data=pair, metric=metrics[pair], budget=budget))
     table = pd.concat(parts, ignore_index=True)
     return table[["data", "metric", "way", "budget", *table.columns.drop(["data", "metric", "way", "budget"])]]
 
 
-def _redrawn(documents: np.ndarray, redrawn: int, budget: int, rng: np.random.Generator) -> list[np.ndarray]:
+def _redrawn(documents: pd.Index, redrawn: int, budget: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Draw whole documents with replacement: places of their segments; at least a budget of them."""
-    names, codes = np.unique(documents, return_inverse=True)
+    codes, names = pd.factorize(documents, sort=True)
     members = [np.flatnonzero(codes == code) for code in range(len(names))]
-    sets = [
-        np.concatenate([members[code] for code in rng.integers(len(names), size=len(names))]) for _ in range(redrawn)
-    ]
+    drawn = (rng.integers(len(names), size=len(names)) for _ in range(redrawn))
+    sets = [np.concatenate([members[code] for code in each]) for each in drawn]
     return [each if len(each) >= budget else np.resize(each, budget) for each in sets]
 
 
 def _ways(
-    human: np.ndarray,
-    metric: np.ndarray,
-    utility: Mapping[str, np.ndarray],
-    budget: int,
-    rng: np.random.Generator,
-    tries: int,
+    human: np.ndarray, metric: np.ndarray, utility: pd.DataFrame, budget: int, rng: np.random.Generator, tries: int
 ) -> dict[str, np.ndarray]:
     """Choose segments in each way, and say what comes of it."""
     even, chances = np.full(budget, 1 / budget), odds(metric, budget)
@@ -248,8 +202,9 @@ def _ways(
         return outcome(human, chosen, (1 / chances[chosen]) / (1 / chances[chosen]).sum())
 
     found = {RANDOM: _mean(lambda: outcome(human, rng.permutation(human.shape[1])[:budget], even), tries)}
-    found |= {way: outcome(human, best(one, budget), even) for way, one in utility.items()}
-    found[CORRECTED] = outcome(human, best(utility[VARIANCE], budget), even, metric)
+    chosen = {way: best(own.to_numpy(), budget) for way, own in utility.items()}
+    found |= {way: outcome(human, places, even) for way, places in chosen.items()}
+    found[CORRECTED] = outcome(human, chosen[VARIANCE], even, metric)
     return found | {DRAWN: _mean(weighted, tries)}
 
 
@@ -260,16 +215,14 @@ def _mean(make: Callable[[], np.ndarray], tries: int) -> np.ndarray:
 def _tabulated(found: Mapping[str, np.ndarray], anew: Sequence[Mapping[str, np.ndarray]]) -> pd.DataFrame:
     """Lay out values with percentiles of those of test sets drawn anew: a row per way."""
     rows = []
-    for way, values in found.items():
-        sets = np.array([[*each[way], each[way][0] - each[RANDOM][0]] for each in anew])
+    for way in found:
+        value, *sets = (np.append(each[way], each[way][0] - each[RANDOM][0]) for each in (found, *anew))
         low, high = np.nanpercentile(sets, [2.5, 97.5], axis=0)
         row: dict[str, object] = {"way": way}
-        for place, name in enumerate((*_VALUES, "lead")):
-            value = values[place] if place < len(values) else values[0] - found[RANDOM][0]
-            row |= {name: value, f"{name}_low": low[place], f"{name}_high": high[place]}
+        for name, *ends in zip((*_VALUES, "lead"), value, low, high, strict=True):
+            row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
         rows.append(row)
-    table = pd.DataFrame(rows)
-    return table.rename(columns={"agreement_low": "low", "agreement_high": "high"})
+    return pd.DataFrame(rows).rename(columns={"agreement_low": "low", "agreement_high": "high"})
 
 
 def in_words(table: pd.DataFrame, *, data: str, budget: int) -> str:

@@ -22,7 +22,7 @@ from evalkit.data.names import one_form
 from evalkit.data.provenance import Elsewhere
 from evalkit.data.schemas import ITEM
 from evalkit.metrics import lexical
-from evalkit.metrics.metaeval import ceiling, chance, darr, intervals, rankings
+from evalkit.metrics.metaeval import bounds, intervals, rankings, scores
 from evalkit.metrics.metaeval.scores import align
 from evalkit.neural import minilm
 from evalkit.neural.commands import in_a_sentence
@@ -66,7 +66,7 @@ def judged() -> pd.DataFrame:
 
     outputs, human = _from_chinese(data.load("wmt23-outputs")), _from_chinese(data.load("wmt23-human"))
     keys = human.loc[human["metric"] == "mqm", ITEM].astype("str")
-    table = outputs[~outputs["system"].str.startswith(darr.PEOPLE)].astype(dict.fromkeys(ITEM, "str"))
+    table = outputs[~outputs["system"].str.startswith(scores.PEOPLE)].astype(dict.fromkeys(ITEM, "str"))
     return table.merge(keys.drop_duplicates(), on=ITEM, validate="one_to_one")
 
 
@@ -134,13 +134,13 @@ def of_wmt23(own: pd.DataFrame, outputs: pd.DataFrame, *, resamples: int = 500, 
 
     published, human = data.load("wmt23-metrics"), data.load("wmt23-human")
     beside = published[published["metric"].isin(BESIDE)].drop(columns="reference")
-    table = pd.concat([own, beside, chance.lengths(outputs)], ignore_index=True)
+    table = pd.concat([own, beside, bounds.lengths(outputs)], ignore_index=True)
     names = [*dict.fromkeys(own["metric"]), *BESIDE, "length"]
     people = _from_chinese(human[human["metric"] == "mqm"])
     people = people[people["system"].astype("str").isin(outputs["system"])]
     segments = align(_from_chinese(table), people, data="wmt23")
-    both = segments.only(names), ceiling.of_systems(segments.only(names))
-    found = intervals.intervals(*both, resamples=resamples, seed=seed)
+    both = segments.only(names), scores.of_systems(segments.only(names))
+    found = intervals.bootstrap(*both, resamples=resamples, seed=seed)
     found = found.assign(statistic=rankings.label(found)).query("statistic in @rankings.WORDS")
     counts = {"segment": int(segments.judged.sum()), "system": len(segments.systems)}
     return found.assign(n=found["level"].map(counts))[["statistic", "metric", "value", "low", "high", "n"]]

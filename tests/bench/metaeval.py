@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from evalkit import data
-from evalkit.metrics.metaeval import significance, ties
+from evalkit.metrics.metaeval import significance, statistics
 from evalkit.metrics.metaeval.scores import align
 
 #: Seconds reported for mt-metrics-eval at commit 68a481a, by task and pair.
@@ -116,7 +116,7 @@ def cases():
         yield (
             f"{pair}: acc_eq with calibration, {metrics} metrics",
             150,
-            lambda s=segment: ties.acc_eq(s),
+            lambda s=segment: statistics.acc_eq(s),
             lambda s=segment: loop_calibration(s),
             1 / metrics,
             told("acc_eq"),
@@ -124,7 +124,7 @@ def cases():
         yield (
             f"{pair}: system Pearson, all 2^{n} swaps, {all_pairs} pairs",
             3000,
-            lambda s=system: significance.significance(s, statistic="pearson"),
+            lambda s=system: significance.perm_both(s, statistic="pearson"),
             lambda s=systems, h=system.human[:, 0]: loop_swaps(s, h, 1000, lambda x, y: stats.pearsonr(x, y)[0]),
             1 / all_pairs,
             told("system pearson") + " for 1,000 swaps, as the loop",
@@ -132,7 +132,7 @@ def cases():
         yield (
             f"{pair}: segment Pearson, 1,000 swaps, {pairs} pairs",
             3000,
-            lambda s=segment: significance.significance(s, statistic="pearson"),
+            lambda s=segment: significance.perm_both(s, statistic="pearson"),
             lambda s=two[:, cells], h=segment.human[cells]: loop_swaps(s, h, 200, lambda x, y: stats.pearsonr(x, y)[0]),
             0.2 / pairs,
             told("segment pearson"),
@@ -140,7 +140,7 @@ def cases():
         yield (
             f"{pair}: test of acc_eq, all swaps of pairs, {pairs} pairs",
             5000,
-            lambda s=segment: significance.significance(s, statistic="acc_eq"),
+            lambda s=segment: significance.perm_both(s, statistic="acc_eq"),
             lambda s=segment: loop_pairs(s, 10),
             0.01 / pairs,
             told("acc_eq test") + " for 1,000 swaps, as the loop",
@@ -148,7 +148,7 @@ def cases():
         yield (
             f"{pair}: test of SPA, 10 of 1,000 swaps, {pairs} pairs",
             100,
-            lambda s=segment: significance.significance(s, statistic="spa", draws=10),
+            lambda s=segment: significance.perm_both(s, statistic="spa", draws=10),
             lambda s=two[:, :, full], h=segment.human[:, full]: loop_swaps(s, h, 10, soft_accuracy),
             1 / pairs,
             told("spa test") + " for all 1,000",

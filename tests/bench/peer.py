@@ -19,8 +19,8 @@ import numpy as np
 
 from evalkit import data
 from evalkit.data import files, registry
-from evalkit.metrics.metaeval import spa, ties
-from evalkit.metrics.metaeval.correlations import correlations, pair_differences
+from evalkit.metrics.metaeval import statistics
+from evalkit.metrics.metaeval.statistics import correlations, pair_differences
 from tests.bench.metaeval import aligned
 
 VARIABLE = "EVALKIT_MTME"
@@ -107,7 +107,7 @@ def _agreement(theirs, found, segment, system):
                 own = ours[ours["statistic"] == statistic].set_index("metric")["value"]
                 other = {m: getattr(c, method)(short)[0] for m, c in found[level].items()}
                 yield _told(f"{level} {method} by {short}", own, other)
-    own = ties.acc_eq(segment).set_index("metric")["value"]
+    own = statistics.acc_eq(segment).set_index("metric")["value"]
     other = {m: c.KendallWithTiesOpt("item", sample_rate=1.0)[0] for m, c in found["seg"].items()}
     yield _told("acc_eq", own, other)
     own = pair_differences(segment).set_index("metric")["value"]
@@ -118,9 +118,9 @@ def _agreement(theirs, found, segment, system):
     own = correlations(system, statistics=["accuracy_3way"]).set_index("metric")["value"]
     yield _told("accuracy of systems", own, {m: right / pairs for m, (right, pairs) in agree.items()})
     other = {m: _spa(theirs, segment.human, values) for m, values in zip(segment.metrics, segment.values)}
-    with mock.patch.object(spa, "flipped", _their_flips):
-        yield _told("SPA, with their flips", spa.spa(segment).set_index("metric")["value"], other)
-    yield _told("SPA, with flips of our own", spa.spa(segment).set_index("metric")["value"], other)
+    with mock.patch.object(statistics, "flipped", _their_flips):
+        yield _told("SPA, with their flips", statistics.spa(segment).set_index("metric")["value"], other)
+    yield _told("SPA, with flips of our own", statistics.spa(segment).set_index("metric")["value"], other)
 
 
 def _told(what, own, other):

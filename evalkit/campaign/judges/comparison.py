@@ -16,8 +16,8 @@ from evalkit.campaign.opening import Campaign
 from evalkit.campaign.people.agreement import kind_of
 from evalkit.campaign.systems.ranking import Ranking
 from evalkit.human.judges import alternative_annotator
-from evalkit.metrics.metaeval.calibration import MEASURES, calibration
-from evalkit.metrics.metaeval.drawn import STATISTICS, agreement
+from evalkit.metrics.metaeval.calibration import MEASURES, measures
+from evalkit.metrics.metaeval.intervals import AGREEMENT, agreement
 from evalkit.stats.agreement import coefficients
 from evalkit.stats.correlation import kendall_b
 
@@ -42,7 +42,7 @@ class Judges:
 
     table: a row for each of them, and for people three (median, lowest and highest of the persons, each against the
     mean of the others): judge, kind (metric, judge, people), items (shared with people), systems, and the statistics
-    of ``drawn.STATISTICS``. intervals: judge, statistic, value, low, high; of people low and high are the range over
+    of ``intervals.AGREEMENT``. intervals: judge, statistic, value, low, high; of people low and high are the range over
     persons. persons: how many could be held against others; beaten: judge -> how many of them agree less with the
     others, on the same items, than it does (by Kendall's tau-b over items). pairs: judge, above, below, sure: systems
     that it orders otherwise than people do, and whether people's order is significant. grid: people's mean scores,
@@ -155,22 +155,22 @@ def _tabulated(found: pd.DataFrame, sides: Sides, persons: pd.DataFrame) -> tupl
     whole = sides.whole.notna().sum(axis=1)
     table["systems"] = [int(there.any().sum()) or int(whole[name]) for name, there in both.items()]
     table = table.sort_values("kendall_b", ascending=False, kind="stable")
-    order = {name: place for place, name in enumerate([*table["judge"], *STATISTICS])}
+    order = {name: place for place, name in enumerate([*table["judge"], *AGREEMENT])}
     intervals = found.rename(columns={"metric": "judge"})
     intervals = intervals.sort_values(["statistic", "judge"], key=lambda column: column.map(order), kind="stable")
     if len(persons):
         spread = [persons.agg(how, numeric_only=True).rename(name) for name, how in _RANGE.items()]
         rows = pd.DataFrame(spread).rename_axis("judge").reset_index().assign(kind="people")
         table = pd.concat([table, rows], ignore_index=True)
-        middle = rows.set_index("judge")[[*STATISTICS]].T.set_axis(["value", "low", "high"], axis=1)
+        middle = rows.set_index("judge")[[*AGREEMENT]].T.set_axis(["value", "low", "high"], axis=1)
         middle = middle.rename_axis("statistic").reset_index().assign(judge=PEOPLE)
         intervals = pd.concat([intervals, middle], ignore_index=True)
-    shown = table[["judge", "kind", "items", "systems", *STATISTICS]].reset_index(drop=True)
+    shown = table[["judge", "kind", "items", "systems", *AGREEMENT]].reset_index(drop=True)
     return shown, intervals[["judge", "statistic", "value", "low", "high"]].reset_index(drop=True)
 
 
 def _wide(found: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    wide = found.pivot(index="metric", columns="statistic", values="value").reindex(names)[[*STATISTICS]]
+    wide = found.pivot(index="metric", columns="statistic", values="value").reindex(names)[[*AGREEMENT]]
     return wide.rename_axis("judge").rename_axis(columns=None).reset_index()
 
 
@@ -263,7 +263,7 @@ def _calibrated(sides: Sides, units: list[str] | None, *, resamples: int, seed: 
         return pd.DataFrame()
     drawn = units if units is not None else [str(place) for place in range(len(sides.raw))]
     stacked = stack(own, sides.raw)
-    found = calibration(stacked, same_unit=set(own), documents=drawn, resamples=resamples, seed=seed)
+    found = measures(stacked, same_unit=set(own), documents=drawn, resamples=resamples, seed=seed)
     found = found[~found["measure"].isin(["drift", "more drift"])]
     return found.rename(columns={"metric": "judge"}).reset_index(drop=True)
 

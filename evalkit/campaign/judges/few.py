@@ -14,7 +14,7 @@ from evalkit.campaign.judges.comparison import COLLECT, Judges
 from evalkit.campaign.judges.sides import arrange
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import from_ratings
-from evalkit.metrics import paired, powered
+from evalkit.metrics import ppi
 from evalkit.metrics.metaeval.scores import Scores
 
 #: Fewest judged segments of a system, or of two, for which a metric is tried; fewest others, as a share of these.
@@ -49,7 +49,7 @@ def of_pilot(ratings: pd.DataFrame, judged: pd.DataFrame | None, *, pair: str) -
     scores = scores.only([name for name, own in zip(scores.metrics, scores.values, strict=True) if _covers(own)])
     if not scores.metrics:
         return None
-    name = powered.most_saving(powered.saved(scores), number=1)[0]
+    name = ppi.most_saving(ppi.saved(scores), number=1)[0]
     return correlation(scores, name)
 
 
@@ -59,16 +59,16 @@ def _covers(values: np.ndarray) -> bool:
 
 
 def correlation(scores: Scores, metric: str) -> Correlation:
-    """Take what ``paired.correlations`` finds of one metric."""
-    r = paired.correlations(scores, metric).set_index("what")["r"]
-    return Correlation(float(r[paired.DIFFERENCES]), float(r[paired.WITHIN]), metric)
+    """Take what ``ppi.correlations`` finds of one metric."""
+    r = ppi.correlations(scores, metric).set_index("what")["r"]
+    return Correlation(float(r[ppi.DIFFERENCES]), float(r[ppi.WITHIN]), metric)
 
 
 @dataclass(frozen=True, eq=False)
 class Few:
     """Means of systems, and their differences, by people alone and by people and a metric.
 
-    table: judge, what (of ``powered.WHAT``), name, judged and others (segments), plain, plain_low, plain_high,
+    table: judge, what (of ``ppi.WHAT``), name, judged and others (segments), plain, plain_low, plain_high,
     estimate, low, high, weight, narrower (share of the plain interval's width), distinguished (people alone), newly
     (only with the metric) and no_longer; of differences the last three, else False. chance: judge -> the
     two-sided p-value that the metric scores judged segments as it scores others, over systems together. unit:
@@ -101,7 +101,7 @@ class Few:
     @property
     def differences(self) -> pd.DataFrame:
         """The rows of two systems each."""
-        return self.table[self.table["what"] == powered.WHAT[1]]
+        return self.table[self.table["what"] == ppi.WHAT[1]]
 
 
 def estimate_with_metrics(judges: Judges | Missing) -> Few | Missing:
@@ -151,10 +151,10 @@ def _estimates(human: pd.DataFrame, metric: pd.DataFrame, *, documents: bool) ->
     """Estimate every system, and every two: rows of ``Few.table``; empty ones where segments lack."""
     groups = _groups(human.index, documents=documents)
     order = human.mean().sort_values(ascending=False, kind="stable").index
-    rows = [_row(human[name], metric[name], groups, name, powered.WHAT[0]) for name in order]
+    rows = [_row(human[name], metric[name], groups, name, ppi.WHAT[0]) for name in order]
     for one, two in combinations(order, 2):
         gaps = human[one] - human[two], metric[one] - metric[two]
-        rows.append(_row(*gaps, groups, f"{one} − {two}", powered.WHAT[1]))
+        rows.append(_row(*gaps, groups, f"{one} − {two}", ppi.WHAT[1]))
     return rows
 
 
@@ -170,9 +170,9 @@ def _row(human: pd.Series, metric: pd.Series, groups: np.ndarray, name: str, wha
     n, others = int(judged.sum()), int(rest.sum())
     if n < FEWEST or others < OTHERS * n or len(set(groups[judged])) < GROUPS:
         return {}
-    weight = float(powered.mean(y[judged], f[judged], f[rest]).weight)
+    weight = float(ppi.mean(y[judged], f[judged], f[rest]).weight)
     plain, tuned = (_ends(y, f, judged, rest, groups, one) for one in (0.0, weight))
-    sure = [what == powered.WHAT[1] and (one[1] > 0 or one[2] < 0) for one in (plain, tuned)]
+    sure = [what == ppi.WHAT[1] and (one[1] > 0 or one[2] < 0) for one in (plain, tuned)]
     return {
         "what": what,
         "name": name,

@@ -6,7 +6,7 @@ import pandas as pd
 
 from evalkit.campaign.judges.few import Few
 from evalkit.campaign.sentences.say import say
-from evalkit.metrics import powered
+from evalkit.metrics import ppi
 from evalkit.stats.terms import join_names, pluralize
 
 #: Most metrics that get a sentence, and most pairs of systems that are named.
@@ -33,7 +33,7 @@ def few(found: Few) -> list[str]:
 def _one(found: Few, name: str) -> str:
     """Say what one metric adds."""
     own = found.table[found.table["judge"] == name]
-    means, gaps = (own[own["what"] == what] for what in powered.WHAT)
+    means, gaps = (own[own["what"] == what] for what in ppi.WHAT)
     text = (
         f"{name} also scored {pluralize(int(own['others'].max()), 'segment')} that nobody judged, beside "
         f"{own['judged'].max():,} that people did. People and the metric together (PPI++) make intervals of systems' "

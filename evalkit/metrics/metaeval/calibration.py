@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.metrics.metaeval.intervals import system_means
 from evalkit.metrics.metaeval.scores import Scores
-from evalkit.stats.inference import interval, resample
+from evalkit.stats.inference import defined_interval, interval, resample
 from evalkit.stats.terms import join_names
 
 #: What is measured -> how it is written. The first three need scores in people's own unit.
@@ -46,7 +47,7 @@ RELATED = (
 )
 
 
-def calibration(
+def measures(
     scores: Scores,
     *,
     same_unit: Collection[str] = (),
@@ -78,7 +79,7 @@ def calibration(
         table = pd.DataFrame(
             {"metric": metric, "measure": list(MEASURES), "value": statistic(np.ones((1, len(sums))))[0]}
         )
-        table[["low", "high"]] = [_ends(column) for column in drawn.T]
+        table["low"], table["high"] = defined_interval(drawn)
         tables.append(table.assign(cells=int(sums[:, 0].sum())))
     found = pd.concat(tables, ignore_index=True)
     return found[found["value"].notna()].reset_index(drop=True)
@@ -86,12 +87,6 @@ def calibration(
 
 def _documents(scores: Scores) -> list[str]:
     return [name.rsplit(":", 1)[0] for name in scores.segments]
-
-
-def _ends(drawn: np.ndarray) -> tuple[float, float]:
-    defined = drawn[np.isfinite(drawn)]
-    low, high = interval(defined) if len(defined) else (np.nan, np.nan)
-    return float(low), float(high)
 
 
 def _sums(metric: np.ndarray, human: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -163,30 +158,17 @@ def own_kind(
     Caveat: what all metrics share, such as a taste for fluent translations, is taken off by ``beyond``, right or
     wrong. That a judge favours a system more than others do need not be for the relation that is known.
     """
-    there = np.isfinite(scores.values) & scores.judged[None]
-    wanted = [
-        one
-        for one in related
-        if one.metric in scores.metrics
-        and one.system in scores.systems
-        and (not one.against or one.against in scores.systems)
-    ]
-    shape = (-1, len(scores.segments))
-    sides = [
-        np.where(there, one, 0.0).reshape(shape).T
-        for one in (scores.values, np.broadcast_to(scores.human, there.shape))
-    ]
-    on = there.reshape(shape).T.astype(float)
+    names = {*scores.systems, ""}
+    wanted = [one for one in related if one.metric in scores.metrics and {one.system, one.against} <= names]
+    units = np.ones((1, len(scores.segments)))
 
     def favoured(counts: np.ndarray) -> np.ndarray:
-        number = counts @ on
-        number[number == 0] = np.nan
-        found = favour(*((counts @ side / number).reshape(len(counts), *there.shape[:2]) for side in sides))
-        return np.stack([_contrast(found, scores, one, related) for one in wanted], axis=1)
+        gaps = favour(*system_means(scores, counts)).swapaxes(0, 1)
+        return np.stack([_contrast(gaps, scores, one, related) for one in wanted], axis=1)
 
     if not wanted:
         return pd.DataFrame(columns=[*Related._fields, "value", "low", "high", "others", *_BEYOND])
-    value = favoured(np.ones((1, len(on))))[0]
+    value = favoured(units)[0]
     low, high = interval(resample(favoured, _documents(scores), resamples=resamples, seed=seed))
     table = pd.DataFrame(wanted)
     table[["value", "others", "beyond"]] = value
@@ -219,7 +201,8 @@ def compare_judges(
     parts = []
     for name, scores in pools.items():
         own = scores.only([metric for metric in scores.metrics if metric in judges])
-        found = calibration(own, same_unit=in_unit(own.metrics), resamples=resamples, seed=seed)
+        in_unit = [name for name in own.metrics if name.startswith(IN_MQM_POINTS)]
+        found = measures(own, same_unit=in_unit, resamples=resamples, seed=seed)
         parts.append(found.rename(columns={"metric": "judge"}).assign(data=name))
     table = pd.concat(parts, ignore_index=True)
     return table[["data", "judge", "measure", "value", "low", "high", "cells"]]
@@ -274,12 +257,3 @@ def preferences(kin: pd.DataFrame) -> list[str]:
             f"deviations of systems: {join_names(each)}."
         )
     return told
-
-
-def in_unit(metrics: Collection[str], *, beginnings: Sequence[str] = IN_MQM_POINTS) -> list[str]:
-    """Name the metrics whose names begin like one of those in the unit.
-
-    >>> in_unit(["GEMBA-MQM", "chrF"])
-    ['GEMBA-MQM']
-    """
-    return [name for name in metrics if name.startswith(tuple(beginnings))]

@@ -1,64 +1,367 @@
-"""The questions of Stanchev et al. 2020, asked of real scores: DARR's counts, ties, thresholds and coefficients."""
+"""Relative rankings, and Kendall's tau on them: the questions of Stanchev et al. 2020, asked of real scores.
+
+A relative ranking is a set of pairs: two systems' translations of one segment, and by how much the first is better.
+From direct assessments (DARR) the difference is one of scores; from rankings that annotators gave, one of ranks. An
+evaluation matrix says what tau counts when humans and a metric order two translations so and so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from evalkit import DataError
-from evalkit.metrics.metaeval import human
-from evalkit.metrics.metaeval.matrices import VARIANTS, Matrix
-from evalkit.metrics.metaeval.scores import Scores, align
+from evalkit.metrics.metaeval.scores import Scores, of_pair
 
-#: How the names of human translations, and of the synthetic reference of WMT23, begin in WMT's files.
-PEOPLE = ("Human", "ref", "synthetic_ref")
 #: The difference of direct assessments (points of 100) from which WMT takes one translation to be the better one.
 OFFICIAL = 25.0
+#: Which pairs count as ordered, given a threshold: differences of at least that much, or only larger ones.
+BOUNDARIES = ("at least", "more than")
+#: The order of two translations: the first is worse, both are equal, the first is better.
+ORDERS = ("<", "=", ">")
+#: All cells of a matrix, human order first.
+CELLS = [(human, metric) for human in ORDERS for metric in ORDERS]
+_YES = {True: "yes", False: "no"}
+_VALUES = {"1": 1.0, "0": 0.0, "-1": -1.0, "X": np.nan}
+#: Cells that a formula names together: concordant, discordant, tied by the metric, by humans, by both.
+_GROUPS = {
+    symbol: [(name[0], name[1]) for name in names.split()]
+    for symbol, names in {"C": "<< >>", "D": "<> ><", "M": "<= >=", "H": "=< =>", "B": "=="}.items()
+}
 
 
-def of_pair(table: pd.DataFrame, pair: str) -> pd.DataFrame:
-    """Choose the rows of a language pair by its name, such as eng-deu."""
-    source, _, target = pair.partition("-")
-    return table[(table["src_lang"] == source) & (table["tgt_lang"] == target)]
+@dataclass(frozen=True)
+class Matrix:
+    """Say what each combination of a human order (row) and a metric's order (column) counts: 1, 0, -1, or X, left out.
 
+    cells: three rows cut by ``/``, for human <, =, >, with three values each, for the metric's <, =, >. What follows
+    from them: counting (``tau``), ``formula``, the ``printed`` matrix, and whether the sign of the metric matters.
 
-def each_pair(
-    metric_scores: pd.DataFrame,
-    human_scores: pd.DataFrame,
-    *,
-    gold: str = "",
-    without: Collection[str] | None = None,
-) -> dict[str, Scores]:
-    """Align metrics with human scores in every language pair that both tables have, by the name of the pair.
-
-    gold: which human scores, where there are several kinds. without: systems to leave out; None leaves out human
-    translations (``PEOPLE``). Raises DataError where the tables share no language pair.
+    >>> soft = Matrix("soft", "1 0 -1 / X X X / -1 0 1")
+    >>> soft.formula
+    '(C − D) / (C + D + M)'
+    >>> soft.tau([[40, 20, 0], [9, 9, 9], [0, 0, 40]]).item()  # 80 concordant pairs, 20 that the metric ties
+    0.8
     """
-    human_scores = human_scores[human_scores["metric"] == gold] if gold else human_scores
-    found, shared = {}, sorted(_pairs(metric_scores) & _pairs(human_scores))
-    if not shared:
-        raise DataError("Metrics and humans scored no language pair in common. Check which scores were chosen.")
-    for pair in shared:
-        people = of_pair(human_scores, pair)
-        excluded = without
-        if excluded is None:
-            excluded = [name for name in map(str, people["system"].unique()) if name.startswith(PEOPLE)]
-        found[pair] = align(of_pair(metric_scores, pair), people, without=excluded)
-    return found
+
+    name: str
+    cells: str
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        rows = [row.split() for row in self.cells.split("/")]
+        if [len(row) for row in rows] != [3, 3, 3] or any(cell not in _VALUES for row in rows for cell in row):
+            raise DataError(
+                f"The matrix {self.name!r} reads {self.cells!r}. Write three rows of three cells, each 1, 0, -1 or X: "
+                "'1 0 -1 / X X X / -1 0 1'."
+            )
+
+    @property
+    def values(self) -> np.ndarray:
+        """Return the matrix as 3 × 3 numbers, NaN where a pair is left out."""
+        return np.array([[_VALUES[cell] for cell in row.split()] for row in self.cells.split("/")])
+
+    def pairs(self, counts: ArrayLike) -> np.ndarray:
+        """Count the pairs that take part. counts: … × 3 × 3, human by metric."""
+        return np.where(np.isnan(self.values), 0, np.asarray(counts)).sum(axis=(-2, -1))
+
+    def tau(self, counts: ArrayLike) -> np.ndarray:
+        """Return the mean of the cells over the pairs that take part, from -1 to 1; NaN where none does.
+
+        counts: … × 3 × 3 numbers of pairs, human by metric. The result keeps its sign. Stanchev et al. 2020 set bars
+        around numerator and denominator; read as absolute values they would make TER's official -0.04 a +0.04.
+        """
+        total = self.pairs(counts)
+        gain = np.nansum(self.values * np.asarray(counts, float), axis=(-2, -1))
+        return np.where(total > 0, gain / np.where(total > 0, total, 1), np.nan)
+
+    @property
+    def formula(self) -> str:
+        """Write the coefficient as a formula of numbers of pairs.
+
+        C concordant, D discordant, M tied by the metric alone, H tied by humans alone, B by both; a cell that counts
+        otherwise than its mirror image is written by itself, humans' order first.
+        """
+        found: dict[str, float] = {}
+        for symbol, names in _GROUPS.items():
+            values = [self.values[ORDERS.index(human), ORDERS.index(metric)] for human, metric in names]
+            alike = len(set(map(str, values))) == 1
+            found |= (
+                {symbol: values[0]}
+                if alike
+                else {f"({human}{metric})": v for (human, metric), v in zip(names, values, strict=True)}
+            )
+        gain = [symbol for symbol, value in found.items() if value == 1]
+        loss = [symbol for symbol, value in found.items() if value == -1]
+        above = " − ".join([" + ".join(gain) or "0", *loss])
+        return f"({above}) / ({' + '.join(symbol for symbol, value in found.items() if not np.isnan(value)) or '0'})"
+
+    @property
+    def opposite(self) -> Matrix:
+        """Return the matrix that gives a negated metric the negated coefficient: columns turned, signs changed."""
+        turned = {value: cell for cell, value in _VALUES.items() if not np.isnan(value)}
+        rows = [" ".join(turned.get(-v + 0.0, "X") for v in row[::-1]) for row in self.values]
+        return Matrix(f"{self.name}, opposite", " / ".join(rows), self.title)
+
+    @property
+    def symmetric(self) -> bool:
+        """Tell whether negating a metric negates its coefficient, so that a strong negative one means as much."""
+        return np.array_equal(self.values, self.opposite.values, equal_nan=True)
+
+    @property
+    def printed(self) -> pd.DataFrame:
+        """Print the matrix as a table: a row per human order, a column per order of the metric."""
+        rows = [row.split() for row in self.cells.split("/")]
+        frame = pd.DataFrame(rows, columns=[f"metric {order}" for order in ORDERS])
+        frame.insert(0, "human", list(ORDERS))
+        return frame
 
 
-def pick(scored: Mapping[str, Scores], pair: str) -> Scores:
-    """Return the scores of a language pair, or raise DataError naming those there are."""
-    if pair not in scored:
-        raise DataError(f"There are no scores of {pair!r}. Choose among {', '.join(scored)}.")
-    return scored[pair]
+#: Table 4 (Macháček and Bojar 2014; Ma et al. 2019) and Table 5 of Stanchev et al. 2020.
+VARIANTS = {
+    matrix.name: matrix
+    for matrix in (
+        Matrix("no penalty", "1 X -1 / X X X / -1 X 1", "Table 4a: pairs that a metric ties are left out"),
+        Matrix("soft", "1 0 -1 / X X X / -1 0 1", "Table 4b: such pairs count as neither right nor wrong"),
+        Matrix("hard", "1 -1 -1 / X X X / -1 -1 1", "Table 4c, the official one: such pairs count as wrong"),
+        Matrix("human ties", "1 0 -1 / 0 1 0 / -1 0 1", "Table 5, accuracy-like: ties of both count as right"),
+        Matrix("human ties, error-like", "1 0 -1 / 0 -1 0 / -1 0 1", "Table 5 for a metric of errors"),
+    )
+}
+
+
+def count(human: ArrayLike, metric: ArrayLike) -> np.ndarray:
+    """Count pairs by order: 3 × 3, humans' <, =, > by the metric's. human, metric: -1, 0 or 1 a pair.
+
+    >>> count([-1, -1, 0, 1], [-1, 0, 0, -1]).tolist()
+    [[1, 1, 0], [0, 1, 0], [1, 0, 0]]
+    """
+    cell = (np.asarray(human, int) + 1) * 3 + np.asarray(metric, int) + 1
+    return np.bincount(cell.reshape(-1), minlength=9).reshape(3, 3)
+
+
+def overview(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+    """List matrices: variant, what it is, the formula that follows from it, symmetric, mirrored (yes or no).
+
+    symmetric: negating a metric negates its coefficient. mirrored: it does, once the matrix is changed for another of
+    these, as Table 5 for accuracies is for the one for error rates.
+    """
+    listed = (matrices or VARIANTS).values()
+    rows: list[dict[str, Any]] = []
+    for matrix in listed:
+        mirrored = any(np.array_equal(other.values, matrix.opposite.values, equal_nan=True) for other in listed)
+        answers = {"symmetric": _YES[matrix.symmetric], "mirrored": _YES[mirrored]}
+        rows.append({"variant": matrix.name, "meaning": matrix.title, "formula": matrix.formula} | answers)
+    return pd.DataFrame(rows)
+
+
+def cells(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+    """List all cells of matrices as rows: variant, human, metric, value (1, 0, -1 or X)."""
+    rows = []
+    for name, matrix in (matrices or VARIANTS).items():
+        for (human, metric), value in zip(CELLS, matrix.cells.replace("/", " ").split(), strict=True):
+            number = value if value == "X" else int(value)
+            rows.append({"variant": name, "human": human, "metric": metric, "value": number})
+    return pd.DataFrame(rows)
+
+
+def grid(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+    """Lay matrices out in a row each: variant, and a column a cell, human order first."""
+    table = cells(matrices).pivot(index="variant", columns=["human", "metric"], values="value")
+    table = table.loc[list(matrices or VARIANTS), CELLS].set_axis(
+        [f"{human} {metric}" for human, metric in CELLS], axis=1
+    )
+    return table.reset_index()
+
+
+def examples(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+    """Work out the four examples of Stanchev et al. 2020, section 3, under each matrix.
+
+    Columns example, then tau under each matrix. A metric has so many concordant, discordant and tied pairs; humans tie
+    none.
+    """
+    cases = {
+        "99 ties, 1 concordant": (1, 0, 99),
+        "70 concordant, 30 discordant": (70, 30, 0),
+        "20 ties, 80 concordant": (80, 0, 20),
+        "80 ties, 20 concordant": (20, 0, 80),
+    }
+    rows = []
+    for example, (right, wrong, tied) in cases.items():
+        counts = np.array([[0, 0, 0], [0, 0, 0], [wrong, tied, right]])
+        rows.append({"example": example} | {n: float(m.tau(counts)) for n, m in (matrices or VARIANTS).items()})
+    return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Keep pairs of translations of one segment, each pair once.
+
+    first, second: positions in ``systems``; segment: position in ``segments`` (or of the ranking that a pair comes
+    from); difference: how much better the first one is; same: both are the same text, character by character.
+    """
+
+    systems: tuple[str, ...]
+    segments: tuple[str, ...]
+    first: np.ndarray
+    second: np.ndarray
+    segment: np.ndarray
+    difference: np.ndarray
+    same: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def from_scores(scores: Scores, *, outputs: pd.DataFrame | None = None) -> Pairs:
+    """Pair all systems' translations of each segment that have a human score.
+
+    outputs: system, doc, segment, hypothesis, from which identical translations are detected; without it, no pair is
+    known to be identical.
+    """
+    first, second = np.triu_indices(len(scores.systems), 1)
+    both = scores.judged[first] & scores.judged[second]
+    pair, segment = np.nonzero(both)
+    first, second = first[pair], second[pair]
+    texts = np.full(scores.human.shape, -1) if outputs is None else _texts(outputs, scores)
+    return Pairs(
+        systems=scores.systems,
+        segments=scores.segments,
+        first=first,
+        second=second,
+        segment=segment,
+        difference=scores.human[first, segment] - scores.human[second, segment],
+        same=(texts[first, segment] == texts[second, segment]) & (texts[first, segment] >= 0),
+    )
+
+
+def from_ranks(rankings: pd.DataFrame) -> Pairs:
+    """Pair the translations that an annotator ranked together: relative ranking (RR).
+
+    rankings: annotator, doc, segment, system, rank (1 the best, equal ranks are ties). Two annotators' rankings of one
+    segment are two rankings. Order the pairs with threshold 1.
+
+    >>> ranked = pd.DataFrame({"annotator": "a", "doc": "d", "segment": "1", "system": list("ABC"), "rank": [1, 1, 2]})
+    >>> order(from_ranks(ranked), threshold=1).tolist()
+    [0, 1, 1]
+    """
+    names, system = np.unique(rankings["system"].astype("str"), return_inverse=True)
+    keys = pd.MultiIndex.from_frame(rankings[["annotator", "doc", "segment"]].astype("str"))
+    codes, unique = keys.factorize()
+    ranks = np.full((len(names), len(unique)), np.nan)
+    if pd.Series(codes * len(names) + system).duplicated().any():
+        raise DataError("An annotator ranked a system twice in one segment. Keep one of the ranks.")
+    ranks[system, codes] = rankings["rank"]
+    labels = tuple(f"{doc}:{segment}" for _, doc, segment in unique)
+    scores = Scores((), tuple(map(str, names)), labels, np.empty((0, *ranks.shape)), -ranks)
+    return from_scores(scores)
+
+
+def order(pairs: Pairs, *, threshold: float = 25.0, boundary: str = "at least") -> np.ndarray:
+    """Say for each pair whether the first translation is worse (-1), better (1), or neither (0): DARR's order.
+
+    boundary: "at least" orders differences from the threshold on, as Stanchev et al. 2020 describe ("less than 25" are
+    removed) and WMT20's official counts confirm; "more than" leaves out those equal to it. Source: Bojar et al. 2017.
+    """
+    return np.where(ordered_up_to(pairs, [threshold], boundary=boundary) > 0, np.sign(pairs.difference), 0).astype(int)
+
+
+def ordered_up_to(
+    pairs: Pairs, thresholds: list[float], *, boundary: str = "at least", tie_identical: bool = False
+) -> np.ndarray:
+    """Count, for each pair, the thresholds at which it is ordered.
+
+    thresholds: ascending. tie_identical: identical translations are equal, whatever their scores; WMT leaves them as
+    scored.
+    """
+    if boundary not in BOUNDARIES:
+        raise DataError(f"boundary is {boundary!r}. Choose {' or '.join(BOUNDARIES)}.")
+    if list(thresholds) != sorted(thresholds) or thresholds[0] < 0:
+        raise DataError("Thresholds must ascend from 0 or more. Sort them.")
+    side: Literal["left", "right"] = "right" if boundary == "at least" else "left"
+    reached = np.searchsorted(thresholds, np.abs(pairs.difference), side=side)
+    tied = (pairs.difference == 0) | (pairs.same if tie_identical else False)
+    return np.where(tied, 0, reached)
+
+
+def pairwise_wins(pairs: Pairs, better: np.ndarray) -> np.ndarray:
+    """Count how often each system (row) beats each other one (column). better: the order of each pair."""
+    size = len(pairs.systems)
+    winner, loser = np.where(better > 0, (pairs.first, pairs.second), (pairs.second, pairs.first))[:, better != 0]
+    return np.bincount(winner * size + loser, minlength=size * size).reshape(size, size)
+
+
+def expected_wins(pairs: Pairs, better: np.ndarray) -> pd.DataFrame:
+    """Rank systems by the mean probability to beat another system: Expected Wins, columns system, expected_wins, rank.
+
+    The probability is wins over wins and losses, ties left out; opponents never met do not count. Source: Koehn 2012.
+    """
+    won = pairwise_wins(pairs, better).astype(float)
+    met = won + won.T
+    share = np.divide(won, met, out=np.full_like(won, np.nan), where=met > 0)
+    against = (met > 0).sum(axis=1)
+    value = np.divide(np.nansum(share, axis=1), against, out=np.full(len(won), np.nan), where=against > 0)
+    return _ranked(pairs.systems, expected_wins=value)
+
+
+def rank_systems(assessed: pd.DataFrame, pairs: Pairs, better: np.ndarray, *, matches: int, seed: int) -> pd.DataFrame:
+    """Rank systems in three ways: mean assessments, Expected Wins and TrueSkill, by Expected Wins.
+
+    assessed: assessments of one language pair, with score and z. Other arguments: see ``trueskill``. Returns system,
+    score, z, expected_wins, rank_wins, mu, sigma, rank_skill.
+    """
+    won = expected_wins(pairs, better).rename(columns={"rank": "rank_wins"})
+    skill = trueskill(pairs, better, matches=matches, seed=seed).rename(columns={"rank": "rank_skill"})
+    mean = assessed.groupby(assessed["system"].astype("str"))[["score", "z"]].mean().reset_index()
+    return mean.merge(won).merge(skill).sort_values("expected_wins", ascending=False)
+
+
+def trueskill(pairs: Pairs, better: np.ndarray, *, matches: int = 5000, seed: int = 7) -> pd.DataFrame:
+    """Rank systems by TrueSkill: columns system, mu (estimated skill), sigma (its uncertainty), rank.
+
+    matches: pairs that are played, drawn without replacement in random order (all, where there are fewer). Ties are
+    draws, as probable as they are among the pairs. A system's skill does not drift, so the dynamics factor is 0.
+    Source: Herbrich et al. 2006; Sakaguchi et al. 2014. Caveat: the result depends somewhat on the order of play.
+    """
+    from trueskill import TrueSkill, rate_1vs1
+
+    played = np.random.default_rng(seed).permutation(len(pairs))[:matches]
+    draws = float(np.mean(better == 0)) if len(better) else 0.0
+    world = TrueSkill(draw_probability=min(draws, 0.99), tau=0)
+    skill = [world.create_rating() for _ in pairs.systems]
+    for pair in played:
+        one, other = pairs.first[pair], pairs.second[pair]
+        if better[pair] < 0:
+            one, other = other, one
+        skill[one], skill[other] = rate_1vs1(skill[one], skill[other], drawn=bool(better[pair] == 0), env=world)
+    return _ranked(pairs.systems, mu=[s.mu for s in skill], sigma=[s.sigma for s in skill])
+
+
+def _texts(outputs: pd.DataFrame, scores: Scores) -> np.ndarray:
+    """Number the texts, systems × segments, so that equal numbers are equal texts; -1 where there is none."""
+    index = pd.MultiIndex.from_arrays(
+        [outputs["system"].astype("str"), outputs["doc"].astype("str") + ":" + outputs["segment"].astype("str")]
+    )
+    codes = pd.Series(pd.factorize(outputs["hypothesis"])[0], index=index)
+    wanted = pd.MultiIndex.from_product([scores.systems, scores.segments])
+    return codes.reindex(wanted, fill_value=-1).to_numpy().reshape(scores.human.shape)
+
+
+def _ranked(systems: tuple[str, ...], **values: np.ndarray | list[float]) -> pd.DataFrame:
+    """Sort systems by the first of the values, the highest first, with ranks."""
+    first = next(iter(values))
+    table = pd.DataFrame({"system": systems} | values).sort_values(first, ascending=False, ignore_index=True)
+    return table.assign(rank=table[first].rank(ascending=False, method="min").astype("Int64"))
 
 
 def tables(
     scores: Scores,
-    pairs: human.Pairs,
+    pairs: Pairs,
     *,
     thresholds: Sequence[float] = (OFFICIAL,),
     boundary: str = "at least",
@@ -69,7 +372,7 @@ def tables(
     One pass serves all thresholds: a pair is ordered up to its difference and tied by humans beyond. Pairs for which a
     metric lacks a score do not count for this metric.
     """
-    reached = human.ordered_up_to(pairs, list(thresholds), boundary=boundary, tie_identical=tie_identical)
+    reached = ordered_up_to(pairs, list(thresholds), boundary=boundary, tie_identical=tie_identical)
     said = np.sign(pairs.difference).astype(int)
     counted = np.zeros((len(scores.metrics), len(thresholds), 3, 3), dtype=int)
     for row, values in zip(counted, scores.values, strict=True):
@@ -98,7 +401,7 @@ def results(
     """
     frames = []
     for name, scores in scored.items():
-        pairs = human.from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
+        pairs = from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
         identical = outputs is not None
         counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary, tie_identical=identical)
         index = pd.MultiIndex.from_product([[name], scores.metrics, thresholds], names=["pair", "metric", "threshold"])
@@ -139,8 +442,8 @@ def kept(scored: Mapping[str, Scores], *, thresholds: Sequence[float], boundary:
     """Count the pairs that are left at each threshold (Figure 1): pair, direction, threshold, pairs, share of all."""
     frames = []
     for name, scores in scored.items():
-        pairs = human.from_scores(scores)
-        reached = human.ordered_up_to(pairs, list(thresholds), boundary=boundary)
+        pairs = from_scores(scores)
+        reached = ordered_up_to(pairs, list(thresholds), boundary=boundary)
         left = [int((reached > place).sum()) for place in range(len(thresholds))]
         direction = "into English" if name.endswith("-eng") else "out of English"
         columns = {"pair": name, "direction": direction, "threshold": thresholds, "pairs": left}
@@ -163,8 +466,8 @@ def ties(
     """
     rows = []
     for name, scores in scored.items():
-        pairs = human.from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
-        ordered = human.order(pairs, threshold=threshold) != 0
+        pairs = from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
+        ordered = order(pairs, threshold=threshold) != 0
         for metric, values in zip(scores.metrics, scores.values, strict=True):
             tied = ordered & (values[pairs.first, pairs.segment] == values[pairs.second, pairs.segment])
             counts = [int(chosen.sum()) for chosen in (ordered, ordered & pairs.same, tied, tied & pairs.same)]
@@ -198,8 +501,8 @@ def identical_but_ordered(
 
 def _identical(scores: Scores, outputs: pd.DataFrame, threshold: float, boundary: str) -> pd.DataFrame:
     texts = of_pair(outputs, scores.pair)
-    pairs = human.from_scores(scores, outputs=texts)
-    found = np.flatnonzero(pairs.same & (human.order(pairs, threshold=threshold, boundary=boundary) != 0))
+    pairs = from_scores(scores, outputs=texts)
+    found = np.flatnonzero(pairs.same & (order(pairs, threshold=threshold, boundary=boundary) != 0))
     found = found[np.argsort(-np.abs(pairs.difference[found]), kind="stable")]
     up = pairs.difference[found] > 0
     better, worse = (np.where(up == yes, pairs.first[found], pairs.second[found]) for yes in (True, False))
@@ -248,7 +551,7 @@ def negated(scores: Scores, *, metrics: Collection[str], variants: Mapping[str, 
 
     The sum is 0 where the variant is symmetric.
     """
-    pairs = human.from_scores(scores)
+    pairs = from_scores(scores)
     counts = tables(scores.only(list(metrics)), pairs)[:, 0]
     rows = []
     for metric, table in zip(metrics, counts, strict=True):
@@ -256,8 +559,3 @@ def negated(scores: Scores, *, metrics: Collection[str], variants: Mapping[str, 
             one, other = float(matrix.tau(table)), float(matrix.tau(table[:, ::-1]))
             rows.append({"metric": metric, "variant": name, "tau": one, "tau_negated": other, "sum": one + other})
     return pd.DataFrame(rows)
-
-
-def _pairs(table: pd.DataFrame) -> set[str]:
-    """Name the language pairs of a table."""
-    return {"-".join(ends) for ends in table[["src_lang", "tgt_lang"]].drop_duplicates().astype("str").to_numpy()}

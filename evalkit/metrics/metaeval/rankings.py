@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.metrics.metaeval.scores import Scores
-from evalkit.metrics.metaeval.significance import significance
+from evalkit.metrics.metaeval.significance import perm_both
 from evalkit.stats.correlation import kendall_b
 
 #: The statistics that WMT's metrics tasks have ranked by since 2020, and how they are called in short.
@@ -59,12 +59,12 @@ def every_test(
     """Test every two metrics by each statistic that a test is made for, in all language pairs.
 
     shown: statistics that are looked at. SPA, whose every swap needs permutation tests of its own, is tested only where
-    it is among them, with a twentieth of the draws. Returns the columns of ``significance.significance``.
+    it is among them, with a twentieth of the draws. Returns the columns of ``significance.perm_both``.
     """
     plan = [(scores, name, draws) for scores in systems.values() for name in ("pearson", "accuracy_3way")]
     plan += [(scores, name, draws) for scores in segments.values() for name in ("pearson", "acc_eq")]
     plan += [(scores, "spa", draws // 20) for scores in segments.values() if "SPA" in shown]
-    parts = [significance(scores, statistic=name, draws=count, seed=seed) for scores, name, count in plan]
+    parts = [perm_both(scores, statistic=name, draws=count, seed=seed) for scores, name, count in plan]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -83,8 +83,8 @@ def from_ratings(values: pd.DataFrame, name: str) -> pd.DataFrame:
 def side_by_side(values: pd.DataFrame) -> pd.DataFrame:
     """Rank metrics under each statistic: a row per metric, a column per statistic, best mean rank first.
 
-    values: one language pair's results of ``chance.every_statistic`` at both levels. Ranks start at 1, equals share the
-    better rank. A statistic that a metric has no value for stays empty.
+    values: one language pair's results of ``every_statistic`` at both levels. Ranks start at 1, equals share the better
+    rank. A statistic that a metric has no value for stays empty.
     """
     named = values.assign(label=label(values))
     named = named[named["label"].isin(MAIN.values())]

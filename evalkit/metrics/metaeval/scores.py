@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,8 @@ from evalkit import DataError
 from evalkit.data.provenance import source_of
 from evalkit.data.schemas import ITEM
 
+#: How the names of human translations, and of the synthetic reference of WMT23, begin in WMT's files.
+PEOPLE = ("Human", "ref", "synthetic_ref")
 #: The only "segment" of scores of whole systems.
 _WHOLE = pd.MultiIndex.from_tuples([("", "")], names=ITEM[1:])
 
@@ -77,7 +79,9 @@ def align(
     >>> scores.metrics, scores.systems, scores.values.tolist(), scores.human.tolist()
     (('length',), ('A', 'B'), [[[9.0], [7.0]]], [[-1.0], [-5.0]])
     """
-    pair = _one_pair(metric_scores, human_scores)
+    pairs = _names(metric_scores) | _names(human_scores)
+    if len(pairs) != 1:
+        raise DataError(f"The scores are of several language pairs: {', '.join(sorted(pairs))}. Choose one of them.")
     gold = _distinct(human_scores["metric"])
     if len(gold) > 1:
         raise DataError(f"There are several human scores, {' and '.join(gold)}. Choose the rows of one of them.")
@@ -98,9 +102,47 @@ def align(
         values=values,
         human=human,
         data=source_of(metric_scores)["name"] if data is None else data,
-        pair=pair,
+        pair=pairs.pop(),
         gold=gold[0],
     )
+
+
+def of_pair(table: pd.DataFrame, pair: str) -> pd.DataFrame:
+    """Choose the rows of a language pair by its name, such as eng-deu."""
+    source, _, target = pair.partition("-")
+    return table[(table["src_lang"] == source) & (table["tgt_lang"] == target)]
+
+
+def each_pair(
+    metric_scores: pd.DataFrame,
+    human_scores: pd.DataFrame,
+    *,
+    gold: str = "",
+    without: Collection[str] | None = None,
+) -> dict[str, Scores]:
+    """Align metrics with human scores in every language pair that both tables have, by the name of the pair.
+
+    gold: which human scores, where there are several kinds. without: systems to leave out; None leaves out human
+    translations (``PEOPLE``). Raises DataError where the tables share no language pair.
+    """
+    human_scores = human_scores[human_scores["metric"] == gold] if gold else human_scores
+    found, shared = {}, sorted(_names(metric_scores) & _names(human_scores))
+    if not shared:
+        raise DataError("Metrics and humans scored no language pair in common. Check which scores were chosen.")
+    for pair in shared:
+        people = of_pair(human_scores, pair)
+        excluded = without
+        if excluded is None:
+            excluded = [name for name in map(str, people["system"].unique()) if name.startswith(PEOPLE)]
+        found[pair] = align(of_pair(metric_scores, pair), people, without=excluded)
+    return found
+
+
+def pick(scored: Mapping[str, Scores], pair: str) -> Scores:
+    """Return the scores of a language pair, or raise DataError naming those there are."""
+    if pair not in scored:
+        raise DataError(f"There are no scores of {pair!r}. Choose among {', '.join(scored)}.")
+    return scored[pair]
 
 
 def coverage(*scores: Scores) -> pd.DataFrame:
@@ -141,6 +183,12 @@ def averaged(scores: Scores, units: Sequence[str]) -> Scores:
     return replace(scores, segments=tuple(names), values=mean(scores.values), human=mean(scores.human))
 
 
+def of_systems(scores: Scores) -> Scores:
+    """Average scores of segments over each system; all cells must be there."""
+    values, human = scores.values.mean(axis=2, keepdims=True), scores.human.mean(axis=1, keepdims=True)
+    return replace(scores, segments=("",), values=values, human=human)
+
+
 def described(scores: Scores, table: pd.DataFrame) -> pd.DataFrame:
     """Put in front of a table which data and language pair it is about."""
     return pd.concat([pd.DataFrame({"data": scores.data, "pair": scores.pair}, index=table.index), table], axis=1)
@@ -170,12 +218,9 @@ def pairings(scores: Scores) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarra
         yield cells & others, np.concatenate([some, more]), np.column_stack([one, other + len(some)])
 
 
-def _one_pair(*tables: pd.DataFrame) -> str:
-    """Name the language pair that all tables are of."""
-    found = {"-".join(row) for table in tables for row in table[["src_lang", "tgt_lang"]].drop_duplicates().to_numpy()}
-    if len(found) != 1:
-        raise DataError(f"The scores are of several language pairs: {', '.join(sorted(found))}. Choose one of them.")
-    return found.pop()
+def _names(table: pd.DataFrame) -> set[str]:
+    """Name the language pairs of a table."""
+    return {"-".join(ends) for ends in table[["src_lang", "tgt_lang"]].drop_duplicates().astype("str").to_numpy()}
 
 
 def _distinct(column: pd.Series) -> list[str]:

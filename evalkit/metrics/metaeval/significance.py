@@ -1,31 +1,59 @@
-"""Test whether one metric agrees better with humans than another, for all pairs of metrics."""
+"""Test whether one metric agrees better with humans than another, for all pairs of metrics at once: PERM-BOTH.
+
+The two metrics' scores, each standardised, are swapped in random cells. A swapped score is linear in the mask of
+swapped cells, so the products of masks with a few columns per metric serve every pair of metrics: they give the sums,
+sums of squares and covariances with the human scores of all swapped metrics. Swapping all other cells instead turns a
+difference round, so each mask is used together with its complement. Differences are compared with a tolerance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.metaeval import swaps
 from evalkit.metrics.metaeval.scores import Scores, described, pairings, patterns
-from evalkit.metrics.metaeval.spa import spa_test
-from evalkit.metrics.metaeval.ties import Comparisons
-from evalkit.stats.correlation import pearson
-from evalkit.stats.inference import TOLERANCE, Permuted
+from evalkit.metrics.metaeval.statistics import Comparisons, confidences, flipped, soft_accuracy
+from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hits
 
 #: The statistics that can be tested, by level.
 TESTED = {"system": ("pearson", "accuracy_3way"), "segment": ("pearson", "acc_eq", "spa")}
 _Tested = tuple[np.ndarray, np.ndarray, bool]  # differences, p-values, and whether these are exact, of pairs of metrics
 _Compare = Callable[[np.ndarray, np.ndarray, np.ndarray], _Tested]  # of cells, positions of metrics, pairs among them
 _COLUMNS = ["level", "statistic", "metric_a", "metric_b", "difference", "p", "exact"]
+_ROWS = 512  # masks of a block at most, so that what a pair of metrics needs stays in cache
+_PAIRS = 8  # pairs of metrics compared at once by SPA: what they need stays in cache
+_NEAR = 1e-6  # standard deviations per segment: twice what sums in single precision are off by on the data of WMT23
 
 
-def significance(
+@dataclass(frozen=True)
+class _Plan:
+    """Say how many swaps to draw where there are too many for all of them, and from which seed.
+
+    look: after every so many swaps, a comparison whose p is below or above ``settled`` ends; None: none ends early.
+    clusters: then also leave alone what can no longer decide where clusters end. part: which of several parts of the
+    swaps to draw.
+    """
+
+    draws: int = 1000
+    seed: int = 7
+    look: int | None = None
+    settled: tuple[float, float] = (0.02, 0.5)
+    clusters: bool = False
+    part: int | None = None
+
+    @property
+    def stream(self) -> int | tuple[int, int]:
+        """Seed what is drawn: that of a part differs from those of the others."""
+        return self.seed if self.part is None else (self.seed, self.part)
+
+
+def perm_both(
     scores: Scores,
     *,
     statistic: str,
@@ -58,7 +86,7 @@ def significance(
     >>> human = np.arange(5.0)[:, None]
     >>> two = np.stack([human, human[[0, 3, 2, 1, 4]]])
     >>> scores = Scores(("good", "fair"), tuple("ABCDE"), ("",), two, human)
-    >>> significance(scores, statistic="pearson")[["metric_a", "difference", "p", "exact"]].round(9).values.tolist()
+    >>> perm_both(scores, statistic="pearson")[["metric_a", "difference", "p", "exact"]].round(9).values.tolist()
     [['good', 0.4, 0.25, True]]
     """
     if statistic not in TESTED[scores.level]:
@@ -66,12 +94,12 @@ def significance(
         raise DataError(f"{statistic!r} cannot be tested on scores of {scores.level}s. Choose among {known}.")
     if unit not in ("pair", "item"):
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
-    plan = swaps.Plan(draws, seed, look, settled, clusters)
+    plan = _Plan(draws, seed, look, settled, clusters)
     if statistic == "acc_eq":
         return _table(scores, scores.level, statistic, _of_ties(scores, unit, plan))
     if statistic == "spa":
         return _table(scores, "system", statistic, _of_spa(scores, flips, plan))
-    test = swaps.pearson_test if statistic == "pearson" else swaps.accuracy_test
+    test = _pearson_test if statistic == "pearson" else _accuracy_test
 
     def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
         return _tested(test(scores.values[members][:, cells], scores.human[cells], pairs, plan))
@@ -85,7 +113,7 @@ def pooled_accuracy(sets: Sequence[Scores], *, draws: int = 1000, seed: int = 7)
     sets: scores of systems, one test set (or language pair) each; metrics count that scored all systems of all of them.
     Systems are compared within their set; metrics are standardised over all sets together, as WMT does.
     Returns metric, value (share of all pairs), n (pairs); and metric_a (the better one), metric_b, difference, p, exact
-    as ``significance``. Source: Kocmi et al. 2021 for accuracy over language pairs; Freitag et al. 2022, 2023.
+    as ``perm_both``. Source: Kocmi et al. 2021 for accuracy over language pairs; Freitag et al. 2022, 2023.
     """
     names = [name for name in sets[0].metrics if all(name in each.metrics for each in sets)]
     parts = [each.only(names) for each in sets]
@@ -100,47 +128,11 @@ def pooled_accuracy(sets: Sequence[Scores], *, draws: int = 1000, seed: int = 7)
     right = np.sign(values[:, i] - values[:, j]) == np.sign(human[i] - human[j])
     table = pd.DataFrame({"metric": names, "value": right.mean(axis=1), "n": len(i)})
     pairs = np.column_stack(np.triu_indices(len(names), 1))
-    test = swaps.accuracy_test(values, human, pairs, swaps.Plan(draws, seed), sets=number)
+    test = _accuracy_test(values, human, pairs, _Plan(draws, seed), sets=number)
     ahead = test.observed >= -TOLERANCE
     a, b = (np.array(names)[np.where(ahead, *(pairs[:, side] for side in order))] for order in ((0, 1), (1, 0)))
     compared = {"metric_a": a, "metric_b": b, "difference": np.abs(test.observed), "p": test.p, "exact": test.exact}
     return table, pd.DataFrame(compared)
-
-
-def williams(scores: Scores) -> pd.DataFrame:
-    """Test every two metrics' Pearson correlations by Williams' test; the columns of ``significance``.
-
-    For scores of systems, or of segments in one sample. p is one-sided, ``exact`` False: the test takes scores for
-    normal and cells for independent. Source: Williams 1959; Graham & Baldwin 2014.
-    """
-
-    def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
-        values, (a, b) = scores.values[members][:, cells], pairs.T
-        r = pearson(values, scores.human[cells])
-        return r[a] - r[b], williams_p(r[a], r[b], pearson(values[a], values[b]), n=int(cells.sum())), False
-
-    return _table(scores, scores.level, "pearson", compare)
-
-
-def williams_p(r_a: ArrayLike, r_b: ArrayLike, r_ab: ArrayLike, *, n: int) -> np.ndarray:
-    """Return the one-sided p of Williams' test that the larger of two dependent correlations is larger.
-
-    r_a, r_b: correlations of two metrics with the humans, r_ab: with each other; n: cells. Student's t with n - 3
-    degrees of freedom. Source: Williams 1959, in the form of Steiger 1980, equation 7.
-
-    >>> (2 * williams_p(0.5, 0.4, 0.1, n=103)).round(2).item()  # Steiger's case A, two-sided
-    0.37
-    """
-    r_a, r_b, r_ab = (np.asarray(r, float) for r in (r_a, r_b, r_ab))
-    if n < 4:
-        return np.full(np.broadcast(r_a, r_b, r_ab).shape, np.nan)
-    determinant = 1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab
-    mean = (r_a + r_b) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(r_a - r_b) * np.sqrt(
-            (n - 1) * (1 + r_ab) / (2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_ab) ** 3)
-        )
-    return stats.t.sf(t, n - 3)
 
 
 def _table(scores: Scores, level: str, statistic: str, compare: _Compare) -> pd.DataFrame:
@@ -166,13 +158,13 @@ def _undefined(pairs: np.ndarray) -> _Tested:
     return np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), False
 
 
-def _of_ties(scores: Scores, unit: str, plan: swaps.Plan) -> _Compare:
+def _of_ties(scores: Scores, unit: str, plan: _Plan) -> _Compare:
     """Prepare the test of acc_eq: calibrate each metric on all its cells, compare two on the cells they share."""
     thresholds = np.zeros(len(scores.metrics))
     for cells, members in patterns(scores):
         compared = Comparisons(scores.human, cells)
         for number in members if compared.segments else ():
-            thresholds[number] = compared.calibrated(compared.differences(scores.values[number]))[1]
+            thresholds[number] = compared.calibrated(compared.differences(scores.values[number]))
 
     def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
         compared = Comparisons(scores.human, cells)
@@ -186,7 +178,7 @@ def _of_ties(scores: Scores, unit: str, plan: swaps.Plan) -> _Compare:
     return compare
 
 
-def _by_pairs(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: swaps.Plan) -> _Tested:
+def _by_pairs(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: _Plan) -> _Tested:
     """Swap what is right pair by pair: only pairs on which two metrics differ matter, and each is a toss of a coin.
 
     With equally many pairs in every segment the p-value is the binomial's (McNemar's exact test); else the tosses of
@@ -211,26 +203,252 @@ def _by_pairs(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan:
     return _tested(Permuted(observed, hits, plan.draws, exact=False))
 
 
-def _by_items(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: swaps.Plan) -> _Tested:
+def _by_items(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: _Plan) -> _Tested:
     """Swap what is right segment by segment."""
     segments, place = np.unique(compared.segment, return_inverse=True)
     each = np.stack([np.bincount(place, compared.weight * row, len(segments)) for row in right])  # metrics × segments
     accuracy = each.sum(axis=1)
     observed = accuracy[pairs[:, 0]] - accuracy[pairs[:, 1]]
-    return _tested(swaps.swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), plan))
+    return _tested(_swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), plan))
 
 
 def _item_hits(each: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray) -> np.ndarray:
     flipped = each @ (1 - 2 * masks.T)
-    return swaps.reached(flipped[pairs[:, 0]] - flipped[pairs[:, 1]], observed)
+    return _reached(flipped[pairs[:, 0]] - flipped[pairs[:, 1]], observed)
 
 
-def _of_spa(scores: Scores, flips: int, plan: swaps.Plan) -> _Compare:
+def _of_spa(scores: Scores, flips: int, plan: _Plan) -> _Compare:
     """Prepare the test of SPA, on the segments for which all systems are scored."""
 
     def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
         columns = cells.all(axis=0)
         values, human = scores.values[members][:, :, columns], scores.human[:, columns]
-        return _tested(spa_test(values, human, pairs, plan, flips=flips))
+        return _tested(_spa_test(values, human, pairs, plan, flips=flips))
 
     return compare
+
+
+def _swapped(
+    hits: Callable[[np.ndarray], np.ndarray], observed: np.ndarray, cells: int, plan: _Plan, *, block: int | None = None
+) -> Permuted:
+    """Add up hits over all swaps of so many cells where they are few (``EXACT_UP_TO``), else over random ones.
+
+    hits: maps masks (batch, cells) of zeros and ones to how many of them and their complements reach the difference,
+    one number per pair of metrics, as ``observed`` has them.
+    """
+    return count_hits(
+        lambda masks: hits(masks.astype(float)),
+        observed,
+        Swaps(cells),
+        resamples=plan.draws,
+        seed=plan.stream,
+        block=block or max(1, min(_ROWS, BATCH // cells)),
+        mirrored=True,
+    )
+
+
+def _in_rounds(
+    test: Callable[[np.ndarray, _Plan], Permuted],
+    observed: np.ndarray,
+    plan: _Plan,
+    *,
+    matter: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Permuted:
+    """Draw ``plan.look`` swaps at a time, and after each round only for those comparisons that are not settled.
+
+    test: maps positions of comparisons and a plan of one round to what it found. Each comparison has its own number of
+    arrangements. matter: maps which comparisons are settled as significant to which still matter; None: all do.
+    Source: mt-metrics-eval, with which WMT ranks metrics; p counts (hits + 1) / (swaps + 1) all the same.
+    """
+    everything = np.arange(len(observed))
+    if plan.look is None or plan.look >= plan.draws:
+        return test(everything, replace(plan, look=None))
+    hits, drawn = np.zeros((2, len(observed)), np.int64)
+    left = everything
+    for part, start in enumerate(range(0, plan.draws, plan.look)):
+        if len(left):
+            found = test(left, replace(plan, draws=min(plan.look, plan.draws - start), look=None, part=part))
+            if found.exact:
+                return found
+            hits[left] += found.hits
+            drawn[left] += found.arrangements
+            share = hits / drawn
+            going_on = (share >= plan.settled[0]) & (share <= plan.settled[1])
+            if matter is not None:
+                going_on &= matter(share < plan.settled[0])
+            left = left[going_on[left]]
+    return Permuted(observed, hits, drawn, exact=False)
+
+
+def deciding(values: np.ndarray, pairs: np.ndarray, significant: np.ndarray) -> np.ndarray:
+    """Mark the pairs of metrics that can still decide where clusters of metrics end.
+
+    values: of the metrics, in the order of their names; pairs × 2 positions; significant: which pairs differ for sure.
+    A cluster is a stretch of the ranking without a significant difference. Two metrics that such a difference lies
+    between, or belongs to, are never in one, so nobody asks how they compare.
+
+    >>> pairs = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> deciding(np.array([0.9, 0.8, 0.7]), pairs, np.array([True, False, False])).tolist()
+    [False, False, True]
+    """
+    rank = np.argsort(np.argsort(-values, kind="stable"))
+    upper, lower = np.sort(rank[pairs], axis=1).T
+    apart = np.zeros((len(values), len(values)), bool)
+    apart[upper[significant], lower[significant]] = True
+    within = np.logical_or.accumulate(np.logical_or.accumulate(apart[::-1], axis=0)[::-1], axis=1)
+    return ~within[upper, lower]
+
+
+def _reached(difference: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Count along the last axis the masks that reach the observed difference, and the complements that do."""
+    least = np.abs(observed)[:, None] - TOLERANCE
+    return np.count_nonzero(difference >= least, axis=1) + np.count_nonzero(difference <= -least, axis=1)
+
+
+def _pearson_test(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, plan: _Plan) -> Permuted:
+    """Compare Pearson's r of metrics, two by two: differences (first less second), and hits of the better one.
+
+    values: metrics × cells, human: cells, without gaps; pairs: pairs × 2 positions of metrics, sorted by the first.
+    A swapped metric that does not vary has r = 0. The difference is NaN where a metric or human does not vary.
+    """
+    constant = np.ptp(values, axis=1) == 0
+    values, human = (_unit(each) for each in (values, human))
+    columns = np.concatenate([values * human, values / np.sqrt(len(human)), values**2])
+    r = np.where(constant | (not human.any()), np.nan, values @ human)
+    observed = r[pairs[:, 0]] - r[pairs[:, 1]]
+    return _swapped(partial(_pearson_hits, columns, r, pairs, observed), observed, len(human), plan)
+
+
+def _pearson_hits(
+    columns: np.ndarray, r: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray
+) -> np.ndarray:
+    shared, total, squares = (columns @ masks.T).reshape(3, len(r), -1)
+    hits = np.zeros(len(pairs), np.int64)
+    for a, some, others in _by_first(pairs):
+        moved = shared[a] - shared[others]
+        spread = squares[a] - squares[others]
+        off = (total[a] - total[others]) ** 2
+        np.subtract(1, off, out=off)  # both swapped metrics are off the mean 0 by as much
+        difference = _r(r[a] - moved, off - spread) - _r(r[others, None] + moved, off + spread)
+        hits[some] = _reached(difference, observed[some])
+    return hits
+
+
+def _accuracy_test(
+    values: np.ndarray, human: np.ndarray, pairs: np.ndarray, plan: _Plan, *, sets: np.ndarray | None = None
+) -> Permuted:
+    """Compare three-way accuracies of metrics, two by two, as ``_pearson_test`` does.
+
+    sets: the number of the test set that each system is of; only systems of one set are compared. None: all are of one.
+    Let t(u, v) tell whether systems i and j stand in the humans' relation when i has metric u's score and j has v's.
+    After swapping by the mask m, this pair of systems adds (t(a, a) - t(b, b)) (1 - m_i - m_j) + (t(b, a) - t(a, b))
+    (m_i - m_j) to the difference, which is linear in m: over all pairs, a constant and one weight for each system.
+    """
+    first, second = np.triu_indices(len(human), 1)
+    if sets is not None:
+        first, second = (side[sets[first] == sets[second]] for side in (first, second))
+    relation = np.sign(human[first] - human[second])
+    values = np.round(_unit(values), 12)  # scores of two metrics that are equal but for rounding are tied
+    own = np.sign(values[:, first] - values[:, second]) == relation
+    constant, weights = np.empty(len(pairs)), np.zeros((len(pairs), len(human)))
+    for a, some, others in _by_first(pairs):
+        same = own[a].astype(int) - own[others]
+        crossed = [
+            np.sign(one - other) == relation
+            for one, other in (
+                (values[others][:, first], values[a, second]),
+                (values[a, first], values[others][:, second]),
+            )
+        ]
+        mixed = crossed[0].astype(int) - crossed[1]
+        constant[some] = same.sum(axis=1)
+        for column, weight in ((first, mixed - same), (second, -mixed - same)):
+            for system in range(len(human)):
+                weights[some, system] += weight[:, column == system].sum(axis=1)
+    test = _swapped(partial(_linear_hits, constant, weights), constant, len(human), plan)
+    return Permuted(constant / len(first), test.hits, test.arrangements, test.exact)
+
+
+def _linear_hits(constant: np.ndarray, weights: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    return _reached(constant[:, None] + weights @ masks.T, constant)
+
+
+def _r(covariance: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Divide by the standard deviation, 0 where a swapped metric does not vary."""
+    covariance *= variance > TOLERANCE
+    return covariance / np.sqrt(np.maximum(variance, TOLERANCE))
+
+
+def _unit(values: np.ndarray) -> np.ndarray:
+    """Centre along the last axis and scale to length 1; what does not vary becomes 0."""
+    centred = values - values.mean(axis=-1, keepdims=True)
+    length = np.sqrt((centred**2).sum(axis=-1, keepdims=True))
+    varies = np.ptp(values, axis=-1, keepdims=True) > 0
+    return np.where(varies, centred / np.where(varies, length, 1), 0)
+
+
+def _by_first(pairs: np.ndarray) -> Iterator[tuple[int, slice, slice | np.ndarray]]:
+    """Group pairs by their first metric: it, where its pairs stand, and the others, as a slice if they are in a row."""
+    starts = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
+    for start, end in zip(starts, [*starts[1:], len(pairs)]):
+        yield int(pairs[start, 0]), slice(int(start), int(end)), _in_a_row(pairs[start:end, 1])
+
+
+def _in_a_row(places: np.ndarray) -> slice | np.ndarray:
+    """Return places as a slice, which takes no copy, if they are in a row."""
+    return slice(places[0], places[-1] + 1) if (np.diff(places) == 1).all() else places
+
+
+def _spa_test(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, plan: _Plan, *, flips: int) -> Permuted:
+    """Compare SPA of metrics, two by two, with PERM-BOTH on cells: differences, and hits of the better one.
+
+    values: metrics × systems × segments, human: systems × segments, without gaps; pairs: pairs × 2 positions.
+    Every swap needs new permutation tests of both swapped metrics; the flipped sums of the swapped cells are computed
+    once per metric and swap, in single precision, and put together for each pair of metrics. Where ``plan.look`` asks
+    for it, pairs that are settled after so many swaps are left alone from then on.
+    """
+    spread = values.std(axis=(1, 2), keepdims=True)
+    values = (values - values.mean(axis=(1, 2), keepdims=True)) / np.where(spread > 0, spread, 1)
+    mask = flipped(human.shape[1], flips=flips, seed=plan.seed)
+    gold = confidences((human @ mask)[:, None])
+    own = soft_accuracy(confidences((values @ mask).swapaxes(0, 1)), gold)
+    observed = own[pairs[:, 0]] - own[pairs[:, 1]]
+    single, flips32 = values.swapaxes(0, 1).astype(np.float32), mask.astype(np.float32)
+
+    def some(members: np.ndarray, rest: _Plan) -> Permuted:
+        needed, places = np.unique(pairs[members], return_inverse=True)
+        sides = single[:, needed], flips32, gold[0], places.reshape(-1, 2), observed[members]
+        return _swapped(partial(_spa_hits, *sides), observed[members], human.size, rest, block=8)
+
+    return _in_rounds(some, observed, plan, matter=partial(deciding, own, pairs) if plan.clusters else None)
+
+
+def _spa_hits(
+    values: np.ndarray, mask: np.ndarray, gold: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray
+) -> np.ndarray:
+    """Count hits of masks and their complements; values: systems × metrics × segments in single precision."""
+    systems, metrics, segments = values.shape
+    whole = (values.reshape(-1, segments) @ mask).reshape(systems, metrics, -1)
+    hits = np.zeros(len(pairs), np.int64)
+    for swap in masks.reshape(-1, systems, 1, segments).astype(np.float32):
+        moved = ((values * swap).reshape(-1, segments) @ mask).reshape(whole.shape)
+        stays = whole - moved
+        for first, some, others in _batches(pairs):
+            one, other = soft_accuracy(_of_swapped(stays, moved, first, others), gold).reshape(2, -1)
+            hits[some] += _reached((one - other)[:, None], observed[some])
+    return hits
+
+
+def _batches(pairs: np.ndarray) -> Iterator[tuple[int, slice, np.ndarray | slice]]:
+    """Cut pairs that share their first metric: it, where these pairs stand, and the others."""
+    for first, some, _ in _by_first(pairs):
+        for start in range(some.start, some.stop, _PAIRS):
+            batch = slice(start, min(start + _PAIRS, some.stop))
+            yield first, batch, _in_a_row(pairs[batch, 1])
+
+
+def _of_swapped(stays: np.ndarray, moved: np.ndarray, first: int, others: np.ndarray | slice) -> np.ndarray:
+    """Return the p-values of both swapped metrics of some pairs, first the first of each pair."""
+    one = stays[:, first, None] + moved[:, others]
+    other = stays[:, others] + moved[:, first, None]
+    return confidences(np.concatenate([one, other], axis=1), near=_NEAR)

@@ -6,7 +6,7 @@ What the tasks are, which metrics are in them and how differences are tested are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,12 +15,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.correlations import STATISTICS, correlations
 from evalkit.metrics.metaeval.rankings import rank_table
 from evalkit.metrics.metaeval.scores import Scores
-from evalkit.metrics.metaeval.significance import TESTED, pooled_accuracy, significance
-from evalkit.metrics.metaeval.spa import spa
-from evalkit.metrics.metaeval.ties import acc_eq
+from evalkit.metrics.metaeval.significance import TESTED, perm_both, pooled_accuracy
+from evalkit.metrics.metaeval.statistics import STATISTICS, acc_eq, correlations, spa
 from evalkit.stats.terms import join_names
 
 #: How a task's statistic is called on a page, by level, statistic and grouping.
@@ -44,7 +42,7 @@ _COLUMNS = ["task", "metric", "score", "cluster"]
 class Test:
     """Say how differences are tested: random swaps, when a test of SPA may end, and at which level. Defaults are WMT's.
 
-    look, settled: see ``significance``. flips: inside each test of SPA.
+    look, settled: see ``perm_both``. flips: inside each test of SPA.
     """
 
     draws: int = 1000
@@ -163,19 +161,16 @@ def _compared(row: Any, sets: list[Scores], test: Test) -> tuple[pd.DataFrame, p
     if row.statistic == "accuracy":
         return pooled_accuracy(sets, draws=test.draws, seed=test.seed)
     [scores] = sets
-    special: dict[str, Callable[[Scores], pd.DataFrame]] = {
-        "acc_eq": acc_eq,
-        "spa": lambda s: spa(s, flips=test.flips, seed=test.seed),
-    }
-    if row.statistic in special:
-        values = special[row.statistic](scores)
+    if row.statistic == "acc_eq":
+        values = acc_eq(scores)
+    elif row.statistic == "spa":
+        values = spa(scores, flips=test.flips, seed=test.seed)
     else:
         values = correlations(scores, statistics=[row.statistic], groupings=[row.grouping])
     if row.statistic not in TESTED[scores.level] or row.grouping != ("item" if row.statistic == "acc_eq" else "none"):
         return values, None
-    how: dict[str, Any] = {"look": test.look, "settled": test.settled, "clusters": True}
-    how |= {"draws": test.draws, "flips": test.flips, "seed": test.seed}
-    return values, significance(scores, statistic=row.statistic, **how)
+    how = {name: getattr(test, name) for name in ("draws", "flips", "look", "settled", "seed")}
+    return values, perm_both(scores, statistic=row.statistic, clusters=True, **how)
 
 
 def _clusters(values: pd.DataFrame, tests: pd.DataFrame | None, test: Test) -> pd.DataFrame:

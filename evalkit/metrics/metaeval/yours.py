@@ -3,41 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.testsets import TestSet
-from evalkit.metrics.metaeval import darr
 from evalkit.metrics.metaeval.rankings import ALPHA, WORDS, from_ratings
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.metaeval.scores import Scores, each_pair, pick
 from evalkit.stats.terms import join_names
 
 #: From how many robust standard deviations on a system's human score lies far from the others'.
 FAR = 2.5
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """Where one metric comes by one statistic.
 
-    place: by value, 1 is best, equals share it; of: how many metrics have a value. cluster and clusters: its own, and
-    how many there are. better, worse: metrics that it is significantly better, and worse, than. value, low, high: with
-    its 95 % interval, NaN where it has none.
+    place: by value, 1 is best, equals share it; of: how many metrics have a value. value, low, high: with its 95 %
+    interval. cluster: its own. better, worse: metrics that it is significantly better, and worse, than.
     """
 
     statistic: str
     place: int
     of: int
-    cluster: int
-    clusters: int
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
     value: float
     low: float
     high: float
+    cluster: int
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+
+    @property
+    def alike(self) -> int:
+        """How many metrics it is not distinguished from."""
+        return self.of - 1 - len(self.better) - len(self.worse)
 
 
 def aligned(testset: TestSet) -> tuple[dict[str, Scores], dict[str, Scores]]:
@@ -52,10 +53,10 @@ def aligned(testset: TestSet) -> tuple[dict[str, Scores], dict[str, Scores]]:
                 f"metric-scores/ has no scores of {level} of {testset.pair}, <metric>-<ref>.{level[:3]}.score. Add "
                 "those of the metrics that yours is to be compared with."
             )
-    segments = darr.each_pair(testset.metrics, testset.human, gold=testset.gold, without=apart)
-    systems = darr.each_pair(testset.of_systems, testset.human_of_systems, gold=testset.system_gold, without=apart)
+    segments = each_pair(testset.metrics, testset.human, gold=testset.gold, without=apart)
+    systems = each_pair(testset.of_systems, testset.human_of_systems, gold=testset.system_gold, without=apart)
     for level, found in (("segments", segments), ("systems", systems)):
-        if len(darr.pick(found, testset.pair).metrics) < 2:
+        if len(pick(found, testset.pair).metrics) < 2:
             raise DataError(
                 f"Only {found[testset.pair].metrics[0]} has scores of {level} of {testset.pair}. A comparison needs "
                 "two metrics: add the scores of another one to metric-scores/."
@@ -82,18 +83,14 @@ def standing(ranked: pd.DataFrame, tests: pd.DataFrame, *, statistic: str, metri
     row = own.iloc[0]
     sure = from_ratings(tests, statistic)
     sure = sure[sure["p"] <= ALPHA]
-    place = int((ranked["value"] > row["value"]).sum()) + 1
-    better = sure.loc[sure["metric_a"] == metric, "metric_b"]
-    worse = sure.loc[sure["metric_b"] == metric, "metric_a"]
     return Standing(
-        statistic,
-        place,
-        len(ranked),
-        int(row["rank"]),
-        int(ranked["rank"].max()),
-        tuple(better),
-        tuple(worse),
-        *(float(row[name]) for name in ("value", "low", "high")),
+        statistic=statistic,
+        place=int((ranked["value"] > row["value"]).sum()) + 1,
+        of=len(ranked),
+        **{name: float(row[name]) for name in ("value", "low", "high")},
+        cluster=int(row["rank"]),
+        better=tuple(sure.loc[sure["metric_a"] == metric, "metric_b"]),
+        worse=tuple(sure.loc[sure["metric_b"] == metric, "metric_a"]),
     )
 
 
@@ -104,24 +101,20 @@ def standings(leaders: Mapping[str, pd.DataFrame], tests: pd.DataFrame, metric: 
 
 def tabulate(found: Mapping[str, Standing | None]) -> pd.DataFrame:
     """Make a table of ``standings``: statistic, place, of, value, low, high, cluster, better, worse, alike (counts)."""
+    there = [one for one in found.values() if one is not None]
+    table = pd.DataFrame(there, columns=list(Standing._fields))
+    counts = {name: table[name].map(len) for name in ("better", "worse")}
+    return table.assign(**counts, alike=[one.alike for one in there])
+
+
+def neighbours(found: Mapping[str, Standing | None]) -> pd.DataFrame:
+    """Name what one's metric is significantly better and worse than: statistic, better, worse."""
     rows = [
-        {
-            "statistic": one.statistic,
-            "place": one.place,
-            "of": one.of,
-            "value": one.value,
-            "low": one.low,
-            "high": one.high,
-            "cluster": one.cluster,
-            "better": len(one.better),
-            "worse": len(one.worse),
-            "alike": one.of - 1 - len(one.better) - len(one.worse),
-        }
+        (one.statistic, ", ".join(one.better) or "none", ", ".join(one.worse) or "none")
         for one in found.values()
         if one is not None
     ]
-    columns = ["statistic", "place", "of", "value", "low", "high", "cluster", "better", "worse", "alike"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["statistic", "better", "worse"])
 
 
 def claims(found: Mapping[str, Standing | None], *, metric: str) -> list[str]:
@@ -134,12 +127,11 @@ def _claim(statistic: str, one: Standing | None, metric: str) -> str:
     if one is None:
         return f"By {words}, {metric} has no value: it has no scores of that level, or all are the same."
     ends = "" if np.isnan(one.low) else f", 95 % interval {one.low:.3f} to {one.high:.3f}"
-    alike = one.of - 1 - len(one.better) - len(one.worse)
     surely = [
         f"{how} than {join_names(names)}" for how, names in (("better", one.better), ("worse", one.worse)) if names
     ]
     known = f"the tests say that {metric} is {' and '.join(surely)}" if surely else "no test finds a difference"
-    rest = f"; claim nothing about the other {alike}" if alike else ""
+    rest = f"; claim nothing about the other {one.alike}" if one.alike else ""
     return f"By {words} ({one.value:.3f}{ends}), {known}{rest}."
 
 
@@ -250,16 +242,6 @@ def basis(testset: TestSet, found: Sequence[str]) -> str:
     others = [name for name in testset.golds if name != testset.gold]
     other = f" (also there: {join_names(others)}; -p gold=…)" if others else ""
     return f"The human scores are {testset.called}{other}. {set_apart(testset, found)}"
-
-
-def neighbours(found: Mapping[str, Standing | None]) -> pd.DataFrame:
-    """Name what one's metric is significantly better and worse than: statistic, better, worse."""
-    rows = [
-        (one.statistic, ", ".join(one.better) or "none", ", ".join(one.worse) or "none")
-        for one in found.values()
-        if one is not None
-    ]
-    return pd.DataFrame(rows, columns=["statistic", "better", "worse"])
 
 
 def headline(found: Mapping[str, Standing | None], testset: TestSet, values: pd.DataFrame) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.metrics.metaeval import matrices
+from evalkit.metrics.metaeval import darr
 from evalkit.metrics.metaeval.darr import OFFICIAL
 
 _YES = {True: "yes", False: "no"}
@@ -17,11 +17,11 @@ def claim_tables(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     printed: these claims, of which those of the paper's Table 3 are compared with what its prose says of it.
     """
-    cells, third = matrices.cells(), table3(printed)
+    cells, third = darr.cells(), table3(printed)
     return {
         "settings": pd.DataFrame([{"threshold": OFFICIAL}]),
-        "examples": matrices.examples(),
-        "symmetry": matrices.overview(),
+        "examples": darr.examples(),
+        "symmetry": darr.overview(),
         "matrices": cells,
         "alike": alike(cells),
         "balance": balance(cells),
@@ -34,15 +34,15 @@ def claim_tables(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def both_signs(cells: pd.DataFrame) -> pd.DataFrame:
     """Write the two matrices of Table 5 as the one that is printed: human, metric, value.
 
-    cells: as ``matrices.cells`` gives them. A cell in which they differ reads ``{accuracy-like,error-like}``.
+    cells: as ``darr.cells`` gives them. A cell in which they differ reads ``{accuracy-like,error-like}``.
 
-    >>> made = both_signs(matrices.cells())
+    >>> made = both_signs(darr.cells())
     >>> made["value"].tolist()
     [1, 0, -1, 0, '{1,-1}', 0, -1, 0, 1]
     """
     wide = cells.pivot(index=["human", "metric"], columns="variant", values="value")[list(_SIGNS)]
     one = [a if a == b else f"{{{a},{b}}}" for a, b in wide.to_numpy()]
-    found = pd.Series(one, index=wide.index, dtype=object).reindex(matrices.CELLS)
+    found = pd.Series(one, index=wide.index, dtype=object).reindex(darr.CELLS)
     return found.rename("value").rename_axis(["human", "metric"]).reset_index()
 
 
@@ -51,7 +51,7 @@ def alike(cells: pd.DataFrame) -> pd.DataFrame:
 
     Returns human, metric, alike (yes or no), tie (yes or no).
 
-    >>> alike(matrices.cells()).query("alike == 'no'")[["human", "metric"]].to_numpy().tolist()
+    >>> alike(darr.cells()).query("alike == 'no'")[["human", "metric"]].to_numpy().tolist()
     [['<', '='], ['>', '=']]
     """
     four = cells[~cells["variant"].isin(_SIGNS)]

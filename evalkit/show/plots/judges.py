@@ -107,7 +107,7 @@ def saved(table: pd.DataFrame, *, most: int = 8) -> Figure:
 
     Dots are averages; lines reach from the system, or pair, for which it saves least to that for which it saves most.
 
-    table: the result of ``powered.saved``. most: metrics drawn, those that save most of differences.
+    table: the result of ``ppi.saved``. most: metrics drawn, those that save most of differences.
     """
     wide = table.pivot(index="metric", columns="what", values="saved")
     best = wide.sort_values("difference of two systems", ascending=False, kind="stable").head(most).index

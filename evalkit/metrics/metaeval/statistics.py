@@ -1,0 +1,311 @@
+"""Statistics by which metrics are held against people: correlations, accuracy with ties (acc_eq), and SPA.
+
+Scores of segments are samples in three groupings: all cells together (``none``), the systems of a segment (``item``),
+or the segments of a system (``system``); values of the groups are averaged.
+
+Acc_eq compares every two systems within each segment. A metric ties two outputs whose scores differ by no more than a
+threshold; a pair is right where metric and humans give the same relation (<, = or >). The threshold that gives the
+highest accuracy is found exactly: raising it makes pairs right that humans tie, and wrong that were concordant, so the
+sorted differences of these two kinds, swept once, give the accuracy at every threshold.
+
+Soft pairwise accuracy (SPA) asks how closely a metric's confidence that one system beats another matches the humans'.
+For every two systems, a paired permutation test of their segment scores gives the p-value that the first is better:
+the share of random sign flips of the differences between their scores whose sum is at least as large as the observed.
+SPA is 1 less the mean distance of the metric's p-values from the humans'. With B a mask of the flipped segments, the
+flipped sum reaches the observed exactly where the first system's sum over B is no larger than the second's, so one
+product of masks with the scores of all systems serves every two of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.metrics.metaeval.scores import Scores, averaged, described, patterns
+from evalkit.stats.correlation import PairCounts, count_pairs, pearson, spearman
+from evalkit.stats.inference import TOLERANCE, Swaps
+
+#: How scores of segments are grouped before they are correlated.
+GROUPINGS = ("none", "item", "system")
+_OF_SAMPLES = {"pearson": pearson, "spearman": spearman}
+_OF_PAIRS = {
+    "kendall_b": PairCounts.kendall_b,
+    "kendall_c": PairCounts.kendall_c,
+    "accuracy_2way": PairCounts.accuracy_2way,
+    "accuracy_3way": PairCounts.accuracy_3way,
+}
+#: Statistics of two stacks of samples, of metric and human scores.
+STATISTICS = (*_OF_SAMPLES, *_OF_PAIRS)
+_COLUMNS = ["level", "statistic", "grouping", "metric", "value", "n", "groups"]
+_BINS = 8192  # enough that only few differences need sorting, few enough to stay in cache
+_LANES = 255  # bytes of ones that add up without overflow
+
+
+def every_statistic(*scores: Scores, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
+    """Evaluate every metric by all statistics that its level allows: correlations, and for segments acc_eq and SPA.
+
+    Returns data, pair, level, statistic, grouping, metric, value, n, groups.
+    """
+    tables = []
+    for each in scores:
+        tables.append(correlations(each))
+        if each.level == "segment":
+            tables += [acc_eq(each).drop(columns=["threshold", "ties"]), spa(each, flips=flips, seed=seed)]
+    return pd.concat(tables, ignore_index=True)
+
+
+def evaluate(metric: np.ndarray, human: np.ndarray, statistics: Sequence[str] = STATISTICS) -> dict[str, np.ndarray]:
+    """Compute statistics of samples along the last axis, pairs counted once: name -> a value for each sample."""
+    found = {name: _OF_SAMPLES[name](metric, human) for name in statistics if name in _OF_SAMPLES}
+    if len(found) < len(statistics):
+        pairs = count_pairs(metric, human)
+        found |= {name: _OF_PAIRS[name](pairs) for name in statistics if name in _OF_PAIRS}
+    return found
+
+
+def correlations(
+    scores: Scores, *, statistics: Sequence[str] = STATISTICS, groupings: Sequence[str] = GROUPINGS
+) -> pd.DataFrame:
+    """Correlate every metric with the human scores, by every statistic and grouping.
+
+    Returns data, pair, level, statistic, grouping, metric, value, n (cells used), groups (those with a defined value,
+    which ``value`` averages). Scores of systems know no grouping but ``none``. A group counts where it has at least two
+    cells and, for correlations, where neither side is constant; value is NaN where no group does.
+    Raises DataError for an unknown statistic or grouping. Source: as mt-metrics-eval, which averages in the same way.
+
+    >>> scores = Scores(("m",), ("A", "B", "C"), ("",), np.array([[[1.0], [2], [4]]]), np.array([[1.0], [2], [3]]))
+    >>> correlations(scores, statistics=["kendall_b", "pearson"])[["statistic", "value"]].round(3).values.tolist()
+    [['pearson', 0.982], ['kendall_b', 1.0]]
+    """
+    for name, known in [(s, STATISTICS) for s in statistics] + [(g, GROUPINGS) for g in groupings]:
+        if name not in known:
+            raise DataError(f"{name!r} is not known here. Choose among {', '.join(known)}.")
+    rows = []
+    for grouping in ["none"] if scores.level == "system" else groupings:
+        human = grouped(scores.human, grouping)
+        for metric, values in zip(scores.metrics, scores.values):
+            sample = grouped(values, grouping)
+            n = int((np.isfinite(sample) & np.isfinite(human)).sum())
+            for name, each in evaluate(sample, human, statistics).items():
+                defined = np.isfinite(each)
+                value = float(each[defined].mean()) if defined.any() else np.nan
+                rows.append((scores.level, name, grouping, metric, value, n, int(defined.sum())))
+    found = pd.DataFrame(rows, columns=_COLUMNS)
+    return described(scores, found.sort_values(["statistic", "grouping"], key=_order, kind="stable", ignore_index=True))
+
+
+def pair_differences(scores: Scores) -> pd.DataFrame:
+    """Correlate differences: of every two translations of a segment, the metric's with the humans', all in one sample.
+
+    Which segments are hard cancels out, and unlike accuracy the size of differences counts. Each pair is taken both
+    ways round, so that it does not matter which translation comes first; means are then 0.
+    Returns the columns of ``correlations``, with the statistic "pearson_differences" and the grouping "item"; n counts
+    pairs, groups the segments with at least one. Source: mt-metrics-eval, "pairwise difference Pearson".
+
+    >>> human, metric = np.array([[0.0], [1], [3]]), np.array([[[0.0], [1], [1]]])
+    >>> pair_differences(Scores(("m",), ("A", "B", "C"), ("s",), metric, human))["value"].round(3).tolist()
+    [0.756]
+    """
+    i, j = np.triu_indices(len(scores.systems), 1)
+    human = scores.human[i] - scores.human[j]
+    rows = []
+    for name, values in zip(scores.metrics, scores.values):
+        metric = values[i] - values[j]
+        both = np.isfinite(metric) & np.isfinite(human)
+        x, y = metric[both], human[both]
+        spread = np.sqrt((x @ x) * (y @ y))
+        value = float(x @ y / spread) if spread > 0 else np.nan
+        rows.append(("segment", "pearson_differences", "item", name, value, len(x), int(both.any(axis=0).sum())))
+    return described(scores, pd.DataFrame(rows, columns=_COLUMNS))
+
+
+def by_unit(
+    scores: Scores, units: Sequence[str], *, level: str, statistics: Sequence[str] = ("pearson",)
+) -> pd.DataFrame:
+    """Correlate means over units of segments, such as documents, in the groupings that scores of segments have.
+
+    units: the name of each segment's unit, see ``scores.averaged``; level: what to call them. By item, the systems'
+    means in one document are a sample. Returns the columns of ``correlations``.
+    """
+    return correlations(averaged(scores, units), statistics=statistics).assign(level=level)
+
+
+def grouped(cells: np.ndarray, grouping: str) -> np.ndarray:
+    """Arrange cells, systems × segments, as groups × members."""
+    return {"none": cells.reshape(1, -1), "item": cells.T, "system": cells}[grouping]
+
+
+def _order(column: pd.Series) -> pd.Series:
+    """Sort by the place in the lists above."""
+    return column.map({name: place for place, name in enumerate((*STATISTICS, *GROUPINGS))})
+
+
+class Comparisons:
+    """Hold the human relations of every two systems within each segment, over given cells (systems × segments).
+
+    Pairs are numbered in classes of segments with equally many scored systems, because accuracies are averaged over
+    segments: ``weights`` has the weight of one pair of each class, ``classes`` the slice of its pairs; ``weight`` has
+    the weight of each pair, and ``tied`` the same where humans tie the pair, else 0.
+    """
+
+    def __init__(self, human: np.ndarray, cells: np.ndarray):
+        self.first, self.second = np.triu_indices(len(human), 1)
+        valid = cells[self.first] & cells[self.second]
+        per_segment = valid.sum(axis=0)
+        self.segments = int((per_segment > 0).sum())
+        relation = np.sign(np.where(cells, human, 0)[self.first] - np.where(cells, human, 0)[self.second])
+        sizes = np.unique(per_segment[per_segment > 0])
+        places = [np.flatnonzero(valid & (per_segment == size)) for size in sizes]
+        ends = np.cumsum([0, *map(len, places)])
+        self.places = np.concatenate(places) if places else np.zeros(0, int)
+        self.classes = [slice(start, end) for start, end in itertools.pairwise(ends)]
+        self.weights = 1 / (sizes * max(self.segments, 1))
+        self.weight = np.repeat(self.weights, np.diff(ends))
+        self.relation = relation.reshape(-1)[self.places]
+        self.tied = np.where(self.relation == 0, self.weight, 0)
+        self.segment = self.places % valid.shape[1] if valid.size else self.places
+
+    def differences(self, scores: np.ndarray) -> np.ndarray:
+        """Subtract the metric's scores of every two systems, in the order of the pairs."""
+        every = (scores[self.first] - scores[self.second]).reshape(-1)
+        return every if len(every) == len(self.places) and len(self.classes) == 1 else every[self.places]
+
+    def calibrated(self, difference: np.ndarray) -> float:
+        """Return the smallest threshold that reaches the highest accuracy.
+
+        Only bins of differences in which the maximum can lie are sorted: those where the gain before the bin, and all
+        that its ties could add, come up to the best gain at the end of any bin.
+        """
+        size = np.abs(difference)
+        gain = self.tied - self.weight * (difference * self.relation > 0)
+        scale = _BINS / (8 * size.mean()) if size.any() else 0.0  # the last bin takes what lies far out
+        bins = np.minimum((size * scale).astype(np.intp), _BINS - 1)
+        rise, net = (np.bincount(bins, each, _BINS) for each in (self.tied, gain))
+        after = np.cumsum(net)
+        hopeful = (after - net + rise >= max(after.max(), 0) - TOLERANCE)[bins]
+        order = np.argsort(size[hopeful])
+        size, bins, gain = size[hopeful][order], bins[hopeful][order], gain[hopeful][order]
+        reached = np.cumsum(gain)
+        first = np.flatnonzero(np.diff(bins, prepend=-1))
+        skipped = (after - net)[bins[first]] - (reached[first] - gain[first])  # gains of bins that are not sorted
+        reached += np.repeat(skipped, np.diff(first, append=len(bins)))
+        last = np.flatnonzero(np.diff(size, append=np.inf))  # of equal differences
+        thresholds = np.append(0.0, size[last])
+        reached = np.append(0.0, reached[last])  # where some differences are 0, theirs is among the others
+        return float(thresholds[np.argmax(reached > reached.max() - TOLERANCE)])
+
+    def right(self, difference: np.ndarray, threshold: float) -> np.ndarray:
+        """Mark the pairs to which metric and humans give the same relation."""
+        return np.where(self.tied > 0, np.abs(difference) <= threshold, difference * self.relation > threshold)
+
+    def mean(self, right: np.ndarray) -> np.ndarray:
+        """Average over pairs (the last axis) within segments, then over segments."""
+        return sum(w * right[..., part].sum(-1) for w, part in zip(self.weights, self.classes))
+
+
+def acc_eq(scores: Scores, *, thresholds: Mapping[str, float] | None = None) -> pd.DataFrame:
+    """Return every metric's pairwise accuracy within segments, averaged over segments, at its best threshold of ties.
+
+    thresholds: metric -> threshold, to apply those found on other data; None calibrates each metric on these scores,
+    which flatters it a little. Segments count with at least two systems that metric and humans scored.
+    Returns data, pair, level, statistic ("acc_eq"), grouping ("item"), metric, value, n (pairs), groups (segments),
+    threshold, ties (share of pairs that the metric then ties). Of several thresholds that give the highest accuracy,
+    the smallest. Source: Deutsch et al. 2023, "Ties matter", sections 4 and 6; WMT23 without sampling of pairs.
+
+    >>> human, metric = np.array([[0.0], [0], [-5]]), np.array([[[0.81], [0.80], [0.2]]])
+    >>> acc_eq(Scores(("m",), ("A", "B", "C"), ("s",), metric, human))[["value", "threshold"]].round(3).values.tolist()
+    [[1.0, 0.01]]
+    """
+    if scores.level == "system":
+        raise DataError("acc_eq compares systems within segments. Pass scores of segments, not of whole systems.")
+    if thresholds is not None and (lacking := [name for name in scores.metrics if name not in thresholds]):
+        raise DataError(f"There is no threshold for the metric {lacking[0]}. Add it, or leave the thresholds out.")
+    rows: dict[int, tuple[object, ...]] = {}
+    for cells, members in patterns(scores):
+        compared = Comparisons(scores.human, cells)
+        for number in members:
+            name, difference = scores.metrics[number], compared.differences(scores.values[number])
+            value = threshold = tied = np.nan
+            if compared.segments:
+                threshold = compared.calibrated(difference) if thresholds is None else thresholds[name]
+                value = float(compared.mean(compared.right(difference, threshold)))
+                tied = (np.abs(difference) <= threshold).mean()
+            counts = len(compared.places), compared.segments
+            rows[number] = ("segment", "acc_eq", "item", name, value, *counts, threshold, tied)
+    table = pd.DataFrame([rows[number] for number in sorted(rows)], columns=[*_COLUMNS, "threshold", "ties"])
+    return described(scores, table)
+
+
+def confidences(sums: np.ndarray, *, near: float = TOLERANCE) -> np.ndarray:
+    """Return the p-value that system i is better than j, for i < j in the order of ``np.triu_indices``.
+
+    sums: systems × tests × flips, each system's mean score over the flipped segments, of which two are equal if no
+    further apart than ``near``. Returns tests × pairs.
+    """
+    systems, tests, flips = sums.shape
+    lower = sums - np.asarray(near, sums.dtype)
+    marks = np.zeros((max(systems - 1, 0), tests, -flips % 8 + flips), bool)  # whole words of eight bytes
+    words = marks.view(np.uint64)
+    starts = range(0, words.shape[-1], _LANES)
+    counts = np.empty((len(starts), systems * (systems - 1) // 2, tests), np.uint64)  # in each of eight bytes
+    first = 0
+    for i in range(systems - 1):  # one system against the later ones, counted while they are in cache
+        some = systems - 1 - i
+        np.less_equal(lower[i], sums[i + 1 :], out=marks[:some, :, :flips])
+        for part, start in enumerate(starts):
+            np.add.reduce(words[:some, :, start : start + _LANES], axis=-1, out=counts[part, first : first + some])
+        first += some
+    return counts[..., None].view(np.uint8).sum(axis=(0, -1), dtype=np.int64).T / flips
+
+
+def spa(scores: Scores, *, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
+    """Return every metric's soft pairwise accuracy.
+
+    flips: sign flips of each permutation test, the same for humans and metrics. A metric is used on the segments for
+    which it and humans scored all systems. Returns data, pair, level ("system"), statistic ("spa"), grouping ("none"),
+    metric, value, n (segments), groups (pairs of systems). Source: Thompson et al. 2024, "Improving statistical
+    significance in human evaluation of automatic metrics via soft pairwise accuracy", section 4.
+    Caveat: p-values count ties on both sides, so where scores tie often (a constant metric has p = 1 throughout) SPA
+    depends on the order of the systems, here by name.
+
+    >>> human = np.array([[0.9, 0.8, 0.7, 0.9], [0.1, 0.2, 0.1, 0.3]])
+    >>> spa(Scores(("m",), ("A", "B"), tuple("1234"), human[None] * 7, human))["value"].item()
+    1.0
+    """
+    value = [soft_accuracy(metric, human) for metric, human in metric_and_human_p(scores, flips=flips, seed=seed)]
+    table = pd.DataFrame({"level": "system", "statistic": "spa", "grouping": "none", "metric": scores.metrics})
+    table["value"] = np.array(value, float)
+    table["n"] = (np.isfinite(scores.values) & scores.judged).all(axis=1).sum(axis=1)
+    return described(scores, table.assign(groups=len(scores.systems) * (len(scores.systems) - 1) // 2))
+
+
+def metric_and_human_p(scores: Scores, *, flips: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return for every metric its p-values of all pairs of systems, and the humans' on the same segments."""
+    if scores.level == "system":
+        raise DataError("SPA tests systems on their segments. Pass scores of segments, not of whole systems.")
+    pairs = len(scores.systems) * (len(scores.systems) - 1) // 2
+    found = [(np.full(pairs, np.nan),) * 2] * len(scores.metrics)
+    for cells, members in patterns(scores):
+        columns = cells.all(axis=0)
+        if columns.any():
+            mask = flipped(int(columns.sum()), flips=flips, seed=seed)
+            human = confidences((scores.human[:, columns] @ mask)[:, None])[0]
+            metrics = confidences((scores.values[members][:, :, columns] @ mask).swapaxes(0, 1))
+            for number, metric in zip(members, metrics):
+                found[number] = metric, human
+    return found
+
+
+def soft_accuracy(metric: np.ndarray, human: np.ndarray) -> np.ndarray:
+    """Return 1 less the mean distance of p-values over pairs of systems, the last axis; NaN without a pair."""
+    pairs = metric.shape[-1]
+    return 1 - np.abs(metric - human).sum(axis=-1) / pairs if pairs else np.full(metric.shape[:-1], np.nan)
+
+
+def flipped(segments: int, *, flips: int, seed: int) -> np.ndarray:
+    """Draw which segments are flipped, (segments, flips); a product with it averages over them."""
+    return Swaps(segments).drawn(flips, np.random.default_rng(seed)).T / segments
