@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.human.protocols import attention, bias_words, pull, sessions, suggestions
+from evalkit.human.protocols import bias
 from evalkit.show.plots.protocols import attention as drawn_attention
 from evalkit.show.plots.protocols import sessions as drawn_sessions
 from evalkit.show.plots.protocols import suggestions as drawn_suggestions
 from evalkit.stats.correlation import covariances
 from tests.makers import laid_out
 
-CAMPAIGNS = (*pull.ALONE, *pull.ASSISTED)
+CAMPAIGNS = (*bias.ALONE, *bias.ASSISTED)
 
 
 def scored(seed=7, *, drawn=0.0, noise=1.0, segments=60, systems=6):
@@ -26,9 +26,9 @@ def scored(seed=7, *, drawn=0.0, noise=1.0, segments=60, systems=6):
     rng, shape = np.random.default_rng(seed), (systems, segments)
     quality = rng.normal(0, 1, shape) + rng.normal(0, 0.5, (systems, 1))
     error = rng.normal(0, 1, shape)
-    columns = {pull.MODEL: quality + error}
-    columns |= {name: quality + rng.normal(0, noise, shape) for name in pull.QUALITY}
-    columns |= {name: quality + rng.normal(0, 1, shape) + drawn * error * (name in pull.ASSISTED) for name in CAMPAIGNS}
+    columns = {bias.MODEL: quality + error}
+    columns |= {name: quality + rng.normal(0, noise, shape) for name in bias.QUALITY}
+    columns |= {name: quality + rng.normal(0, 1, shape) + drawn * error * (name in bias.ASSISTED) for name in CAMPAIGNS}
     parts = []
     for name, values in columns.items():
         part = laid_out(values, "system segment", documents=np.arange(segments) // 5, protocol=name)
@@ -73,9 +73,9 @@ def slope(side, left):
 
 def test_pull_computes_what_pandas_and_statsmodels_do():
     table = scored(drawn=0.4)
-    found = pull.pull(table, resamples=20)
+    found = bias.pull(table, resamples=20)
     values = wide(table)
-    model, one, two = (values[column] for column in (pull.MODEL, *pull.QUALITY))
+    model, one, two = (values[column] for column in (bias.MODEL, *bias.QUALITY))
     for name in CAMPAIGNS:
         own = values[name]
         partial = [stats.pearsonr(residuals(own, left), residuals(model, left))[0] for left in ([one], [one, two])]
@@ -85,14 +85,14 @@ def test_pull_computes_what_pandas_and_statsmodels_do():
         ]
         multiple = own.corr(model) / np.mean([own.corr(one), own.corr(two)])
         expected = [own.corr(model), *partial, 5 * slope(own, [model, one]), 5 * np.mean(two_stages), multiple]
-        assert [estimate(found, measure, name) for measure in pull.PULLS] == pytest.approx(expected)
+        assert [estimate(found, measure, name) for measure in bias.PULLS] == pytest.approx(expected)
     with pytest.raises(DataError, match="WMT-MQM"):
-        pull.pull(table[table["protocol"] != "WMT-MQM"], resamples=2)
+        bias.pull(table[table["protocol"] != "WMT-MQM"], resamples=2)
 
 
 def test_means_and_difference_of_campaigns_follow_from_the_campaigns():
-    found = pull.pull(scored(), resamples=20)
-    for row in pull.beside(found).itertuples():
+    found = bias.pull(scored(), resamples=20)
+    for row in bias.beside(found).itertuples():
         own = {name: estimate(found, row.measure, name) for name in CAMPAIGNS}
         assert row.esa == pytest.approx((own["ESA-1"] + own["ESA-2"]) / 2)
         assert row.esaai == pytest.approx((own["ESAAI-1"] + own["ESAAI-2"]) / 2)
@@ -107,11 +107,11 @@ def places(table, names):
 def test_favour_counts_places_gained():
     table = scored(3, drawn=0.5)
     table.loc[(table["protocol"] == "WMT-MQM") & (table["segment"].astype(int) > 30), "score"] = np.nan
-    for quality in pull.QUALITY:
+    for quality in bias.QUALITY:
         part = table if quality == "MQM-1" else table[table["segment"].astype(int) <= 30]
-        model = places(part, [pull.MODEL]) - places(part, [quality])
-        people = places(part, pull.ASSISTED) - places(part, pull.ALONE)
-        found = pull.favour(table, quality=quality).set_index("system")
+        model = places(part, [bias.MODEL]) - places(part, [quality])
+        people = places(part, bias.ASSISTED) - places(part, bias.ALONE)
+        found = bias.favour(table, quality=quality).set_index("system")
         assert found["model"].to_dict() == model.to_dict()
         assert found["people"].to_dict() == people.to_dict()
         assert found["model"].is_monotonic_decreasing
@@ -119,8 +119,8 @@ def test_favour_counts_places_gained():
 
 def test_whether_suggestions_move_those_that_the_model_favours_is_tested_over_systems():
     table = scored(3, drawn=2.0, systems=6, segments=20)
-    found = pull.favoured(table).set_index("quality").loc["MQM-1"]
-    moved = pull.favour(table, quality="MQM-1")
+    found = bias.favoured(table).set_index("quality").loc["MQM-1"]
+    moved = bias.favour(table, quality="MQM-1")
 
     def correlation(order):
         return stats.pearsonr(order, moved["people"])[0]
@@ -129,7 +129,7 @@ def test_whether_suggestions_move_those_that_the_model_favours_is_tested_over_sy
     options = {"permutation_type": "pairings", "alternative": "greater", "n_resamples": np.inf}
     exact = stats.permutation_test((moved["model"],), lambda order: abs(correlation(order)), **options)
     assert found["p"] == pytest.approx(exact.pvalue, abs=0.02)
-    steady = [places(table, [b]) - places(table, [a]) for a, b in zip(pull.ALONE, pull.ASSISTED)]
+    steady = [places(table, [b]) - places(table, [a]) for a, b in zip(bias.ALONE, bias.ASSISTED)]
     assert found["steady"] == pytest.approx(stats.pearsonr(*steady)[0])
 
 
@@ -147,8 +147,8 @@ def suggested(seed):
         where = (f"S{number % 3}", str(number // 3), "d", "system")
         levels = rng.choice(["minor", "major"], rng.integers(0, 5))
         truth[where[:2]] = len(levels)
-        released.append((*where, "LLM", -float(sum(suggestions.WEIGHTS[level] for level in levels))))
-        for protocol in suggestions.SHOWN:
+        released.append((*where, "LLM", -float(sum(bias.WEIGHTS[level] for level in levels))))
+        for protocol in bias.SHOWN:
             judged.append((*where, protocol, f"{protocol} {number % 2}", "h"))
             for place, level in enumerate(levels):
                 if rng.random() < 0.5:
@@ -164,26 +164,26 @@ def suggested(seed):
 @given(st.integers(0, 9999))
 def test_the_number_of_suggestions_lies_within_its_limits(seed):
     marks, released, judged, truth = suggested(seed)
-    found = suggestions.suggestions(marks, released)
+    found = bias.suggestions(marks, released)
     assert len(found) == len(released)
     for row in found.itertuples():
         assert row.known <= row.least <= truth[row.system, row.segment] <= row.most
-    counts = suggestions.counted(judged, marks, released)
+    counts = bias.counted(judged, marks, released)
     assert (counts["kept"] <= counts["least"]).all()
     with pytest.raises(DataError, match="suggested"):
-        suggestions.suggestions(marks.drop(columns="suggested"), released)
+        bias.suggestions(marks.drop(columns="suggested"), released)
 
 
 def test_kept_suggestions_are_summed_by_protocol_and_person():
     marks, released, judged, _ = suggested(5)
-    counts = suggestions.counted(judged, marks, released)
+    counts = bias.counted(judged, marks, released)
     for by in ("protocol", "annotator"):
-        for row in suggestions.kept(counts, by=by).itertuples():
+        for row in bias.kept(counts, by=by).itertuples():
             own = judged[judged[by] == getattr(row, by)].merge(marks, on=["protocol", "system", "segment"])
             assert row.kept == own["suggested"].sum()
             assert row.own == (~own["suggested"].astype(bool)).sum()
             assert row.share_low == row.kept / row.suggested_most
-    assert suggestions.kept(counts)["judgements"].tolist() == [12, 12, 12]
+    assert bias.kept(counts)["judgements"].tolist() == [12, 12, 12]
 
 
 def meets(one, others):
@@ -212,7 +212,7 @@ def test_confirmed_marks_share_a_character_with_one_of_mqm():
         own[own["protocol"].str.startswith("ESAAI") & ~own["suggested"]],
     ]
     kinds += [own[own["protocol"] == name] for name in ("ESA-1", "ESA-2")]
-    found = suggestions.confirmed(marks, resamples=20)
+    found = bias.confirmed(marks, resamples=20)
     theirs = own[own["protocol"] == "MQM-1"]
     for row, some in zip(found.itertuples(), kinds, strict=True):
         assert row.marks == len(some)
@@ -226,7 +226,7 @@ def test_marking_counts_what_pandas_counts():
     more = marks[marks["protocol"].isin(alone)].replace({"protocol": alone}).assign(suggested=False)
     marks = pd.concat([marks, more], ignore_index=True)
     again = judged[judged["protocol"].isin(alone)].replace({"protocol": alone})
-    found = suggestions.marking(pd.concat([judged, again], ignore_index=True), marks, released, resamples=20)
+    found = bias.marking(pd.concat([judged, again], ignore_index=True), marks, released, resamples=20)
     model = released.set_index(["system", "segment"])["score"]
     for name in CAMPAIGNS:
         own = marks[marks["protocol"] == name]
@@ -235,7 +235,7 @@ def test_marking_counts_what_pandas_counts():
         equal = (weigh.reindex(model.index, fill_value=0) == -model).mean()
         major = (own["severity"] == "major").mean()
         expected = [size.mean(), (size > 0).mean(), major, (size[model == 0] > 0).mean(), equal]
-        assert [estimate(found, measure, name) for measure in suggestions.MARKINGS] == pytest.approx(expected)
+        assert [estimate(found, measure, name) for measure in bias.MARKINGS] == pytest.approx(expected)
 
 
 # Attention
@@ -258,7 +258,7 @@ def degraded(seed=7, *, people=4):
 
 def test_attention_counts_copies_below_their_originals():
     judged = degraded()
-    found = attention.attention(judged, resamples=50).set_index("protocol")
+    found = bias.attention(judged, resamples=50).set_index("protocol")
     key = ["protocol", "annotator", "system", "segment"]
     both = judged[judged["item_type"] == "degraded"].merge(judged[judged["item_type"] == "system"], on=key)
     for name, part in both.groupby("protocol"):
@@ -270,14 +270,11 @@ def test_attention_counts_copies_below_their_originals():
         assert row["marked"] == pytest.approx((part["errors_x"] > part["errors_y"]).mean())
         assert (row["people"], row["items"]) == (4, len(part))
         assert row["low"] <= row["noticed"] <= row["high"]
-    [row] = attention.differences(judged, [("MQM-1", "ESA-1")], resamples=50).itertuples()
-    assert row.difference == pytest.approx(found.loc["MQM-1", "noticed"] - found.loc["ESA-1", "noticed"])
-    assert row.low <= row.difference <= row.high
 
 
 def test_people_are_tested_as_scipy_does():
     judged = degraded()
-    found = attention.people(judged)
+    found = bias.attention_of_people(judged)
     for row in found.itertuples():
         own = judged[judged["annotator"] == row.annotator].set_index("segment")
         copies = own.loc[own["item_type"] == "degraded", "score"]
@@ -288,7 +285,7 @@ def test_people_are_tested_as_scipy_does():
 
 def test_screening_compares_rankings_before_and_after():
     judged = degraded()
-    found = attention.screened(judged, resamples=30).set_index("protocol")
+    found = bias.screened(judged, resamples=30).set_index("protocol")
     assert found["failed"].to_dict() == {"ESA-1": 1, "MQM-1": 0}
     assert found.loc["MQM-1", ["kendall_b", "moved"]].isna().all()
     own = judged[(judged["protocol"] == "ESA-1") & (judged["item_type"] == "system")]
@@ -299,7 +296,7 @@ def test_screening_compares_rankings_before_and_after():
     assert row["moved"] == (before.rank() != after.rank()).sum()
     assert row["judgements"] == (own["annotator"] == "E0").mean()
     assert row["random_low"] <= row["random_high"] <= 1
-    assert attention.screened(judged, least=1.01, resamples=5)["failed"].tolist() == [4, 4]
+    assert bias.screened(judged, least=1.01, resamples=5)["failed"].tolist() == [4, 4]
 
 
 # Sessions
@@ -319,6 +316,11 @@ def worked(seed=7, *, along=-0.5, later=-0.2, people=6):
     return table.assign(errors=rng.poisson(2, size).astype(float), words=rng.integers(5, 40, size).astype(float))
 
 
+#: Counts where nobody was shown a suggestion, and what tells who judged when.
+WHO = ["annotator", "hit", "item_type", "started", "position"]
+NO_COUNTS = pd.DataFrame(columns=["protocol", "system", "doc", "segment", "hit", "item_type", "kept", "least"])
+
+
 @pytest.mark.parametrize("held", [[], ["words"], ["words", "model"]])
 def test_changes_are_least_squares_with_a_level_for_each_person(held):
     judged = worked().drop(columns=[] if "words" in held else "words")
@@ -330,8 +332,9 @@ def test_changes_are_least_squares_with_a_level_for_each_person(held):
         keys = judged[["system", "doc", "segment"]].drop_duplicates()
         released = keys.assign(protocol="LLM", score=np.random.default_rng(1).normal(size=len(keys)))
         left["model"] = judged[["system", "doc", "segment"]].merge(released, how="left")["score"].to_numpy()
-        judged = sessions.with_model(judged, pd.concat([released.assign(protocol="ESA-1", score=0.0), released]))
-    found = sessions.sessions(judged, resamples=20).set_index("measure")
+        both = pd.concat([released.assign(protocol="ESA-1", score=0.0), released])
+        judged = bias.with_changing(judged, both, NO_COUNTS).drop(columns=["share_kept", "noticed"])
+    found = bias.sessions(judged, resamples=20).set_index("measure")
     outcomes = {"seconds": np.log(judged["seconds"]), "score": judged["score"], "marks": judged["errors"]}
     assert set(found.index) == set(outcomes)
     assert (found["people"] == 6).all()
@@ -342,66 +345,32 @@ def test_changes_are_least_squares_with_a_level_for_each_person(held):
 
 
 def test_changes_are_those_that_were_put_in_and_people_who_share_them_are_counted():
-    judged = worked()
-    found = sessions.sessions(judged, measures=["seconds"], resamples=200).set_index("effect")
-    for effect, true in zip(sessions.EFFECTS, (-0.5, -0.2)):
+    judged = worked().drop(columns=["score", "errors"])
+    found = bias.sessions(judged, resamples=200).set_index("effect")
+    for effect, true in zip(bias.EFFECTS, (-0.5, -0.2)):
         row = found.loc[effect]
         assert row["low"] < 100 * np.expm1(true) < row["high"]
         assert row["rising"] <= 1
     first = judged[judged["started"] < 1e5]  # one account of each says nothing about later ones
-    found = sessions.sessions(first, measures=["seconds"], resamples=20)
-    assert np.isfinite(found["estimate"]).tolist() == [True, False]
-    with pytest.raises(DataError, match="hit, position"):
-        sessions.prepared(judged.drop(columns=["hit", "position"]))
+    assert np.isfinite(bias.sessions(first, resamples=20)["estimate"]).tolist() == [True, False]
 
 
 def test_the_share_kept_and_the_copies_noticed_stand_beside_their_judgements():
     marks, released, judged, _ = suggested(2)
-    counts = suggestions.counted(judged, marks, released)
-    found = sessions.with_kept(judged, counts)
+    counts = bias.counted(judged, marks, released)
+    found = bias.with_changing(judged.assign(started=0, score=0.0, errors=0), released, counts)
     expected = (counts["kept"] / counts["least"]).where(counts["least"] > 0)
     assert found["share_kept"].tolist() == pytest.approx(expected.tolist(), nan_ok=True)
-    noticed = attention.with_noticed(degraded())
+    noticed = bias.with_changing(degraded(), released, NO_COUNTS)
     shares = noticed.groupby("protocol")["noticed"].mean()
-    assert shares.to_dict() == attention.attention(degraded(), resamples=2).set_index("protocol")["noticed"].to_dict()
-    late = sessions.sessions(noticed, measures=["degraded copies noticed"], resamples=2)
+    assert shares.to_dict() == bias.attention(degraded(), resamples=2).set_index("protocol")["noticed"].to_dict()
+    late = bias.sessions(noticed[["protocol", "doc", *WHO, "noticed"]], resamples=2)
     assert late["judgements"].tolist() == [48] * 4
 
 
-# Figures and sentences
-
-
-#: Something to say of each measure: with suggestions more, for sure.
-AUTOMATION = pd.DataFrame({"measure": [*suggestions.MARKINGS, *pull.PULLS], "n": 100, "esa": 0.25, "esaai": 0.5})
-AUTOMATION = AUTOMATION.assign(difference=0.25, low=0.1, high=0.4)
-
-
-def test_figures_and_sentences_hold_the_tables_numbers():
+def test_figures_are_drawn():
     marks, released, judged, _ = suggested(5)
-    own = suggestions.kept(suggestions.counted(judged, marks, released), by="annotator")
-    shown = own[own["protocol"].isin(pull.ASSISTED)]
-    drawn_suggestions.suggestions_kept(shown)
-    said = bias_words.marks(AUTOMATION, shown, pd.DataFrame({"confirmed": [0.1, 0.2, 0.3, 0.4, 0.5]}))
-    assert f"{shown['kept'].sum() / shown['suggested_most'].sum():.0%} to " in said
-    people, judged = attention.people(degraded()), degraded()
-    table, strict = attention.attention(judged, resamples=5), attention.screened(judged, least=0.7, resamples=9)
-    drawn_attention.noticed(people)
-    assert "1 of 8 people (E0)" in bias_words.noticing(table, people, strict, 0.7)
-    effects = sessions.sessions(worked(), resamples=50)
-    time = -effects.set_index(["measure", "effect"]).loc[("seconds", sessions.EFFECTS[0]), "estimate"] / 100
-    drawn_sessions.changes(effects)
-    assert f"{time:.0%} to {time:.0%} less time (clearly in 1 of 1" in bias_words.changing(effects)
-
-
-@pytest.mark.parametrize(("marks_low", "clean_low"), [(-0.1, -0.1), (-0.1, 0.1), (0.1, -0.1), (0.1, 0.1)])
-@pytest.mark.parametrize("p", [(0.01, 0.02), (0.01, 0.2)])
-def test_the_summary_says_no_more_than_the_intervals_do(marks_low, clean_low, p):
-    automation = AUTOMATION.copy()
-    automation.loc[automation["measure"] == suggestions.MARKINGS[4], "low"] = marks_low
-    automation.loc[automation["measure"] == pull.PULLS[5], "low"] = clean_low
-    moved = pd.DataFrame({"quality": pull.QUALITY, "systems": 12, "pearson": (0.7, 0.6), "p": p, "steady": 0.125})
-    said = bias_words.summary(automation, moved)
-    assert ("not surely more" in said) == (marks_low < 0)
-    assert ("stays open" in said) == (clean_low < 0)
-    assert ("not shown to follow" in said) == (max(p) > 0.05)
-    assert ("does not exclude" in " ".join(bias_words.scores(automation, moved))) == (clean_low < 0)
+    own = bias.kept(bias.counted(judged, marks, released), by="annotator")
+    drawn_suggestions.suggestions_kept(own[own["protocol"].isin(bias.ASSISTED)])
+    drawn_attention.noticed(bias.attention_of_people(degraded()))
+    drawn_sessions.changes(bias.sessions(worked(), resamples=50))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.human.protocols import consistency, draws, rankings
+from evalkit.human.protocols import draws, rankings
 from evalkit.show.plots import page
 from evalkit.show.plots.protocols import rankings as draw
 from tests.makers import ratings
@@ -168,8 +168,8 @@ def of(scored, *names):
         (lambda s: of(campaigns(np.random.default_rng(1), documents=1, people=20, length=1), "ESA-1"), "ESA-1"),
         (lambda s: rankings.against(of(s, "ESA-1", "LLM")), "WMT-MQM"),
         (lambda s: rankings.kinds_apart(of(s, "ESA-1", "LLM", "MQM-1")), "of one kind"),
-        (lambda s: consistency.subset_consistency(s[s["doc"] < "d03"]), "3 documents"),
-        (lambda s: consistency.subset_consistency(s, protocols=["ESA-1", "MQM-1"]), "WMT-MQM"),
+        (lambda s: rankings.subset_consistency(s[s["doc"] < "d03"]), "3 documents"),
+        (lambda s: rankings.subset_consistency(s, protocols=["ESA-1", "MQM-1"]), "WMT-MQM"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(scored, call, word):
@@ -199,7 +199,7 @@ def by_all_splits(scored, names, share):
 def test_consistency_is_the_mean_over_all_splits():
     names, share = ("ESA-1", "WMT-MQM", "WMT-DASQM"), 0.5
     scored = campaigns(np.random.default_rng(9), names=names, documents=6)
-    found = consistency.subset_consistency(scored, shares=[share], splits=4000, resamples=10)
+    found = rankings.subset_consistency(scored, shares=[share], splits=4000, resamples=10)
     found = found.set_index(["protocol", "against"])["kendall"]
     tau = by_all_splits(scored, names, share)
     assert found["ESA-1", "itself"] == pytest.approx(tau["ESA-1", "ESA-1"], abs=0.03)
@@ -213,11 +213,11 @@ def test_systems_whose_scores_add_up_to_the_same_in_another_order_are_tied():
     one, other = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
     assert one > other
     totals = np.array([[one, other, 3, 3], [one + 1e-6, other, 3, 3], [one, other, 3, 0]])
-    assert consistency._order(totals).tolist() == [[0], [1], [0]]
+    assert rankings._order(totals).tolist() == [[0], [1], [0]]
 
 
 def test_more_documents_rank_better_and_the_interval_holds_the_estimate():
-    found = consistency.subset_consistency(campaigns(np.random.default_rng(7), documents=24), splits=100, resamples=10)
+    found = rankings.subset_consistency(campaigns(np.random.default_rng(7), documents=24), splits=100, resamples=10)
     for _, part in found.groupby(["protocol", "against"]):
         assert part["segments"].is_monotonic_increasing
         assert part["agreement"].iloc[-1] > part["agreement"].iloc[0]
@@ -229,9 +229,9 @@ def test_more_documents_rank_better_and_the_interval_holds_the_estimate():
 def test_segments_needed_are_read_off_a_straight_line():
     curve = pd.DataFrame({"protocol": list("AAABBB"), "against": "itself", "segments": [10, 20, 40] * 2})
     curve["agreement"] = [0.9, 0.95, 0.97, 0.6, 0.7, 0.8]
-    found = consistency.segments_needed(curve, agreement=0.75).set_index("protocol")
+    found = rankings.segments_needed(curve, agreement=0.75).set_index("protocol")
     assert found["segments"].tolist() == [10, pytest.approx(30)]
-    assert consistency.segments_needed(curve, agreement=0.96)["segments"].isna().tolist() == [False, True]
+    assert rankings.segments_needed(curve, agreement=0.96)["segments"].isna().tolist() == [False, True]
     assert found["reached"].tolist() == [0.97, 0.8]
 
 
@@ -246,24 +246,13 @@ def test_the_unit_of_a_protocol_and_the_order_of_rows_change_nothing(shift, fact
     pd.testing.assert_frame_equal(*(rankings.places(one)[columns] for one in found))
     pd.testing.assert_frame_equal(*map(rankings.between, found))
     options = {"splits": 20, "resamples": 3, "shares": [0.5, 1.0]}
-    pd.testing.assert_frame_equal(*(consistency.subset_consistency(one, **options) for one in (scored, other)))
+    pd.testing.assert_frame_equal(*(rankings.subset_consistency(one, **options) for one in (scored, other)))
 
 
 def test_figures_show_places_and_a_line_per_protocol(scored, drawn):
     draw.place_table(rankings.places(drawn))
-    curves = draw.consistency_curves(consistency.subset_consistency(scored, splits=20, resamples=5))
+    curves = draw.consistency_curves(rankings.subset_consistency(scored, splits=20, resamples=5))
     assert [len(axes.lines) for axes in page.panels_of(curves)] == [7, 6, 7]
-
-
-def test_agreement_that_depends_on_texts_comes_first(scored, drawn):
-    turned = scored["protocol"].eq("MQM-1") & scored["segment"].astype(int).gt(9)
-    other = draws.draw_scores(scored.assign(score=scored["score"].mask(turned, -9 * scored["score"])), resamples=20)
-    found = rankings.moved_by_texts(rankings.between(drawn), rankings.between(other))
-    assert "MQM-1" in set(found.loc[0, ["a", "b"]])
-    for row in found.itertuples():
-        x, y = (other.scores[NAMES.index(name)] for name in (row.a, row.b))
-        assert row.whole == pytest.approx(stats.kendalltau(x, y).statistic)
-    assert found["change"].abs().is_monotonic_decreasing
 
 
 def test_a_draw_without_a_judgement_gives_way_to_one_with_all():

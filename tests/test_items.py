@@ -10,8 +10,7 @@ from evalkit import DataError
 from evalkit.human import mqm, planning, ranking
 from evalkit.human.normalization import normalize
 from evalkit.human.protocols import agreement as of_protocols
-from evalkit.human.protocols import draws, effort
-from evalkit.human.protocols.scores import counts
+from evalkit.human.protocols import counts, draws, effort
 from evalkit.human.ranking.rule_errors import grid
 from evalkit.metrics import correlation
 from evalkit.stats import agreement

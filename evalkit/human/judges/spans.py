@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit.data.schemas import ITEM
 from evalkit.human.judges.replacing import trials
-from evalkit.human.protocols import suggestions
+from evalkit.human.protocols import bias
 
 #: What is tried beside other people: the model's suggested marks where all of them are known, and no marks at all.
 MODEL, NOTHING = "GEMBA-MQM's marks", "no marks"
@@ -105,9 +105,9 @@ def _judges(
             wide = answers(own.assign(annotator=""), marked)
             yield name, "people", wide.iloc[:, 0]
     if "suggested" in marked:
-        known = suggestions.suggestions(marked, released)
+        known = bias.suggestions(marked, released)
         whole = known[known["known"] == known["most"]].set_index(_ITEM).index
-        masks = _masks(suggestions.known_suggestions(marked), _ITEM)
+        masks = _masks(bias.known_suggestions(marked), _ITEM)
         items = whole.intersection(people.index)
         yield MODEL, "metric", pd.Series([masks.get(key, 0) for key in items], index=items, dtype=object)
     yield NOTHING, "knows nothing", pd.Series(np.zeros(len(people), int), index=people.index, dtype=object)

@@ -4,6 +4,6 @@
 (``data.load("wmt23-protocols")``).
 """
 
-from evalkit.human.protocols.scores import KINDS, ORDER, SHORT, counts, scores
+from evalkit.human.protocols.agreement import KINDS, ORDER, SHORT, counts, scores
 
 __all__ = ["KINDS", "ORDER", "SHORT", "counts", "scores"]

@@ -14,7 +14,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
-from evalkit.human.protocols.scores import ORDER
+from evalkit.human.protocols.agreement import ORDER
 from evalkit.human.ranking.scores import SegmentMeans, segment_means
 from evalkit.stats import widths
 from evalkit.stats.correlation import ratio

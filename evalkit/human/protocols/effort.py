@@ -1,23 +1,59 @@
-"""How long a judgement, a word and a marked error take under each protocol."""
+r"""What a protocol costs: time per judgement, word and marked error, and hours for certainty about a ranking.
+
+For certainty, the score of segment g of document d by system s, judged by person p, is taken to be
+
+.. math:: y = \mu_s + v_g + w_{sd} + a_p + t_{ps} + e
+
+Systems and segments are fixed: what a segment is like for all systems cancels in their differences. Random are
+showing (how a document suits a system, with what its judge thought of it that time), annotator (people's levels),
+taste (how differently people like systems) and residual (how a segment suits a system, and noise).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
-from evalkit.human import annotators
+from evalkit.human import annotators, planning
 from evalkit.human.annotators import PAUSE
+from evalkit.human.protocols.bias import MODEL
 from evalkit.stats import inference, widths
 
 #: What time is divided by, and what a row of ``time`` is called by.
 UNITS = ("segment", "word", "marked error")
 #: Pauses that ``sensitivity`` tries, seconds.
 PAUSES = (120, 300, 600, 1200, 3600)
+#: What scatters: component -> the columns whose levels share it; ``residual`` is always there.
+CAUSES = {"showing": ["system", "doc"], "annotator": ["annotator"], "taste": ["annotator", "system"]}
+#: How components are called in tables.
+NAMES = {
+    "showing": "documents by system",
+    "annotator": "people's levels",
+    "taste": "people by system",
+    "residual": "segments and noise",
+}
+#: Systems that the hours of a campaign are for.
+SYSTEMS = 12
+#: Chance to find a difference, and error of the first kind of the two-sided test, that ``hours_needed`` asks for.
+POWER, ALPHA = 0.8, 0.05
+#: What is left out in turn: to tell how sure components are. Cells: what one person judged of one document.
+LEFT_OUT = {"documents": ("documents",), "people": ("people",), "cells": ("documents", "people")}
+#: Campaign -> its protocol, as pages write it.
+FAMILIES = {"ESA-1": "ESA", "ESA-2": "ESA", "ESAAI-1": "ESA^AI", "ESAAI-2": "ESA^AI", "MQM-1": "MQM"}
+#: Protocols whose marks name kinds of error, and which people must be trained for.
+EXPERT = ("MQM",)
+#: How many times the reader's hours count as many.
+MANY = 4
+
+
+# Time
 
 
 def add_times(judged: pd.DataFrame, *, pause: float = PAUSE) -> pd.DataFrame:
@@ -43,11 +79,11 @@ def add_words(judged: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     Caveat: punctuation stays with its word, as in most counts that translators are paid by.
     """
     key = [name for name in ("src_lang", "tgt_lang", *SEGMENT) if name in judged and name in texts]
-    sources = texts.drop_duplicates(key)[[*key, "source"]]
-    found = judged[key].astype(str).merge(sources.astype(str), on=key, how="left")["source"]
-    if found.isna().any():
-        raise DataError(f"{found.isna().sum()} judgements have no source text. Load the texts of the same test set.")
-    return judged.assign(words=found.str.split().str.len().to_numpy())
+    sources = texts.drop_duplicates(key)[[*key, "source"]].astype(str)
+    source = judged[key].astype(str).merge(sources, on=key, how="left")["source"]
+    if source.isna().any():
+        raise DataError(f"{source.isna().sum()} judgements have no source text. Load the texts of the same test set.")
+    return judged.assign(words=source.str.split().str.len().to_numpy())
 
 
 def time(
@@ -64,15 +100,14 @@ def time(
     """
     timed = add_words(add_times(judged, pause=pause), texts)
     timed = timed[timed["seconds"].notna() & (timed["item_type"] != "degraded")]
-    rows = [
-        {"protocol": protocol, **row}
+    parts = [
+        _time(part, resamples=resamples, seed=seed).assign(protocol=protocol)
         for protocol, part in timed.groupby("protocol", sort=False)
-        for row in _time(part, resamples=resamples, seed=seed)
     ]
-    return pd.DataFrame(rows)
+    return pd.concat(parts, ignore_index=True)
 
 
-def _time(part: pd.DataFrame, *, resamples: int, seed: int) -> list[dict[str, object]]:
+def _time(part: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
     """Measure one protocol; a row a unit."""
     seconds = part["seconds"].to_numpy()
     sizes = np.stack([np.ones(len(part)), part["words"], part["errors"].fillna(0)])
@@ -82,29 +117,19 @@ def _time(part: pd.DataFrame, *, resamples: int, seed: int) -> list[dict[str, ob
         medians = [_medians(seconds[size > 0] / size[size > 0], counts[:, size > 0]) for size in sizes]
         return np.log(np.concatenate([np.stack(medians, axis=1), overall], axis=1))
 
-    found = statistic(np.ones((1, len(part))))[0]
     document, person = part["doc"].astype(str), part["annotator"].astype(str)
     units = {("document",): document, ("person",): person, ("document", "person"): person + "\t" + document}
-    draws = {
-        kinds: inference.resample(statistic, own.to_numpy(str), resamples=resamples, seed=seed)
-        for kinds, own in units.items()
-    }
-    square = widths.crossed_variance({kinds: inference.standard_error(own) ** 2 for kinds, own in draws.items()})
-    reach = stats.t.ppf(0.975, person.nunique() - 1) * np.sqrt(square)
-    centre, low, high = np.exp([found, found - reach, found + reach]).reshape(3, 2, -1)
-    return [
-        {
-            "unit": unit,
-            "judgements": int((sizes[n] > 0).sum()),
-            "median": centre[0, n],
-            "low": low[0, n],
-            "high": high[0, n],
-            "overall": centre[1, n],
-            "overall_low": low[1, n],
-            "overall_high": high[1, n],
-        }
-        for n, unit in enumerate(UNITS)
-    ]
+    squares = {}
+    for kinds, own in units.items():
+        draws = inference.resample(statistic, own.to_numpy(str), resamples=resamples, seed=seed)
+        squares[kinds] = inference.standard_error(draws) ** 2
+    reach = stats.t.ppf(0.975, person.nunique() - 1) * np.sqrt(widths.crossed_variance(squares))
+    centre = statistic(np.ones((1, len(part))))[0]
+    medians, overall = np.exp([centre, centre - reach, centre + reach]).T.reshape(2, len(UNITS), 3)
+    table = pd.DataFrame({"unit": UNITS, "judgements": (sizes > 0).sum(axis=1)})
+    table[["median", "low", "high"]] = medians
+    table[["overall", "overall_low", "overall_high"]] = overall
+    return table
 
 
 def _medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -124,12 +149,11 @@ def work(judged: pd.DataFrame, *, pause: float = PAUSE) -> pd.DataFrame:
     the mean of the others. hours: of all judgements, degraded items too. seconds: hours over useful judgements, so
     what the degraded items cost is charged to the others. hours_each: hours a person. Tutorials are not in the data.
     """
-    timed = add_times(judged, pause=pause)
-    rows = [{"protocol": name, **sum_up(part)} for name, part in timed.groupby("protocol", sort=False)]
-    return pd.DataFrame(rows)
+    timed = add_times(judged, pause=pause).groupby("protocol", sort=False)
+    return pd.DataFrame([{"protocol": name, **_sum_up(part)} for name, part in timed])
 
 
-def sum_up(timed: pd.DataFrame) -> dict[str, float]:
+def _sum_up(timed: pd.DataFrame) -> dict[str, float]:
     """Sum up one campaign's ``work`` from its rows of ``add_times``."""
     judgements, useful = len(timed), int((timed["item_type"] != "degraded").sum())
     people, hours = timed["annotator"].nunique(), float(timed["seconds"].mean()) * judgements / 3600
@@ -152,16 +176,15 @@ def sensitivity(judged: pd.DataFrame, *, pauses: Sequence[float] = PAUSES) -> pd
     """
     parts = []
     for pause in pauses:
-        timed = add_times(judged, pause=pause).dropna(subset="seconds")
-        groups = timed.groupby("protocol", sort=False)
-        table = groups["seconds"].agg(["median", "mean"])
-        table["per_error"] = groups["seconds"].sum() / groups["errors"].sum()
-        whole = work(judged, pause=pause).set_index("protocol")
-        parts.append(table.assign(pause=pause, breaks=whole["breaks"], hours=whole["hours"]).reset_index())
-    return pd.concat(parts, ignore_index=True)[["protocol", "pause", "breaks", "median", "mean", "hours", "per_error"]]
+        timed = add_times(judged, pause=pause).dropna(subset="seconds").groupby("protocol", sort=False)
+        table = timed["seconds"].agg(["median", "mean"])
+        table["per_error"] = timed["seconds"].sum() / timed["errors"].sum()
+        whole = work(judged, pause=pause).set_index("protocol")[["breaks", "hours"]]
+        parts.append(table.join(whole).assign(pause=pause).reset_index())
+    return pd.concat(parts, ignore_index=True)
 
 
-def spared(released: pd.DataFrame, judged: pd.DataFrame, *, model: str = "LLM", fewest: int = 5) -> dict[str, float]:
+def spared(released: pd.DataFrame, judged: pd.DataFrame, *, fewest: int = 5) -> dict[str, float]:
     """Compute the work that leaving out what the model finds faultless would spare, as shares.
 
     released: protocol, system, segment, score. judged: the campaigns whose time is meant. outputs: of all outputs,
@@ -169,11 +192,325 @@ def spared(released: pd.DataFrame, judged: pd.DataFrame, *, model: str = "LLM", 
     all source segments, those of which at least ``fewest`` outputs have no error, and which would not be judged at all
     (the paper's second way). Source: filtering_with_gemba.py of the release (Zouhar et al. 2025).
     """
-    clean = released[released["protocol"] == model].assign(clean=lambda table: table["score"] == 0)
-    if clean.empty:
-        raise DataError(f"No scores of {model}. There are {', '.join(map(str, released['protocol'].unique()))}.")
+    clean = released[released["protocol"] == MODEL].assign(clean=lambda table: table["score"] == 0)
     timed = add_times(judged).query("item_type != 'degraded'").dropna(subset="seconds")
     seconds = timed[[*ITEM, "seconds"]].astype(dict.fromkeys(ITEM, str)).merge(clean, on=ITEM)
     easy = clean.groupby([*SEGMENT])["clean"].sum() >= fewest
     share = float(seconds.loc[seconds["clean"], "seconds"].sum() / seconds["seconds"].sum())
     return {"outputs": float(clean["clean"].mean()), "time": share, "segments": float(easy.mean())}
+
+
+# Certainty
+
+
+def components(
+    scored: pd.DataFrame, judged: pd.DataFrame, *, pause: float = PAUSE, groups: int = 10, seed: int = 7
+) -> pd.DataFrame:
+    """Estimate the variance components of each complete campaign, also with parts of it left out.
+
+    scored: protocol, system, doc, segment, annotator, item_type, score. judged: judgements with times (see ``work``).
+    Only outputs of systems count, and protocols with people, times and a judgement of every output. groups: parts into
+    which the documents are dealt by chance; each is left out once; so is each person, and each of as many parts of what
+    one person judged of one document.
+    Returns protocol, left_out ("" for the estimate itself; otherwise one of ``LEFT_OUT``), the columns of ``work``,
+    systems, outputs (judged), block (size of a document as a segment sees it), spread (standard deviation of the
+    systems' true means: the unit in which protocols are compared), in points, and one column per component (``CAUSES``
+    and residual), squared points: a level counts by the square of its size, as it does in a system's mean; one that
+    comes out negative is 0, and the others are as without it. Raises DataError where two components cannot be
+    distinguished.
+    Source of leaving out: Efron & Tibshirani 1993, ch. 11. People are not drawn with replacement: somebody drawn twice
+    would look like two people who agree.
+    """
+    outputs = scored[(scored["item_type"] == "system") & scored["annotator"].notna()]
+    cells = outputs.drop_duplicates(["protocol", *ITEM]).groupby("protocol", sort=False).size()
+    timed = add_times(judged, pause=pause)
+    complete = [name for name in cells.index[cells == cells.max()] if name in set(timed["protocol"])]
+    rows = []
+    for protocol in complete:
+        own, done = (table[table["protocol"] == protocol] for table in (outputs, timed))
+        for left_out, some, works in _left_out(own, done, groups=groups, seed=seed):
+            row: dict[str, object] = {"protocol": protocol, "left_out": left_out, **_sum_up(works)}
+            rows.append(row | {"systems": some["system"].nunique(), "outputs": len(some)} | estimate(some))
+    if not rows:
+        raise DataError("No protocol has a judgement of every output, people and times. Load the released judgements.")
+    return pd.DataFrame(rows)
+
+
+def estimate(rows: pd.DataFrame) -> dict[str, float]:
+    """Estimate the components of one campaign, its block and its spread, see ``components``.
+
+    rows: system, doc, segment, annotator, score.
+    """
+    levels = {name: rows.groupby(columns, observed=True).ngroup().to_numpy() for name, columns in CAUSES.items()}
+    system, segment = (rows.groupby(columns, observed=True).ngroup().to_numpy() for columns in ("system", [*SEGMENT]))
+    equations = planning.equate(rows["score"].to_numpy(float), levels, fixed=(system, segment), by_size=True)
+    variances = equations.no_negative(list(levels))
+    sizes = rows.drop_duplicates([*SEGMENT]).groupby("doc", observed=True).size()
+    block = float((sizes**2).sum() / sizes.sum())
+    return {"block": block, "spread": spread(rows["score"].to_numpy(float), system, levels, variances)} | variances
+
+
+def spread(
+    score: np.ndarray, system: np.ndarray, levels: Mapping[str, np.ndarray], variances: Mapping[str, float]
+) -> float:
+    """Return the standard deviation of the systems' true means, points.
+
+    That of the means found, less what the components say is chance in it; 0 where nothing else is left. system, levels:
+    numbers from 0 on of each judgement.
+    """
+    size = np.bincount(system)
+    chance = variances["residual"] * (1 / size).mean()
+    for name, codes in levels.items():
+        shares = np.zeros((codes.max() + 1, len(size)))
+        np.add.at(shares, (codes, system), 1 / size[system])
+        chance += variances[name] * shares.var(axis=1, ddof=1).sum()
+    means = np.bincount(system, score) / size
+    return float(np.sqrt(max(means.var(ddof=1) - chance, 0.0)))
+
+
+def _left_out(
+    own: pd.DataFrame, done: pd.DataFrame, *, groups: int, seed: int
+) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+    """Yield which scores and timed judgements stay: all, then all but a part."""
+    yield "", own, done
+    for person in sorted(own["annotator"].unique()):
+        yield "people", own[own["annotator"] != person], done[done["annotator"] != person]
+    rng = np.random.default_rng(seed)
+    for what, columns in (("documents", ["doc"]), ("cells", ["annotator", "doc"])):
+        units = [pd.MultiIndex.from_frame(table[columns]) for table in (own, done)]
+        dealt = pd.MultiIndex.from_tuples(rng.permutation(units[0].unique().sort_values()))
+        places = [dealt.get_indexer(each) for each in units]
+        scores, works = (np.where(place < 0, -1, place % groups) for place in places)
+        for number in range(min(groups, len(dealt))):
+            yield what, own[scores != number], done[works != number]
+
+
+def variance(parts: pd.DataFrame, hours: ArrayLike, *, people: float | None = None) -> np.ndarray:
+    r"""Return the variance of the difference of two systems' means after ``hours`` of work, squared points.
+
+    parts: rows of ``components``. The hours are spent on ``SYSTEMS`` systems, each segment judged once for each, and
+    whole documents go to people by chance, as in these campaigns. With N judgements a system, documents of b segments
+    and P people,
+
+    .. math:: 2\,\frac{V_{residual} + b\,(V_{showing} + V_{annotator})}{N} + 2\,\frac{V_{taste}}{P}
+
+    people: P; by default as many as share the hours when everybody works as long as here (``hours_each``).
+    Returns (rows, hours). Source: ``planning.difference_variance``.
+    """
+    spent = np.atleast_1d(np.asarray(hours, float))
+    columns = ["seconds", "hours_each", "block", "showing", "annotator", "taste", "residual"]
+    seconds, each, block, showing, level, taste, residual = parts[columns].to_numpy(float).T[..., None]
+    judgements = spent * 3600 / seconds / SYSTEMS
+    crew = spent / each if people is None else people
+    return np.asarray(2 * (residual + block * (showing + level)) / judgements + 2 * taste / crew)
+
+
+def standard_errors(parts: pd.DataFrame, *, hours: Sequence[float], people: float | None = None) -> pd.DataFrame:
+    """Compute the standard error of a difference after so many hours, in units of the systems' spread.
+
+    parts: the result of ``components``. Dividing by ``spread``, how far apart the same systems are by the same
+    protocol, makes scales comparable. Returns protocol, hours, se, low, high: 95 % intervals by leaving out people and
+    documents, with Student's t of people - 1. Caveat: the standard error is of what this protocol measures; a bias
+    that all its people share is not in it.
+    """
+    logs = np.log(np.sqrt(variance(parts, hours, people=people)) / parts["spread"].to_numpy()[:, None])
+    rows = []
+    for protocol, (centre, error, freedom) in _estimates(parts, logs).items():
+        reach = stats.t.ppf(0.975, freedom) * error
+        ends = {"se": np.exp(centre), "low": np.exp(centre - reach), "high": np.exp(centre + reach)}
+        rows.append(pd.DataFrame({"protocol": protocol, "hours": hours, **ends}))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _estimates(parts: pd.DataFrame, values: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray, int]]:
+    """Read off each protocol's estimate, its standard error and degrees of freedom; values: (rows of parts, ...)."""
+    found = {}
+    for protocol, rows in parts.reset_index(drop=True).groupby("protocol", sort=False):
+        without = {kinds: values[rows.index[rows["left_out"] == what]] for what, kinds in LEFT_OUT.items()}
+        squares = {kinds: inference.jackknife_error(some) ** 2 for kinds, some in without.items()}
+        [whole] = rows.index[rows["left_out"] == ""]
+        error = np.sqrt(widths.crossed_variance(squares))
+        found[str(protocol)] = values[whole], error, int(rows.loc[whole, "people"]) - 1
+    return found
+
+
+def relative_hours(parts: pd.DataFrame, *, base: str) -> pd.DataFrame:
+    """Compare the hours that protocols need for the same certainty.
+
+    Campaigns of one protocol (``FAMILIES``) are averaged (geometric mean of the hours). base: the protocol that counts
+    1. Returns protocol, campaigns, hours (in units of the base's), low, high (95 %, normal on the logarithm; the
+    protocols' people are different ones). Where everybody works as long as in these campaigns, the ratio does not
+    depend on how many hours there are.
+    """
+    logs = np.log(variance(parts, [1.0])[:, 0] / parts["spread"].to_numpy() ** 2)
+    rows = [(FAMILIES[name], centre, error**2) for name, (centre, error, _) in _estimates(parts, logs).items()]
+    table = pd.DataFrame(rows, columns=["protocol", "log", "square"]).astype({"log": float, "square": float})
+    groups = table.groupby("protocol", sort=False)
+    means = groups.agg(campaigns=("log", "size"), log=("log", "mean"), square=("square", "sum"))
+    means["square"] /= means["campaigns"] ** 2
+    difference = means["log"] - means.loc[base, "log"]
+    reach = stats.norm.ppf(0.975) * np.sqrt(means["square"] + means.loc[base, "square"]).where(means.index != base, 0.0)
+    ends = {"hours": np.exp(difference), "low": np.exp(difference - reach), "high": np.exp(difference + reach)}
+    return means[["campaigns"]].assign(**ends).reset_index()
+
+
+def differences(scored: pd.DataFrame, parts: pd.DataFrame) -> pd.Series:
+    """Average the systems' means over complete campaigns, in units of each one's spread, the best system first.
+
+    Returns system -> mean, 0 on average. Several campaigns know the systems' differences better than any one.
+    """
+    whole = parts[parts["left_out"] == ""].set_index("protocol")["spread"]
+    rows = scored[(scored["item_type"] == "system") & scored["protocol"].isin(whole.index)]
+    means = rows.groupby(["system", "protocol"])["score"].mean().unstack() / whole
+    return (means - means.mean()).mean(axis=1).sort_values(ascending=False).rename("mean")
+
+
+def gaps(means: pd.Series) -> dict[str, float]:
+    """Return the median difference of two systems in the unit of the means: neighbours in the ranking, and any two.
+
+    >>> gaps(pd.Series([0.0, 1.0, 3.0, 7.0]))
+    {'neighbours': 2.0, 'any two': 3.5}
+    """
+    ordered = np.sort(means.to_numpy(float))
+    return {"neighbours": float(np.median(np.diff(ordered))), "any two": float(np.median(_every_two(ordered)))}
+
+
+def _every_two(means: np.ndarray) -> np.ndarray:
+    """Return how far every two systems are apart, (pairs,)."""
+    return np.abs(np.subtract.outer(means, means)[np.triu_indices(len(means), 1)])
+
+
+def needed_error(gap: ArrayLike) -> np.ndarray:
+    """Return the standard error that finds a difference of ``gap`` with 80 % power at 5 %, two-sided, in its unit.
+
+    Source: the normal test; of the wrong sign's chance nothing is left at this power.
+
+    >>> float(needed_error(2.8).round(2))
+    1.0
+    """
+    return np.asarray(np.asarray(gap, float) / (stats.norm.isf(ALPHA / 2) + stats.norm.ppf(POWER)))
+
+
+def hours_needed(parts: pd.DataFrame, apart: Mapping[str, float]) -> pd.DataFrame:
+    """Compute the hours that distinguish two systems so far apart, with 80 % power at 5 %.
+
+    parts: the result of ``components``. apart: the result of ``gaps``. People are added with the hours (see
+    ``variance``). Returns protocol, pair, gap, hours, low, high; intervals as in ``standard_errors``, for a gap that
+    is known. Caveat: gaps are of estimated means, so that neighbours look farther apart than they are.
+    """
+    one = standard_errors(parts, hours=[1.0])
+    tables = []
+    for pair, gap in apart.items():
+        hours = (one[["se", "low", "high"]] / needed_error(gap)) ** 2
+        tables.append(one[["protocol"]].assign(pair=pair, gap=gap).join(hours.rename(columns={"se": "hours"})))
+    return pd.concat(tables, ignore_index=True)
+
+
+def shares(parts: pd.DataFrame) -> pd.DataFrame:
+    """Split the variance of a difference by its causes, for hours as spent in the campaign itself.
+
+    Returns protocol, se (points), spread (points), share of the variance of the difference for each name in ``NAMES``,
+    together (se where one person judges all systems' versions of a document, over se: levels then cancel) and floor
+    (se in units of the spread that the same people cannot go below, however long they work).
+    """
+    whole = parts[parts["left_out"] == ""].set_index("protocol")
+    judgements = whole["outputs"] / whole["systems"]
+    each = whole[list(NAMES)].rename(columns=NAMES)
+    blocks = [NAMES["showing"], NAMES["annotator"]]
+    each[blocks] = each[blocks].mul(whole["block"], axis=0)
+    each[NAMES["taste"]] *= judgements / whole["people"]
+    total = each.sum(axis=1)
+    table = each.div(total, axis=0)
+    table["together"] = np.sqrt(1 - table[NAMES["annotator"]])
+    table["floor"] = np.sqrt(2 * whole["taste"] / whole["people"]) / whole["spread"]
+    return table.assign(se=np.sqrt(2 * total / judgements), spread=whole["spread"]).reset_index()
+
+
+# Choice
+
+
+def prospects(
+    parts: pd.DataFrame,
+    judged: pd.DataFrame,
+    marked: pd.DataFrame,
+    means: pd.Series,
+    *,
+    hours: Sequence[float],
+    pay: float = 0.0,
+) -> pd.DataFrame:
+    """Say what each protocol gives for so many hours of work.
+
+    parts: the result of ``components``. marked: the marks of errors. means: the result of ``differences``. pay: of an
+    hour.
+    Returns protocol, hours, se (geometric mean of its campaigns, in units of the systems' spread), pairs (share of the
+    pairs of systems that are far enough apart to be found with 80 % power at 5 %), marks (of errors), own (those of
+    them that people drew themselves: the others were suggested and left standing), cost (hours times pay).
+    """
+    errors = standard_errors(parts, hours=hours)
+    errors = errors.assign(log=np.log(errors["se"]), protocol=errors["protocol"].map(FAMILIES))
+    table = np.exp(errors.groupby(["protocol", "hours"], sort=False)["log"].mean()).rename("se").reset_index()
+    findable = needed_error(_every_two(means.to_numpy(float)))
+    table["pairs"] = [float((findable >= se).mean()) for se in table["se"]]
+    rates = marks_an_hour(judged, marked)
+    for name in rates:
+        table[name] = table["protocol"].map(rates[name]) * table["hours"]
+    return table.assign(cost=table["hours"] * pay)
+
+
+def marks_an_hour(judged: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
+    """Return marks an hour of all work by protocol: marks, and own (not suggested).
+
+    marked: protocol, item_type, suggested. Degraded items take time, and their marks do not count.
+    """
+    useful = marked[(marked["item_type"] != "degraded") & marked["protocol"].isin(list(FAMILIES))]
+    own = ~useful["suggested"].astype(bool)
+    counts = own.groupby(useful["protocol"].astype(str)).agg(marks="size", own="sum")
+    rates = counts.div(work(judged).set_index("protocol")["hours"], axis=0).loc[counts.index]
+    return rates.groupby(FAMILIES).mean()
+
+
+def decide(offers: pd.DataFrame, relative: Mapping[str, pd.DataFrame], *, experts: bool = False) -> pd.DataFrame:
+    """Choose a protocol for few and many hours, with experts and without, to rank systems or to diagnose them.
+
+    offers: the result of ``prospects`` for two numbers of hours. relative: protocol -> ``relative_hours`` with it as
+    the base. experts: whether the reader has people trained for ``EXPERT`` protocols. To rank, take the lowest
+    standard error, and name with it each that is not shown to need more hours (its 95 % interval holds 1). To diagnose,
+    take a protocol that names kinds of error where there are experts, otherwise the most marks; name with it each whose
+    people draw more marks themselves.
+    Returns aim, hours, people, take, gives (in words), cost and yours (the reader's own case), the reader's rows first.
+    """
+    aims = {"rank systems": lambda some: _to_rank(some, relative), "find their errors": _to_diagnose}
+    rows = []
+    for (aim, choose), hours, trained in itertools.product(
+        aims.items(), sorted(offers["hours"].unique()), (False, True)
+    ):
+        some = offers[(offers["hours"] == hours) & (trained | ~offers["protocol"].isin(EXPERT))].set_index("protocol")
+        take, gives = choose(some)
+        people = "with experts" if trained else "without experts"
+        row = {"aim": aim, "hours": hours, "people": people, "take": " or ".join(take), "gives": gives}
+        yours = trained == experts and hours == offers["hours"].min()
+        rows.append(row | {"cost": some.loc[take[0], "cost"], "yours": yours})
+    return pd.DataFrame(rows).sort_values("yours", ascending=False, kind="stable", ignore_index=True)
+
+
+def _to_rank(some: pd.DataFrame, relative: Mapping[str, pd.DataFrame]) -> tuple[list[str], str]:
+    """Name the protocol with the lowest error, then those whose need of hours is not shown to be larger."""
+    best = some["se"].idxmin()
+    near = relative[best].query("low <= 1").sort_values("hours")["protocol"]
+    take = [best, *near[near.isin(some.index) & near.ne(best)]]
+    ends = dict.fromkeys(f"{share:.0%}" for share in some.loc[take, "pairs"].agg(["min", "max"]))
+    return take, f"{' to '.join(ends)} of the pairs of systems distinguished"
+
+
+def _to_diagnose(some: pd.DataFrame) -> tuple[list[str], str]:
+    """Name a protocol with kinds of error; if none, that with most marks, then those with more of people's own."""
+    kinds = some[some.index.isin(EXPERT)]
+    ordered = (kinds if len(kinds) else some).sort_values("marks", ascending=False)
+    best = ordered.iloc[0]
+    chosen = ordered[(ordered.index == best.name) | (ordered["own"] > best["own"])]
+    said = []
+    for row in chosen.itertuples():
+        marks, own = (f"{float(f'{number:.2g}'):,.0f}" for number in (row.marks, row.own))
+        said.append(f"{marks} marks" if row.own == row.marks else f"{marks} marks, {own} of them people's own")
+    what = "kinds of error" if len(kinds) else "places and severities"
+    return list(chosen.index), f"about {' or '.join(said)}, with {what}"

@@ -1,4 +1,4 @@
-"""Do protocols rank systems alike: places with intervals, every two rankings, with a gold standard and without one."""
+"""Do protocols rank systems alike: places, every two rankings, with a gold standard and without one, and how soon."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.schemas import segment_names
 from evalkit.human import ranking
-from evalkit.human.protocols.draws import Drawn
-from evalkit.human.protocols.scores import KINDS
+from evalkit.human.protocols.agreement import KINDS
+from evalkit.human.protocols.draws import Drawn, named, summed
 from evalkit.human.ranking.movement import rank_interval, ranks_of
 from evalkit.human.ranking.rules import complete
 from evalkit.stats import inference
-from evalkit.stats.correlation import count_pairs, kendall_b, pearson, spearman
+from evalkit.stats.correlation import count_pairs, kendall_b, pearson, ratio, spearman
 
 #: WMT's own judgements by experts, the customary gold standard.
 GOLD = "WMT-MQM"
+#: What a ranking is held against: the protocol's own by other documents, the gold standard's, those of other kinds.
+AGAINST = ("itself", "gold", "others")
+#: Shares of one half of the documents that systems are ranked by; the other half is what this is held against.
+SHARES = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
 #: A kind of judgement -> another that followed it, and so cannot say how far it is to be trusted.
 _FOLLOWED = {"model": "ESA with suggested marks"}
 
@@ -29,23 +34,14 @@ def places(drawn: Drawn) -> pd.DataFrame:
     share the better rank), rank_low, rank_high (whole ranks, 95 % of draws) and segments.
     Caveat: places of systems that are nearly equal have intervals that cover less than their level.
     """
-    ranks = ranks_of(drawn.scores)
     low, high = inference.interval(drawn.draws)
     rank_low, rank_high = rank_interval(ranks_of(drawn.draws))
-    parts = []
-    for k, name in enumerate(drawn.protocols):
-        columns = {
-            "mean": drawn.scores,
-            "low": low,
-            "high": high,
-            "rank": ranks,
-            "rank_low": rank_low,
-            "rank_high": rank_high,
-            "segments": drawn.segments,
-        }
-        part = pd.DataFrame({"protocol": name, "system": drawn.systems, **{key: of[k] for key, of in columns.items()}})
-        parts.append(part.sort_values("rank", kind="stable"))
-    return pd.concat(parts, ignore_index=True)
+    columns = {"mean": drawn.scores, "low": low, "high": high, "rank": ranks_of(drawn.scores)}
+    columns |= {"rank_low": rank_low, "rank_high": rank_high, "segments": drawn.segments}
+    index = pd.MultiIndex.from_product([drawn.protocols, drawn.systems], names=["protocol", "system"])
+    table = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).reset_index()
+    own = [table[table["protocol"] == name].sort_values("rank", kind="stable") for name in drawn.protocols]
+    return pd.concat(own, ignore_index=True)
 
 
 def between(drawn: Drawn) -> pd.DataFrame:
@@ -58,38 +54,13 @@ def between(drawn: Drawn) -> pd.DataFrame:
     """
     first, second = np.triu_indices(len(drawn.protocols), 1)
     x, y = drawn.scores[first], drawn.scores[second]
-    tau = kendall_b(x, y)
+    tau, order = kendall_b(x, y), sure_order(drawn)
     low, high = centred_interval(tau, kendall_b(drawn.draws[:, first], drawn.draws[:, second]))
-    order = sure_order(drawn)
-    names = np.array(drawn.protocols, object)
-    kinds = np.array([kind_of(name) for name in names], object)
-    return pd.DataFrame(
-        {
-            "a": names[first],
-            "b": names[second],
-            "kind": np.where(kinds[first] == kinds[second], "same", "other"),
-            "systems": len(drawn.systems),
-            "pearson": pearson(x, y),
-            "spearman": spearman(x, y),
-            "kendall_b": tau,
-            "low": low,
-            "high": high,
-            "same_order": count_pairs(x, y).accuracy_3way(),
-            "opposed": (order[first] * order[second] < 0).sum(axis=1),
-        }
-    )
-
-
-def moved_by_texts(same: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:
-    """Tell how far two protocols' agreement depends on which texts they are compared on, the largest change first.
-
-    same, whole: results of ``between``, on the same segments and on all that each protocol has. Returns a, b, same and
-    whole (tau-b) and change (same - whole), of the pairs of protocols that both hold.
-    """
-    both = same.merge(whole, on=["a", "b"], suffixes=("_same", "_whole"))
-    found = both[["a", "b"]].assign(same=both["kendall_b_same"], whole=both["kendall_b_whole"])
-    found["change"] = found["same"] - found["whole"]
-    return found.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
+    names, kinds = np.array(drawn.protocols, object), _kinds(drawn.protocols)
+    columns = {"a": names[first], "b": names[second], "kind": np.where(kinds[first] == kinds[second], "same", "other")}
+    columns |= {"systems": len(drawn.systems), "pearson": pearson(x, y), "spearman": spearman(x, y)}
+    columns |= {"kendall_b": tau, "low": low, "high": high, "same_order": count_pairs(x, y).accuracy_3way()}
+    return pd.DataFrame(columns | {"opposed": (order[first] * order[second] < 0).sum(axis=1)})
 
 
 def centred_interval(estimate: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -122,22 +93,27 @@ def kind_of(protocol: str) -> str:
     return KINDS.get(protocol, protocol)
 
 
+def _kinds(protocols: Sequence[str]) -> np.ndarray:
+    return np.array([kind_of(name) for name in protocols], object)
+
+
 def voters(protocols: Sequence[str]) -> np.ndarray:
     """Weigh for each protocol the others that judge its ranking, (protocols, protocols); rows add up to 1.
 
     Every other kind of judgement has one vote, shared by its protocols; a protocol's own kind has none, or it would be
     praised for its own faults. The model has no vote, and protocols that show the model's suggestions none over it.
+    Rows of protocols over which nobody has a vote are missing.
 
     >>> voters(["ESA-1", "ESA-2", "MQM-1", "WMT-DASQM"])[0].tolist()
     [0.0, 0.0, 0.5, 0.5]
     """
-    kinds = [kind_of(name) for name in protocols]
-    votes = np.zeros((len(kinds), len(kinds)))
+    kinds = _kinds(protocols)
+    votes = np.full((len(kinds), len(kinds)), np.nan)
     for row, own in enumerate(kinds):
-        heard = [kind for kind in dict.fromkeys(kinds) if kind not in (own, "model", _FOLLOWED.get(own))]
-        for kind in heard:
-            members = np.array([one == kind for one in kinds])
-            votes[row, members] = 1 / members.sum() / len(heard)
+        heard = ~np.isin(kinds, [own, "model", _FOLLOWED.get(own)])
+        if heard.any():
+            share = [1 / (kinds == kind).sum() / len(set(kinds[heard])) for kind in kinds]
+            votes[row] = np.where(heard, share, 0.0)
     return votes
 
 
@@ -152,21 +128,15 @@ def against(drawn: Drawn, *, gold: str = GOLD) -> pd.DataFrame:
     """
     if gold not in drawn.protocols:
         raise DataError(f"{gold}: no such protocol here. Choose among {', '.join(drawn.protocols)}.")
-    votes, chosen = voters(drawn.protocols), drawn.protocols.index(gold)
-    values, tried = (_every_two(scores) for scores in (drawn.scores, drawn.draws))
-    frame = pd.DataFrame({"protocol": drawn.protocols, "kind": [kind_of(name) for name in drawn.protocols]})
+    weights = _measures(drawn.protocols, gold)[..., 1:]
+    value, draws = (np.einsum("...pq,pqa->...pa", _every_two(own), weights) for own in (drawn.scores, drawn.draws))
+    low, high = centred_interval(value, draws)
     order = sure_order(drawn)
-    frame = frame.assign(segments=drawn.segments.min(axis=1), sure=(order != 0).sum(axis=1), pairs=order.shape[1])
-    heard = np.where(votes.any(axis=1), 1, np.nan)
-    measured = {
-        "gold": (values[:, chosen], tried[..., chosen]),
-        "others": ((values * votes).sum(-1) * heard, (tried * votes).sum(-1) * heard),
-    }
-    for name, (value, draws) in measured.items():
-        low, high = centred_interval(value, draws)
-        frame[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([value, low, high])
-    frame.loc[chosen, ["gold", "gold_low", "gold_high"]] = np.nan
-    return frame
+    columns = {"protocol": drawn.protocols, "kind": _kinds(drawn.protocols), "segments": drawn.segments.min(axis=1)}
+    table = pd.DataFrame(columns | {"sure": (order != 0).sum(axis=1), "pairs": order.shape[1]})
+    for place, name in enumerate(AGAINST[1:]):
+        table[[name, f"{name}_low", f"{name}_high"]] = np.stack([each[:, place] for each in (value, low, high)], axis=1)
+    return table
 
 
 def _every_two(scores: np.ndarray) -> np.ndarray:
@@ -180,28 +150,20 @@ def kinds_apart(drawn: Drawn) -> pd.DataFrame:
     Returns kind (same, other, and same - other), pairs of protocols, kendall_b (mean tau-b), low, high. The model has
     no part in it. A difference near 0 says that two protocols differ no more than two campaigns under one protocol.
     """
-    kinds = np.array([kind_of(name) for name in drawn.protocols], object)
+    kinds = _kinds(drawn.protocols)
     first, second = np.triu_indices(len(kinds), 1)
     people = (kinds[first] != "model") & (kinds[second] != "model")
-    masks = {"same": people & (kinds[first] == kinds[second]), "other": people & (kinds[first] != kinds[second])}
-    if lost := [name for name, mask in masks.items() if not mask.any()]:
-        raise DataError(f"No two protocols here are of {'one kind' if lost == ['same'] else 'two kinds'}. Add one.")
-    rows = []
-    for scores in (drawn.scores[None], drawn.draws):
-        tau = kendall_b(scores[:, first], scores[:, second])
-        means = [tau[:, mask].mean(axis=1) for mask in masks.values()]
-        rows.append(np.stack([*means, means[0] - means[1]], axis=1))
-    low, high = centred_interval(rows[0][0], rows[1])
-    pairs = [int(mask.sum()) for mask in masks.values()]
-    return pd.DataFrame(
-        {
-            "kind": ["same", "other", "same - other"],
-            "pairs": [*pairs, sum(pairs)],
-            "kendall_b": rows[0][0],
-            "low": low,
-            "high": high,
-        }
+    same, other = people & (kinds[first] == kinds[second]), people & (kinds[first] != kinds[second])
+    if not (same.any() and other.any()):
+        raise DataError(f"No two protocols here are of {'two kinds' if same.any() else 'one kind'}. Add one.")
+    weights = np.stack([same / same.sum(), other / other.sum()])
+    weights = np.vstack([weights, weights[0] - weights[1]])
+    value, draws = (
+        kendall_b(own[..., first, :], own[..., second, :]) @ weights.T for own in (drawn.scores, drawn.draws)
     )
+    low, high = centred_interval(value, draws)
+    columns = {"kind": ["same", "other", "same - other"], "pairs": (weights != 0).sum(axis=1)}
+    return pd.DataFrame(columns | {"kendall_b": value, "low": low, "high": high})
 
 
 def clusters(scored: pd.DataFrame, drawn: Drawn, *, alpha: float = 0.05) -> pd.DataFrame:
@@ -212,22 +174,152 @@ def clusters(scored: pd.DataFrame, drawn: Drawn, *, alpha: float = 0.05) -> pd.D
     clusters; by draws of documents and people (``sure_order``): sure and sure_clusters. A line below a system stands
     where it and all above are distinguished from all below.  Caveat: neither is corrected for many tests.
     """
-    rows, order = [], sure_order(drawn)
-    for k, name in enumerate(drawn.protocols):
+    rows = []
+    for name, order, scores in zip(drawn.protocols, sure_order(drawn), drawn.scores, strict=True):
         part = scored[scored["protocol"] == name].assign(src_lang="", tgt_lang="")
-        found = ranking.significance_clusters(part, test="wilcoxon", alpha=alpha, item_types=("system",))
-        beats = np.zeros((len(drawn.systems),) * 2, int)
-        beats[np.triu_indices(len(beats), 1)] = order[k]
-        best = np.argsort(-drawn.scores[k], kind="stable")
+        tested = ranking.significance_clusters(part, test="wilcoxon", alpha=alpha, item_types=("system",))
+        beats = np.zeros((len(scores), len(scores)), int)
+        beats[np.triu_indices(len(scores), 1)] = order
+        best = np.argsort(-scores, kind="stable")
         lines = complete(((beats - beats.T) > 0)[np.ix_(best, best)])
-        rows.append(
-            {
-                "protocol": name,
-                "pairs": order.shape[1],
-                "distinguished": found["wins"].sum(),
-                "clusters": found["cluster"].max(),
-                "sure": (order[k] != 0).sum(),
-                "sure_clusters": 1 + lines[:-1].sum(),
-            }
-        )
+        row = {"protocol": name, "pairs": len(order), "distinguished": tested["wins"].sum()}
+        row |= {"clusters": tested["cluster"].max(), "sure": (order != 0).sum(), "sure_clusters": 1 + lines[:-1].sum()}
+        rows.append(row)
     return pd.DataFrame(rows)
+
+
+# How soon a ranking is settled
+
+
+def subset_consistency(
+    scored: pd.DataFrame,
+    *,
+    protocols: Sequence[str] | None = None,
+    gold: str = GOLD,
+    shares: Sequence[float] = SHARES,
+    splits: int = 500,
+    resamples: int = 100,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Measure how well a few documents rank systems, against the ranking by documents that were left out.
+
+    scored: the table of ``protocols.scores``, of the same segments under every protocol (``draws.same_segments``).
+    Documents are parted into halves, ``splits`` times. A share of one half ranks the systems under one protocol. The
+    other half ranks them under that protocol (``against`` "itself"), under the gold standard ("gold"), or under
+    each protocol of another kind ("others"; mean, each kind once, see ``voters``).
+    Returns protocol, against, segments (how many rank, on average), agreement (share of pairs of systems in the same
+    order, ties count half), kendall (Kendall's tau: 2 · agreement - 1), low, high (of agreement: documents are drawn
+    anew ``resamples`` times, one drawn twice stays in one half; normal, without what a tenth as many splits add).
+    Caveat: the same people judge both halves, so that what they like in both counts as consistency; other people are
+    not drawn, but each translation is judged once, and drawing documents draws most of its judges' noise. To be
+    consistent is not to be right.
+    Source: subset consistency, Kocmi et al. 2024; there against the ranking by all segments, which hold the subset.
+    """
+    names = named(scored, protocols)
+    if gold not in names:
+        raise DataError(f"{gold}: no such protocol here. Choose among {', '.join(names)}.")
+    _, _, cells = summed(scored, names)
+    size = 1 + max(one.documents.max() for one in cells.values())
+    if size < 4:
+        raise DataError(f"{size} documents cannot be parted into halves that rank. Bring four at least.")
+    sums = np.array([_by_document(one.documents, np.hstack([one.sums, one.weights]), size) for one in cells.values()])
+    measures = _measures(names, gold)
+    rng = np.random.default_rng(seed)
+    estimate = _agreement(sums, np.ones((1, size)), shares, splits, measures, rng)[0].mean(axis=0)
+    few = max(2, splits // 10)
+    drawn = _agreement(sums, inference.unit_counts(size, resamples, rng), shares, few, measures, rng)
+    variance = drawn.mean(axis=1).var(axis=0, ddof=1) - drawn.var(axis=1, ddof=1).mean(axis=0) / few
+    error = 1.96 * np.sqrt(np.maximum(variance, 0))
+    segments = segment_names(scored[scored["protocol"].isin(names)]).nunique() / size
+    used = [segments * _taken(share, size // 2) for share in shares]
+    index = pd.MultiIndex.from_product([names, used, AGAINST], names=["protocol", "segments", "against"])
+    columns = {"agreement": estimate, "kendall": 2 * estimate - 1}
+    columns |= {"low": np.clip(estimate - error, 0, 1), "high": np.clip(estimate + error, 0, 1)}
+    table = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).dropna().reset_index()
+    return table.sort_values("against", key=lambda own: own.map(AGAINST.index), kind="stable", ignore_index=True)
+
+
+def segments_needed(curve: pd.DataFrame, *, agreement: float = 0.85) -> pd.DataFrame:
+    """Read off how many segments put so large a share of pairs of systems into the same order as other documents do.
+
+    curve: the result of ``subset_consistency``. Returns protocol, against, segments (between two points of the curve
+    on a straight line; NaN where the curve stays below), reached (agreement at the end of the curve, by all of one
+    half) and of (segments there).
+
+    >>> curve = pd.DataFrame({"protocol": "ESA-1", "against": "itself", "segments": [10, 20], "agreement": [0.8, 1.0]})
+    >>> segments_needed(curve).round(6).values.tolist()
+    [['ESA-1', 'itself', 12.5, 1.0, 20]]
+    """
+    rows = []
+    for (against_whom, name), part in curve.groupby(["against", "protocol"], sort=False):
+        x, y = part.sort_values("segments")[["segments", "agreement"]].to_numpy(float).T
+        above = np.flatnonzero(y >= agreement)
+        needed = float("nan")
+        if above.size:
+            until = slice(max(above[0] - 1, 0), above[0] + 1)
+            needed = float(np.interp(agreement, y[until], x[until]))
+        rows.append((name, against_whom, needed, y[-1], part["segments"].max()))
+    return pd.DataFrame(rows, columns=["protocol", "against", "segments", "reached", "of"])
+
+
+def _taken(share: float, half: int) -> int:
+    """Return how many documents a share of a half is, at least one."""
+    return max(1, round(share * half))
+
+
+def _by_document(codes: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    """Sum rows by document, (documents, columns)."""
+    return pd.DataFrame(values).groupby(codes).sum().reindex(range(size), fill_value=0.0).to_numpy()
+
+
+def _measures(names: Sequence[str], gold: str) -> np.ndarray:
+    """Weigh whose ranking counts, (protocols, protocols, AGAINST); NaN where nobody's does."""
+    toward = np.zeros((len(names), len(names)))
+    toward[:, list(names).index(gold)] = 1
+    toward[list(names).index(gold)] = np.nan  # which is the one against itself
+    return np.stack([np.eye(len(names)), toward, voters(names)], axis=-1)
+
+
+def _agreement(
+    sums: np.ndarray,
+    times: np.ndarray,
+    shares: Sequence[float],
+    splits: int,
+    measures: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Split documents and compare rankings: (resamples, splits, protocols, shares, AGAINST).
+
+    sums: (protocols, documents, twice systems), scores and weights. times: (resamples, documents) how often each
+    document was drawn; those that were not are in no half.
+    """
+    parts = []
+    for one in times:
+        places_of = _shuffled(one, splits, rng)
+        drawn, half = (one > 0).sum(), (one > 0).sum() // 2
+        chosen = [places_of < _taken(share, half) for share in shares] + [(places_of >= half) & (places_of < drawn)]
+        picked = np.stack(chosen, axis=1) * one  # splits × (shares, other half) × documents
+        order = np.stack([_order(picked @ own) for own in sums])  # protocols × splits × ... × pairs
+        mine, theirs = np.moveaxis(order[:, :, :-1], 0, 1), np.moveaxis(order[:, :, -1], 0, 2)
+        tau = (mine.reshape(splits, -1, mine.shape[-1]) @ theirs).reshape(*mine.shape[:-1], -1) / mine.shape[-1]
+        parts.append(np.einsum("spkq,pqa->spka", (1 + tau) / 2, measures))
+    return np.array(parts)
+
+
+def _shuffled(times: np.ndarray, splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Give the documents that were drawn places at random, from 0 on, and others later ones: (splits, documents)."""
+    keys = rng.random((splits, len(times))) + (times == 0)
+    return keys.argsort(axis=1).argsort(axis=1)
+
+
+def _order(totals: np.ndarray) -> np.ndarray:
+    """Tell for every two systems which scores higher, (..., pairs): 1 the first, -1 the second, 0 neither or no score.
+
+    totals: (..., twice systems), sums of scores and of weights.
+    """
+    score, weight = np.split(totals, 2, axis=-1)
+    means = np.where(weight > 0, ratio(score, weight), np.nan)
+    first, second = np.triu_indices(means.shape[-1], 1)
+    gap = means[..., first] - means[..., second]
+    same = np.abs(gap) <= inference.TOLERANCE * np.maximum(1, np.abs(means[..., first]))  # but for their last bits
+    return np.nan_to_num(np.where(same, 0, np.sign(gap)))

@@ -1,6 +1,6 @@
 """Figures of the comparison of protocols, a module per question."""
 
-from evalkit.show.plots.protocols.agreement import coefficients, hands, steps
+from evalkit.show.plots.protocols.agreement import coefficients
 from evalkit.show.plots.protocols.attention import noticed
 from evalkit.show.plots.protocols.effort import certainty_cost
 from evalkit.show.plots.protocols.rankings import consistency_curves, place_table
@@ -12,9 +12,7 @@ __all__ = [
     "changes",
     "coefficients",
     "consistency_curves",
-    "hands",
     "noticed",
     "place_table",
-    "steps",
     "suggestions_kept",
 ]

@@ -14,7 +14,7 @@ from evalkit.show.plots import BOTH, describe, dots, house
 def noticed(people: pd.DataFrame) -> Figure:
     """Draw the share of degraded copies that each person noticed, a row for each protocol, the median as a bar.
 
-    people: the result of ``attention.people``.
+    people: the result of ``bias.attention_of_people``.
     """
     table = people.assign(name=people["protocol"].replace(SHORT))
     order = list(dict.fromkeys(table["name"]))

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from evalkit.human.protocols import certainty
+from evalkit.human.protocols.effort import SYSTEMS
 from evalkit.show.plots import GREY, LINES, MARKERS, PALETTE, describe, house, literal, readable
 
 #: Least distance of two labels at the ends of lines, parts of the panel's height.
@@ -29,10 +29,10 @@ def certainty_cost(
 ) -> Figure:
     """Draw the standard error of a difference against hours of work, a line a campaign, with its name at its end.
 
-    errors: the result of ``certainty.standard_errors`` for three numbers of hours or more; a mark on each line carries
+    errors: the result of ``effort.standard_errors`` for three numbers of hours or more; a mark on each line carries
     its 95 % interval. hours: the reader's own. families: campaign -> protocol; campaigns of one protocol share colour
     and marker. names: how campaigns are written. enough: the standard error that finds the median pair's difference
-    (``certainty.needed_error``), drawn where lines come to it.
+    (``effort.needed_error``), drawn where lines come to it.
     """
     figure, axes = plt.subplots(figsize=(6.2, 3.9))
     lines = dict(iter(errors.groupby("protocol", sort=False)))
@@ -47,7 +47,7 @@ def certainty_cost(
     axes.set(
         xscale="log",
         yscale="log",
-        xlabel=f"hours of work on {certainty.SYSTEMS} systems",
+        xlabel=f"hours of work on {SYSTEMS} systems",
         ylabel="standard error of a difference\n(parts of the systems' spread)",
     )
     axes.set_xlim(errors["hours"].min(), errors["hours"].max())

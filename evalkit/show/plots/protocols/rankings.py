@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from evalkit.human.protocols import SHORT
 from evalkit.human.protocols.rankings import kind_of
-from evalkit.human.protocols.scores import SHORT
 from evalkit.show.plots import (
     GREY,
     INK,
@@ -75,7 +75,7 @@ def place_table(placed: pd.DataFrame) -> Figure:
 def consistency_curves(curve: pd.DataFrame) -> Figure:
     """Draw how well rankings by few segments agree with rankings by other documents, a line per protocol.
 
-    curve: the result of ``protocols.consistency.subset_consistency``. Colours are kinds of judgement, lines and
+    curve: the result of ``protocols.rankings.subset_consistency``. Colours are kinds of judgement, lines and
     markers campaigns of one kind; bars at the right are 95 % intervals of the last points.
     """
     kinds = [kind for kind in _PANELS if kind in set(curve["against"])]

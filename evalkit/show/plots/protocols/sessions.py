@@ -26,7 +26,7 @@ def changes(
 ) -> Figure:
     """Draw changes along an account and in later accounts with their intervals, a panel for each measure.
 
-    effects: the result of ``sessions.sessions``. measures, titles: what is drawn, and how it is called.
+    effects: the result of ``bias.sessions``. measures, titles: what is drawn, and how it is called.
     """
     table = effects[effects["measure"].isin(measures)]
     order = list(dict.fromkeys(table["protocol"]))

@@ -13,7 +13,7 @@ from evalkit.show.plots import GREY, describe, forest, house, small_multiples
 def suggestions_kept(people: pd.DataFrame) -> Figure:
     """Draw the share of suggested marks that each person kept, a panel for each campaign.
 
-    people: the result of ``suggestions.kept`` by annotator. A line spans what is possible, for the number of
+    people: the result of ``bias.kept`` by annotator. A line spans what is possible, for the number of
     suggestions is known within limits; a number beside it counts the marks that the person drew, a translation.
     """
     panels_of = list(dict.fromkeys(people["protocol"]))
@@ -41,4 +41,4 @@ def suggestions_kept(people: pd.DataFrame) -> Figure:
         f"{ends.loc[name, ('share_high', 'max')]:.2f}"
         for name in ends.index
     )
-    return describe(figure, f"Ranges of the share of suggestions kept, a row for each person. {told}.")
+    return describe(figure, f"Ranges of the share of bias.kept, a row for each person. {told}.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.human.protocols import SHORT, choice
+from evalkit.human.protocols import SHORT
+from evalkit.human.protocols.effort import FAMILIES
 from evalkit.show.plots.protocols import effort
 from evalkit.show.plots.views import View
 
@@ -12,8 +13,8 @@ from evalkit.show.plots.views import View
 def certainty_cost(errors: pd.DataFrame, *, hours: float, enough: float | None = None) -> View:
     """View what certainty costs, with a line at the reader's hours.
 
-    errors: the result of ``certainty.standard_errors``. enough: see ``effort.certainty_cost``.
+    errors: the result of ``effort.standard_errors``. enough: see ``effort.certainty_cost``.
     """
-    drawn = effort.certainty_cost(errors, hours=hours, families=choice.FAMILIES, names=SHORT, enough=enough)
+    drawn = effort.certainty_cost(errors, hours=hours, families=FAMILIES, names=SHORT, enough=enough)
     title = "What certainty costs; dashed: a second campaign of a protocol; bars: 95 % intervals"
     return View(drawn, title, chosen={"hours": hours})
