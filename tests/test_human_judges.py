@@ -11,7 +11,8 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import simulate
-from evalkit.human.judges import alternative_annotator, assessed, replacing, spans
+from evalkit.human import judges
+from evalkit.human.judges import alternative_annotator
 from tests.makers import laid_out, read
 
 #: What alt_test_example.ipynb prints (nitaytech/AltTest at 18428b1f): winning rate and advantage of each model.
@@ -124,7 +125,7 @@ def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges
     rng = np.random.default_rng(seed)
     facts = pd.DataFrame(rng.normal(2, 3, (80, 3)), columns=list("abc"))
     truth, part = pd.Series(facts["a"] - facts["b"] * facts["c"] + rng.normal(size=80)), np.repeat(["x", "y"], 40)
-    found = assessed.crossed(facts, truth, part)
+    found = judges.regression(facts, truth, part)
     for one in "xy":
         here = part == one
         scaler = StandardScaler()
@@ -134,7 +135,7 @@ def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges
         model.fit(scaler.transform(facts[~here]), truth[~here])
         assert found[here].to_numpy() == pytest.approx(model.predict(scaler.transform(facts[here])), abs=1e-8)
     spoilt = truth.where(part == "x", -99.0)
-    again = assessed.crossed(facts, spoilt, part)
+    again = judges.regression(facts, spoilt, part)
     assert again[part == "y"].tolist() == found[part == "y"].tolist()
     assert again[part == "x"].tolist() != found[part == "x"].tolist()
 
@@ -142,19 +143,19 @@ def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges
 def test_judges_of_direct_assessments_are_tried_in_each_pair_whatever_their_unit():
     people = simulate.stand_in("mlqe-pe-people")
     people = people[people["tgt_lang"].ne("eng") & people["segment"].astype(int).lt(30)]
-    found = assessed.assessed(people, epsilons=[0.0, 0.2])
+    found = judges.direct_assessments(people, epsilons=[0.0, 0.2])
     assert set(found["data"]) == {"MLQE-PE eng-deu", "MLQE-PE eng-zho"}
     assert found.groupby(["data", "judge"]).size().eq(2).all()
     german = people[people["tgt_lang"] == "deu"]
     wide = german.pivot(index=["doc", "segment"], columns="annotator", values="z")
     model = german.drop_duplicates(["doc", "segment"]).set_index(["doc", "segment"])["model_score"].loc[wide.index]
-    judges = {assessed.MODEL: (model - model.mean()) / model.std(), assessed.CONSTANT: 0 * model}
-    for row in found[found["data"].eq("MLQE-PE eng-deu") & found["judge"].isin(judges)].itertuples():
-        alone = alternative_annotator(wide, judges[row.judge], alignment="rmse", epsilon=row.epsilon)
+    answers = {judges.TRANSLATING: (model - model.mean()) / model.std(), judges.CONSTANT: 0 * model}
+    for row in found[found["data"].eq("MLQE-PE eng-deu") & found["judge"].isin(answers)].itertuples():
+        alone = alternative_annotator(wide, answers[row.judge], alignment="rmse", epsilon=row.epsilon)
         assert (row.winning_rate, row.passed) == (alone.winning_rate, alone.passed)
         assert row.advantage == pytest.approx(alone.advantage)
     other = people.assign(model_score=3 * people["model_score"] + 5).sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(assessed.assessed(other, epsilons=[0.0, 0.2]), found)
+    pd.testing.assert_frame_equal(judges.direct_assessments(other, epsilons=[0.0, 0.2]), found)
 
 
 def test_models_stand_beside_the_judge_that_knows_nothing():
@@ -166,12 +167,11 @@ def test_models_stand_beside_the_judge_that_knows_nothing():
     rows += [("b", "good", "metric", 0.5, 0.8), ("b", "zero", "knows nothing", 0, 0.2), ("b", "p", "people", 1, 1)]
     table = pd.DataFrame(rows, columns=["data", "judge", "kind", "winning_rate", "advantage"])
     table = table.assign(passed=table["winning_rate"] >= 0.5, epsilon=0.1, annotators=4)
-    beside = replacing.beside_nothing(table, epsilon=0.1)
+    beside = judges.beside_nothing(table, epsilon=0.1)
     assert beside[["data", "judge", "rate", "nothing", "rate_nothing"]].to_numpy().tolist() == [
         ["a", "good", 0.75, "zero", 1.0],
         ["b", "good", 0.5, "zero", 0.0],
     ]
-    assert "2 of 2" in replacing.verdicts(beside, epsilon=0.1)[0]
 
 
 # Metrics and people in place of annotators
@@ -187,14 +187,14 @@ def tables(seed, *, noise=0.8):
     for collection in ("ESA-1", "ESA-2", "MQM-1"):
         score = 70 + 5 * person + (4 + 3 * person) * (quality + noise * rng.normal(size=200))
         scored.append(laid_out(zip(system, number, person, score, strict=True), protocol=collection))
-    judges = {"good": 0.1 * (quality + 0.5 * noise * rng.normal(size=200)), "random": rng.normal(size=200)}
-    metrics = [laid_out(zip(system, number, own), "system segment score", metric=name) for name, own in judges.items()]
+    answers = {"good": 0.1 * (quality + 0.5 * noise * rng.normal(size=200)), "random": rng.normal(size=200)}
+    metrics = [laid_out(zip(system, number, own), "system segment score", metric=name) for name, own in answers.items()]
     return pd.concat(scored, ignore_index=True), pd.concat(metrics, ignore_index=True)
 
 
 def test_it_is_the_test_on_scores_standardised_by_hand():
     scored, metrics = tables(1)
-    found = replacing.stand_ins(scored, metrics, collections=["ESA-1", "ESA-2"], people=["MQM-1"], epsilons=[0.15])
+    found = judges.stand_ins(scored, metrics, collections=["ESA-1", "ESA-2"], people=["MQM-1"], epsilons=[0.15])
     wide = {}
     for (collection, who), own in scored[scored["protocol"] != "MQM-1"].groupby(["protocol", "annotator"]):
         z = (own["score"] - own["score"].mean()) / own["score"].std(ddof=1)
@@ -215,7 +215,7 @@ def test_whose_unit_a_score_has_does_not_matter(seed, slope, shift):
     moved = metrics.assign(score=slope * metrics["score"] + shift)
     for options in ({"scale": "rank"}, {}):
         one, other = (
-            replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"], **options).sort_values("judge")
+            judges.stand_ins(scored, each, collections=["ESA-1", "ESA-2"], **options).sort_values("judge")
             for each in (metrics, moved)
         )
         assert one["advantage"].tolist() == pytest.approx(other["advantage"].tolist(), abs=0.011)
@@ -229,8 +229,8 @@ PEOPLE = pd.DataFrame({name: range(40) for name in "abc"})
     [
         (lambda: alternative_annotator(PEOPLE, PEOPLE["a"], epsilon=1.0), "1.0"),
         (lambda: alternative_annotator(PEOPLE, PEOPLE["a"], alignment="kappa"), "kappa"),
-        (lambda: replacing.stand_ins(*tables(2), collections=["ESA-1", "ESA-2"], scale="inch"), "inch"),
-        (lambda: replacing.stand_ins(*tables(2), collections=["ESA-7"]), "ESA-7"),
+        (lambda: judges.stand_ins(*tables(2), collections=["ESA-1", "ESA-2"], scale="inch"), "inch"),
+        (lambda: judges.stand_ins(*tables(2), collections=["ESA-7"]), "ESA-7"),
     ],
 )
 def test_what_cannot_be_is_refused(call, word):
@@ -245,14 +245,14 @@ def test_people_who_judged_the_same_translations_elsewhere_are_a_set_of_their_ow
     twice = [scored[scored["protocol"] == name].assign(annotator=name) for name in ("ESA-1", "ESA-2")]
     alone = twice[0].assign(segment="alone " + twice[0]["segment"])
     rated = pd.concat([*twice, alone]).drop(columns="protocol")
-    found = replacing.every_set(both, metrics, rated=rated, epsilons=[0.15])
+    found = judges.every_set(both, metrics, rated=rated, epsilons=[0.15])
     own = found[found["data"] == "MQM eng-deu"].set_index("judge").loc["good"]
     sides = [part.set_index("segment")["score"] for part in (*twice, metrics[metrics["metric"] == "good"])]
     one, other, judge = ((side - side.mean()) / side.std(ddof=1) for side in sides)
     people = pd.DataFrame({"ESA-1": one, "ESA-2": other})
     by_hand = alternative_annotator(people, judge, alignment="rmse", epsilon=0.15)
     assert (own["advantage"], own["annotators"], own["items"]) == (by_hand.advantage, 2, 200)
-    assert set(replacing.every_set(both, metrics, rated=alone, epsilons=[0.15])["data"]) == set(replacing.SETS)
+    assert set(judges.every_set(both, metrics, rated=alone, epsilons=[0.15])["data"]) == set(judges.SETS)
 
 
 # Marks of errors as answers
@@ -272,7 +272,7 @@ def test_likeness_is_the_f1_of_sets_of_characters(one, other):
     hits = len(a & b)
     precision, recall = (hits / len(side) if side else 0.0 for side in (a, b))
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else float(not a and not b)
-    found = spans.alike(spans.mask(one), spans.mask(other))
+    found = judges.alike(judges.mask(one), judges.mask(other))
     assert found == pytest.approx(f1)
     assert (found == 1) == (a == b)
 
@@ -294,7 +294,7 @@ def test_marks_become_answers_of_people_and_none_is_an_answer_too():
     scored, marked = campaign()
     odd = marked.iloc[[0]].assign(start=-1.0, end=-1.0)
     degraded = marked.iloc[[0]].assign(start=30, end=40, item_type="degraded")
-    table = spans.answers(scored[scored["protocol"] != "MQM-1"], pd.concat([marked, odd, degraded]))
+    table = judges.answers(scored[scored["protocol"] != "MQM-1"], pd.concat([marked, odd, degraded]))
     assert sorted(table) == ["ESA-1 p0", "ESA-1 p1", "ESA-2 p0", "ESA-2 p1"]
     assert (table.notna().sum(axis=1) == 2).all()
     for (system, _, segment), row in table.iterrows():
@@ -306,7 +306,9 @@ def test_marks_become_answers_of_people_and_none_is_an_answer_too():
 
 def test_the_trial_is_the_test_read_aloud():
     scored, marked = campaign(5, 140)
-    found = spans.marks(scored, marked, pd.DataFrame(), others=["MQM-1", "ESA-9"], epsilons=[0.2]).set_index("judge")
+    found = judges.marked_errors(scored, marked, pd.DataFrame(), others=["MQM-1", "ESA-9"], epsilons=[0.2]).set_index(
+        "judge"
+    )
     assert list(found.index.unique().sort_values()) == ["MQM-1", "no marks"]
     by_segment = marked.groupby(["protocol", "segment"])
     chars = {key: characters(zip(own["start"], own["end"], strict=True)) for key, own in by_segment}

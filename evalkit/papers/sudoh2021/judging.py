@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from evalkit.human.judges.replacing import trials
+from evalkit.human.judges import trials
 from evalkit.papers.sudoh2021 import classify, reduction
 from evalkit.papers.sudoh2021.features import features
 from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES, categories, named
@@ -45,7 +45,7 @@ def predictions(labels: pd.DataFrame, translations: pd.DataFrame, *, rule: str =
 
 
 def replaced(labels: pd.DataFrame, predicted: pd.DataFrame, *, epsilons: Sequence[float]) -> pd.DataFrame:
-    """Try the classifiers in place of annotators: data and the columns of ``replacing.trials``.
+    """Try the classifiers in place of annotators: data and the columns of ``judges.trials``.
 
     Labels of both dimensions are compared as names (is it the same label?), those of fluency also as places in their
     order (how far apart are they?); the labels of adequacy are kinds of failure, of which no order is agreed on.

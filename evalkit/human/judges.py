@@ -1,0 +1,474 @@
+"""Judges that are models, held against people: may one of them stand in for an annotator?
+
+``alternative_annotator`` is the test; it is run on many judges and sets of annotators: those of several protocols
+(``every_set``), of direct assessments (``direct_assessments``) and of marked errors (``marked_errors``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data.schemas import ITEM, with_pair
+from evalkit.human.protocols import bias
+from evalkit.stats import inference
+
+#: Says how alike two answers are; the higher, the nearer.
+Alike = Callable[[Any, Any], float]
+#: Name, kind (people, metric or knows nothing) and answers by item of a judge.
+Judge = tuple[str, str, pd.Series]
+#: How near an answer is to those of others: the share that is the same, or the root of the mean squared distance.
+ALIGNMENTS = ("accuracy", "rmse")
+#: How scores on different scales are made comparable: standardised, or as ranks.
+SCALES = ("z", "rank")
+#: Sets of annotators: two collections each, so that each translation has two judgements.
+SETS = {"ESA": ("ESA-1", "ESA-2"), "ESA^AI": ("ESAAI-1", "ESAAI-2")}
+#: The judge that gives everything the same answer, whom nobody would want: where it passes, passing means little.
+CONSTANT, NOTHING = "a constant", "no marks"
+#: Judges of direct assessments: the mean log probability that the translating model gave its output, and a regression
+#: on it and on lengths; of marked errors: the model's suggested marks where all of them are known.
+TRANSLATING, LEARNED, SUGGESTED = "translating model's score", "regression", "GEMBA-MQM's marks"
+#: Fewest annotators of an item, and items of an annotator, for either to count.
+_PEOPLE, _ITEMS = 2, 30
+_OTHERS = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM", "WMT-DASQM")
+_FACTS = ["model_score", "source_words", "target_words"]
+_LANGUAGES = ["src_lang", "tgt_lang"]
+
+
+# The test
+
+
+@dataclass(frozen=True, eq=False)
+class AlternativeAnnotator:
+    """What the test found.
+
+    annotators: a row per person who could be tested: annotator, items, ahead (share of items in which the judge is at
+    least as near to the others as this person is), behind (the opposite; ties count in both), p and whether the judge
+    wins (``wins``). epsilon: how much worse than a person the judge may be. untested: who has too few items.
+    """
+
+    annotators: pd.DataFrame
+    epsilon: float
+    untested: tuple[str, ...]
+
+    @property
+    def winning_rate(self) -> float:
+        """Share of the tested people whom the judge may replace."""
+        return float(self.annotators["wins"].mean())
+
+    @property
+    def advantage(self) -> float:
+        """Probability that the judge is at least as near to the others as a person is, the mean over people."""
+        return float(self.annotators["ahead"].mean())
+
+    @property
+    def passed(self) -> bool:
+        """Whether the judge may replace half of the people or more."""
+        return self.winning_rate >= 0.5
+
+
+def alternative_annotator(
+    people: pd.DataFrame,
+    judge: pd.Series,
+    *,
+    alignment: str | Alike = "accuracy",
+    epsilon: float = 0.2,
+    q: float = 0.05,
+) -> AlternativeAnnotator:
+    r"""Test whether a judge may stand in for the annotators of a campaign.
+
+    people: items × annotators, missing where somebody did not judge an item. judge: its answers, by item. Items with
+    fewer than two people or without the judge, and people with fewer than 30 of the rest, are left out.
+    alignment: "accuracy" for labels, "rmse" for numbers, or a function that says how alike two answers are (spans, for
+    instance); the higher the nearer. epsilon: what a cheaper judge is allowed: the authors advise 0.2 where it replaces
+    experts, 0.15 for skilled people, and 0.1 for crowds. q: false discovery rate over people.
+    Each person j is left out in turn. On each of their items, judge and person are held against the others:
+    :math:`W^f` is 1 where the judge is at least as near, :math:`W^h` where the person is. The judge wins over j
+    where :math:`\overline{W^h - W^f} < \epsilon` beyond chance (one-sided t-test; Benjamini & Yekutieli over people).
+    Source: Calderon, Reichart & Dror 2025, *The Alternative Annotator Test for LLM-as-a-Judge*.
+    Caveat: items count as independent, which those of one document are not. The others are no truth: a judge that
+    shares their errors passes, and one that is better than they are may fail. With two people on an item, "the others"
+    are one person. Raises DataError where nobody can be tested.
+
+    >>> truth = np.arange(40) % 3
+    >>> people = pd.DataFrame({name: np.where(np.arange(40) % 10 == n, 3, truth) for n, name in enumerate("abc")})
+    >>> found = alternative_annotator(people, pd.Series(truth), epsilon=0.1)
+    >>> found.winning_rate, found.advantage, found.passed
+    (1.0, 1.0, True)
+    """
+    return alternative_annotators(people, judge, alignment=alignment, epsilons=[epsilon], q=q)[0]
+
+
+def alternative_annotators(
+    people: pd.DataFrame,
+    judge: pd.Series,
+    *,
+    alignment: str | Alike = "accuracy",
+    epsilons: Sequence[float],
+    q: float = 0.05,
+) -> list[AlternativeAnnotator]:
+    """Run ``alternative_annotator`` with several epsilons, one result each."""
+    for epsilon in epsilons:
+        if not 0 <= epsilon < 1:
+            raise DataError(f"epsilon={epsilon}: how much worse the judge may be is a share, from 0 to below 1.")
+    if isinstance(alignment, str) and alignment not in ALIGNMENTS:
+        raise DataError(f"There is no alignment {alignment!r}. Choose {' or '.join(ALIGNMENTS)}, or a function.")
+    judge = judge.reindex(people.index)
+    kept = (people.notna().sum(axis=1) >= _PEOPLE) & judge.notna()
+    people, judge = people[kept], judge[kept]
+    tested = people.notna().sum() >= _ITEMS
+    if not tested.any():
+        raise DataError(
+            f"No annotator has {_ITEMS} items that the judge and somebody else judged as well. The test needs as many."
+        )
+    persons, judges = _nearness(people, judge, alignment)
+    answered = people.notna()
+    ahead, behind = (
+        pd.DataFrame(one, people.index, people.columns).astype(float).where(answered).loc[:, tested]
+        for one in (judges >= persons, persons >= judges)
+    )
+    gap, untested = behind - ahead, tuple(str(name) for name in people.columns[~tested])
+    results = []
+    for epsilon in epsilons:
+        t = (gap.mean() - epsilon) / gap.sem()
+        p = np.nan_to_num(stats.t.cdf(t, gap.count() - 1), nan=1.0)  # where nothing varies, and epsilon is met exactly
+        columns = {"items": gap.count(), "ahead": ahead.mean(), "behind": behind.mean(), "p": p}
+        table = pd.DataFrame(columns | {"wins": inference.adjust(p, method="fdr_by") <= q})
+        table.insert(0, "annotator", table.index.astype("str"))
+        results.append(AlternativeAnnotator(table.reset_index(drop=True), epsilon, untested))
+    return results
+
+
+def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Alike) -> tuple[np.ndarray, np.ndarray]:
+    """Say how near each person, and the judge in their place, is to the others of each item: two items × annotators.
+
+    Only the order of the two matters, and both are over the same others, so that sums do for means, exactly where
+    answers are whole numbers.
+    """
+    if alignment == "rmse":
+        scores = people.to_numpy(float)
+        there, filled = np.isfinite(scores), np.nan_to_num(scores)
+        number = there.sum(axis=1, keepdims=True) - there
+        sums = filled.sum(axis=1, keepdims=True) - filled
+        squares = (filled**2).sum(axis=1, keepdims=True) - filled**2
+        own = judge.to_numpy(float)[:, None]
+        persons, judges = (squares - 2 * one * sums + number * one**2 for one in (filled, own))
+        return -np.round(persons, 9), -np.round(judges, 9)
+    there = people.notna().to_numpy()
+    if alignment == "accuracy":
+        labels = np.full(people.shape, -1)
+        codes, _ = pd.factorize(np.concatenate([people.to_numpy(object)[there], judge.to_numpy(object)]))
+        labels[there], own = codes[: there.sum()], codes[there.sum() :, None]
+        same = (labels[:, :, None] == labels[:, None, :]) & there[:, None, :]
+        hits = labels == own
+        return same.sum(axis=2) - there, hits.sum(axis=1, keepdims=True) - hits
+    assert not isinstance(alignment, str)
+    persons, judges = np.zeros(people.shape), np.zeros(people.shape)
+    for item, (answers, own) in enumerate(zip(people.to_numpy(object), judge, strict=True)):
+        who = np.flatnonzero(there[item])
+        for one in who:
+            others = [answers[other] for other in who if other != one]
+            persons[item, one] = np.mean([alignment(answers[one], other) for other in others])
+            judges[item, one] = np.mean([alignment(own, other) for other in others])
+    return persons, judges
+
+
+def trials(
+    people: pd.DataFrame, judges: Iterable[Judge], *, alignment: str | Alike = "rmse", epsilons: Sequence[float]
+) -> pd.DataFrame:
+    """Try judges in place of the people of one set: a row per judge and epsilon, the highest advantage first.
+
+    people: items × annotators, answers that can be compared as they are. Returns judge, kind, epsilon, winning_rate,
+    advantage, passed, annotators (that were tested), items.
+    """
+    rows = []
+    for name, kind, own in judges:
+        items = int(own.reindex(people.index).notna().sum())
+        for test in alternative_annotators(people, own, alignment=alignment, epsilons=epsilons):
+            row = {"judge": name, "kind": kind, "epsilon": test.epsilon, "winning_rate": test.winning_rate}
+            row |= {"advantage": test.advantage, "passed": test.passed, "annotators": len(test.annotators)}
+            rows.append(row | {"items": items})
+    return pd.DataFrame(rows).sort_values(
+        ["advantage", "judge", "epsilon"], ascending=[False, True, True], kind="stable", ignore_index=True
+    )
+
+
+def beside_nothing(tried: pd.DataFrame, *, epsilon: float) -> pd.DataFrame:
+    """Put the best model of each set of annotators beside the judge that knows nothing, where this wins most first.
+
+    tried: data and the columns of ``trials``. Returns data, annotators, judge (the metric or model with the highest
+    winning rate, then advantage), rate, advantage, passed, nothing (the judge that knows nothing), its rate and
+    advantage, and whether it passed; the last four end in ``_nothing``.
+
+    >>> row = {"data": "d", "epsilon": 0.1, "annotators": 3, "advantage": 0.8}
+    >>> tried = pd.DataFrame([row | {"judge": "m", "kind": "metric", "winning_rate": 1 / 3, "passed": False},
+    ...                       row | {"judge": "c", "kind": "knows nothing", "winning_rate": 2 / 3, "passed": True}])
+    >>> beside_nothing(tried, epsilon=0.1)[["judge", "passed", "nothing", "passed_nothing"]].values.tolist()
+    [['m', False, 'c', True]]
+    """
+    own = tried[tried["epsilon"] == epsilon].rename(columns={"winning_rate": "rate"})
+    own = own.sort_values(["rate", "advantage"], ascending=False, kind="stable").drop_duplicates(["data", "kind"])
+    columns = ["data", "annotators", "judge", "rate", "advantage", "passed"]
+    model, nothing = (own.loc[own["kind"] == kind, columns] for kind in ("metric", "knows nothing"))
+    table = model.merge(nothing.drop(columns="annotators"), on="data", suffixes=("", "_nothing"))
+    table = table.rename(columns={"judge_nothing": "nothing"})
+    return table.sort_values(["rate_nothing", "advantage_nothing"], ascending=False, kind="stable", ignore_index=True)
+
+
+# Metrics and other collections in place of people
+
+
+def stand_ins(
+    scored: pd.DataFrame,
+    metrics: pd.DataFrame,
+    *,
+    collections: Sequence[str],
+    people: Sequence[str] = (),
+    epsilons: Sequence[float] = (0.1, 0.15, 0.2),
+    scale: str = "z",
+) -> pd.DataFrame:
+    """Try every metric, and other collections, as annotators of some collections: the alternative annotator test.
+
+    scored: the result of ``protocols.scores``; translations by systems only. metrics: segment scores of the judges to
+    try, one row per judge and translation. collections: whose annotators may be replaced; each translation then has as
+    many judgements as there are collections. people: collections that are tried as judges themselves. scale: "z"
+    centres and scales each annotator's scores, and each judge's; "rank" takes ranks from 0 to 1 in place of that.
+    How near two answers are is the distance of their scaled scores.
+    A judge that gives everything the same score (``CONSTANT``) is tried with them. Returns the columns of ``trials``.
+    Caveat: scaling supposes that annotators saw translations of like quality; and a judge who hardly leaves the middle
+    of the scale is near to everybody, whether or not it can tell good from bad. See also ``alternative_annotator``.
+    Raises DataError for an unknown scale, and where no judge scored these translations.
+    """
+    if scale not in SCALES:
+        raise DataError(f"There is no scale {scale!r}. Choose {' or '.join(SCALES)}.")
+    outputs = scored[scored["item_type"] == "system"]
+    own = outputs[outputs["protocol"].isin(collections)]
+    if own.empty:
+        raise DataError(f"There are no scores of {' or '.join(collections)} here.")
+    wide = own.assign(annotator=_who(own)).pivot(index=ITEM, columns="annotator", values="score")
+    table, judges = wide.apply(scaled, scale=scale), list[Judge]()
+    for kind, name, scores in [*_collections(outputs, people), *_metrics(metrics, scored)]:
+        if scores.reindex(table.index).notna().any():
+            judges.append((name, kind, scaled(scores.reindex(table.index), scale)))
+    if not judges:
+        raise DataError(f"No judge scored what was judged in {' and '.join(collections)}. Check names and languages.")
+    judges.append((CONSTANT, "knows nothing", pd.Series(0.0 if scale == "z" else 0.5, index=table.index)))
+    return trials(table, judges, epsilons=epsilons)
+
+
+def _who(own: pd.DataFrame) -> pd.Series:
+    """Name annotators; a person of two collections counts as one in each."""
+    return own["protocol"].astype("str") + " " + own["annotator"].fillna("").astype("str")
+
+
+def _collections(outputs: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[str, str, pd.Series]]:
+    """Yield collections as judges, each annotator's scores scaled where annotators are known."""
+    for name in names:
+        own = outputs[outputs["protocol"] == name]
+        yield "people", name, own.set_index(ITEM)["score"].groupby(_who(own).to_numpy()).transform(scaled, scale="z")
+
+
+def _metrics(metrics: pd.DataFrame, scored: pd.DataFrame) -> Iterator[tuple[str, str, pd.Series]]:
+    """Yield metrics as judges."""
+    for pair in _LANGUAGES:
+        metrics = metrics[metrics[pair].isin(scored[pair].unique())]
+    for name, own in metrics.groupby("metric", observed=True, sort=False):
+        yield "metric", str(name), own.astype(dict.fromkeys(ITEM, "str")).set_index(ITEM)["score"]
+
+
+def scaled(scores: pd.Series, scale: str = "z") -> pd.Series:
+    """Put scores on a scale that annotators share; scores that do not vary are 0 (z) or in the middle (rank)."""
+    if scale == "rank":
+        return (scores.rank() - 0.5) / scores.count()
+    spread = scores.std()
+    return (scores - scores.mean()) / (spread if spread > 0 else 1.0)
+
+
+def chosen(metrics: pd.DataFrame, wanted: Sequence[str], *, otherwise: int = 4) -> list[str]:
+    """Choose metrics whose names begin like one of those wanted; where none does, the last few in the alphabet.
+
+    >>> chosen(pd.DataFrame({"metric": ["XCOMET-XL", "BLEU", "chrF"]}), ["XCOMET", "BLEU"])
+    ['BLEU', 'XCOMET-XL']
+    """
+    names = sorted(map(str, metrics["metric"].unique()))
+    return [name for name in names if name.startswith(tuple(wanted))] or names[-otherwise:]
+
+
+def every_set(
+    scored: pd.DataFrame,
+    metrics: pd.DataFrame,
+    *,
+    rated: pd.DataFrame | None = None,
+    epsilons: Sequence[float],
+    scale: str = "z",
+) -> pd.DataFrame:
+    """Try metrics and other collections in place of the people of ESA, and of ESA with suggested marks (``SETS``).
+
+    rated: single judgements of another campaign (``wmt23-mqm``), whose people, too, may be replaced by metrics: on the
+    translations that several of them judged, in language pairs where there are enough. Returns data (the name of the
+    set) and the columns of ``trials``.
+    """
+    there = set(scored["protocol"].unique())
+    sets = {name: (scored, own, [one for one in _OTHERS if one in there - {*own}]) for name, own in SETS.items()}
+    sets |= {name: (own, ("MQM",), []) for name, own in _judged_by_several(rated).items()}
+    parts = []
+    for name, (table, own, others) in sets.items():
+        tried = stand_ins(table, metrics, collections=own, people=others, epsilons=epsilons, scale=scale)
+        tried.insert(0, "data", name)
+        parts.append(tried)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _judged_by_several(rated: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+    """Keep, by language pair, the systems' translations that two people or more judged, if somebody judged 30."""
+    if rated is None:
+        return {}
+    key = [*_LANGUAGES, *ITEM]
+    own = rated[rated["item_type"] == "system"].astype(dict.fromkeys([*key, "annotator"], "str"))
+    own = own[own.groupby(key)["annotator"].transform("nunique") >= _PEOPLE].assign(protocol="MQM")
+    return {
+        f"MQM {source}-{target}": part
+        for (source, target), part in own.groupby(_LANGUAGES)
+        if not part.duplicated([*ITEM, "annotator"]).any() and part.groupby("annotator").size().max() >= _ITEMS
+    }
+
+
+# Direct assessments, of which a release tells only lines of z-scores
+
+
+def direct_assessments(people: pd.DataFrame, *, epsilons: Sequence[float]) -> pd.DataFrame:
+    """Try judges in place of people in each language pair of ``data.load("mlqe-pe-people")``.
+
+    People's answers are the release's z-scores; judges are standardised over the pair. The regression is learned on one
+    of the two splits, from the mean of its people, and judges the other. Returns data (the pair) and the columns of
+    ``trials``.
+    Caveat: the same people scored both splits, so that the regression has learned from them, though not these scores.
+    """
+    key, parts = ["doc", "segment"], []
+    for pair, own in with_pair(people).groupby("pair"):
+        wide = own.pivot(index=key, columns="annotator", values="z")
+        facts = own.drop_duplicates(key).set_index(key)[_FACTS].loc[wide.index]
+        learned = regression(facts, wide.mean(axis=1), wide.index.get_level_values("doc").to_numpy())
+        judges = [
+            (TRANSLATING, "metric", scaled(facts["model_score"])),
+            (LEARNED, "metric", scaled(learned)),
+            (CONSTANT, "knows nothing", pd.Series(0.0, index=wide.index)),
+        ]
+        tried = trials(wide, judges, epsilons=epsilons)
+        tried.insert(0, "data", f"MLQE-PE {pair}")
+        parts.append(tried)
+    return pd.concat(parts, ignore_index=True)
+
+
+def regression(facts: pd.DataFrame, truth: pd.Series, part: np.ndarray) -> pd.Series:
+    """Predict each part's truth by a ridge regression, learned on all other parts, on facts, squares and products.
+
+    facts: items × numbers, standardised here by the parts learned on. truth, part: by item.
+    """
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures
+
+    predicted = pd.Series(np.nan, index=facts.index)
+    for one in np.unique(part):
+        here = part == one
+        spread = facts[~here].std()
+        x = ((facts - facts[~here].mean()) / spread.where(spread > 0, 1)).to_numpy(float)
+        model = make_pipeline(PolynomialFeatures(2, include_bias=False), Ridge(alpha=1.0))
+        predicted[here] = model.fit(x[~here], truth[~here]).predict(x[here])
+    return predicted
+
+
+# Marked errors
+
+
+def mask(spans: Iterable[tuple[int, int]]) -> int:
+    """Turn spans into one whole number that has bit n set where character n is marked; spans may overlap.
+
+    spans: start and end of each, the end excluded, from 0.
+
+    >>> bin(mask([(0, 2), (1, 3), (5, 6)]))
+    '0b100111'
+    """
+    marked = 0
+    for start, end in spans:
+        marked |= ((1 << max(int(end) - int(start), 0)) - 1) << int(start)
+    return marked
+
+
+def alike(one: int, other: int) -> float:
+    r"""Say how alike two people's marks of one translation are: the F1 of marked characters, 1 where neither marks any.
+
+    .. math:: F_1 = 2 |A \cap B| / (|A| + |B|)
+
+    one, other: results of ``mask``. Caveat: a mark beside the right word counts as nothing, and severities not at all.
+
+    >>> round(alike(mask([(0, 4)]), mask([(2, 8)])), 3), alike(0, 0), alike(0, mask([(0, 1)]))
+    (0.4, 1.0, 0.0)
+    """
+    total = one.bit_count() + other.bit_count()
+    return 2 * (one & other).bit_count() / total if total else 1.0
+
+
+def marked_errors(
+    scored: pd.DataFrame,
+    marked: pd.DataFrame,
+    released: pd.DataFrame,
+    *,
+    collections: Sequence[str] = SETS["ESA"],
+    others: Sequence[str] = ("ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM"),
+    epsilons: Sequence[float],
+) -> pd.DataFrame:
+    """Try other people's marks, and those that a model suggested, in place of the people of some collections.
+
+    scored: the result of ``protocols.scores``. marked: marks of all collections, as ``agreement.with_wmt`` gives them.
+    released: scores as released, which tell where the suggestions are known. Returns data and the columns of
+    ``trials``.
+    Caveat: the release has the model's marks only where people left them standing. They are tried on translations where
+    none can be missing, which are those whose suggestions people found worth keeping, or that had none.
+    """
+    people = answers(scored[scored["protocol"].isin(collections)], marked)
+    judges = list[Judge]()
+    for name in others:
+        own = scored[scored["protocol"] == name]
+        if len(own):
+            judges.append((name, "people", answers(own.assign(annotator=""), marked).iloc[:, 0]))
+    if "suggested" in marked:
+        known = bias.suggestions(marked, released)
+        items = known[known["known"] == known["most"]].set_index(ITEM).index.intersection(people.index)
+        masks = _masks(bias.known_suggestions(marked), ITEM)
+        judges.append((SUGGESTED, "metric", masks.reindex(items, fill_value=0)))
+    judges.append((NOTHING, "knows nothing", pd.Series(0, index=people.index, dtype=object)))
+    tried = trials(people, judges, alignment=alike, epsilons=epsilons)
+    tried.insert(0, "data", "ESA marks")
+    return tried
+
+
+def answers(scored: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
+    """Lay people's marks out as items × annotators of ``mask``; empty where somebody did not judge.
+
+    scored: judgements (protocol, annotator, ``ITEM``), outputs of systems only. marked: error marks of the same
+    protocols, of which those without a place (omissions) count as none. One column is one person in one collection.
+    """
+    key = ["protocol", *ITEM]
+    own = scored[scored["item_type"] == "system"].astype(dict.fromkeys(key, "str"))
+    masks = _masks(marked, key).reindex(pd.MultiIndex.from_frame(own[key]), fill_value=0)
+    return own.assign(who=_who(own), mask=masks.to_numpy()).pivot(index=ITEM, columns="who", values="mask")
+
+
+def _masks(marked: pd.DataFrame, key: Sequence[str]) -> pd.Series:
+    """Put the marks of each place into one mask."""
+    kept = marked[(marked["end"] > marked["start"]) & (marked["start"] >= 0)]
+    if "item_type" in kept:
+        kept = kept[kept["item_type"].astype("str") != "degraded"]
+    spans: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for *place, start, end in kept[[*key, "start", "end"]].astype(dict.fromkeys(key, "str")).itertuples(index=False):
+        spans.setdefault(tuple(place), []).append((start, end))
+    index = pd.MultiIndex.from_tuples(list(spans), names=key)
+    return pd.Series([mask(own) for own in spans.values()], index, dtype=object)
