@@ -245,7 +245,10 @@ def test_a_parameter_can_name_a_file_with_other_column_names(tmp_path):
     mine = data.choose(str(tmp_path / "mine.csv"), columns="annotator=rater, score=mark", scale=[1, 5])
     assert (mine.attrs["scale"], mine.attrs["source"]["source"]) == ((1.0, 5.0), "real")
     assert mine["score"].tolist() == theirs["mark"].tolist()
-    for columns, told in (("annotator=nobody", "lacks score.*columns= does what --map does"), ("score", "not of the form")):
+    for columns, told in (
+        ("annotator=nobody", "lacks score.*columns= does what --map does"),
+        ("score", "not of the form"),
+    ):
         with pytest.raises(DataError, match=told):
             data.choose(str(tmp_path / "mine.csv"), columns=columns)
 
