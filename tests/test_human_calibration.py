@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from evalkit import DataError, data
 from evalkit.human import calibration
-from evalkit.papers.licht2022 import external
+from evalkit.papers.licht2022 import table6 as external
 from tests.makers import laid_out
 
 ON_SCALE = st.floats(1, 5)

@@ -14,7 +14,7 @@ from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.human import observed
 from evalkit.papers.licht2022 import figures as draw
-from evalkit.papers.licht2022 import postedits, progression, protocols, table3
+from evalkit.papers.licht2022 import protocols, table3
 from evalkit.stats import agreement
 from tests.makers import laid_out
 
@@ -42,7 +42,7 @@ def cells(printed, belt):
 def test_the_rubric_is_figure_1_with_every_example(paper):
     figure = paper(LICHT).split("lack of fluency should not be counted")[1]
     figure = figure[figure.index("**1**") : figure.index("Figure 1: Part of the instruction")]
-    rubric = protocols.rubric()
+    rubric = data.published("licht2022_figure1")
     definitions = list(map(list, re.findall(r"^\*\*(\d)\*\* (.*)$", figure, re.MULTILINE)))
     assert rubric.drop_duplicates("score")[["score", "definition"]].to_numpy().tolist() == definitions
     assert rubric["example"].tolist() == re.findall(r"^Example ([A-D])", figure, re.MULTILINE)
@@ -52,7 +52,7 @@ def test_the_rubric_is_figure_1_with_every_example(paper):
 
 
 def test_protocols_apply_to_the_directions_that_table_3_has(printed):
-    for row in protocols.described().itertuples():
+    for row in data.published("licht2022_protocols").itertuples():
         there = printed.loc[printed["protocol"] == row.protocol, "direction"].unique()
         assert set(row.directions.split(", ")) == set(there)
 
@@ -177,14 +177,14 @@ def slow_levenshtein(a, b):
 
 @given(st.text("ab ", min_size=1, max_size=12), st.text("ab ", min_size=1, max_size=12))
 def test_edit_distances_are_those_of_the_textbook(a, b):
-    found = postedits.scores(pd.DataFrame({"hypothesis": [a], "post_edit": [b], "score": [0.0]})).iloc[0]
+    found = protocols.edit_scores(pd.DataFrame({"hypothesis": [a], "post_edit": [b], "score": [0.0]})).iloc[0]
     assert found["characters"] == slow_levenshtein(a, b)
     assert found["words"] == slow_levenshtein(a.split(), b.split())
     assert a != b or found["chrf"] == pytest.approx(100 * bool(a.strip()))
 
 
 def test_simulated_post_edits_rise_with_the_errors_put_in():
-    summary = postedits.summary(postedits.scores(simulate.post_edited())).set_index("system")
+    summary = protocols.summary(protocols.edit_scores(simulate.post_edited())).set_index("system")
     for name in ("critical_errors", "characters", "words"):
         assert summary[name].is_monotonic_increasing
     assert summary["chrf"].is_monotonic_decreasing
@@ -195,7 +195,7 @@ def test_simulated_post_edits_rise_with_the_errors_put_in():
 
 def stepped(points, kappa=0.5, sentences=250, seed=7):
     best = table3.MARGINALS["good"]
-    shares = {"HT0": best, "MT1": progression.worse(best, points), "MT2": progression.worse(best, 2 * points)}
+    shares = {"HT0": best, "MT1": protocols.worse(best, points), "MT2": protocols.worse(best, 2 * points)}
     cell = pd.DataFrame({"protocol": ["P"], "src_lang": "eng", "tgt_lang": "deu", "kappa": kappa})
     options = {"translations": protocols.PROGRESSION, "sentences": sentences, "seed": seed}
     return simulate.protocol_study(cell, marginal=shares, **options)
@@ -203,7 +203,7 @@ def stepped(points, kappa=0.5, sentences=250, seed=7):
 
 def test_the_test_of_a_step_is_the_paired_t_and_the_signed_ranks_of_scipy():
     ratings = stepped(0.2)
-    row = progression.progression(ratings).iloc[0]
+    row = protocols.progression(ratings).iloc[0]
     wide = ratings.groupby(["segment", "system"])["score"].mean().unstack()
     oracle = stats.ttest_rel(wide["sim-HT0"], wide["sim-MT1"], alternative="greater")
     assert row["p"] == pytest.approx(oracle.pvalue, rel=1e-9)
@@ -218,10 +218,10 @@ def test_a_worse_distribution_is_worse_by_as_many_points(weights, points):
     marginal = np.array(weights) / sum(weights)
     if points > 1 - marginal[0]:
         with pytest.raises(DataError):
-            progression.worse(marginal, points)
+            protocols.worse(marginal, points)
         return
     place = np.arange(len(marginal))
-    lower = np.array(progression.worse(marginal, points))
+    lower = np.array(protocols.worse(marginal, points))
     assert lower.sum() == pytest.approx(1)
     assert (lower >= -1e-12).all()
     assert place @ marginal - place @ lower == pytest.approx(points)
@@ -230,7 +230,7 @@ def test_a_worse_distribution_is_worse_by_as_many_points(weights, points):
 def test_power_is_the_level_without_a_difference_sure_with_a_large_one_and_no_higher_with_more_agreement():
     """Annotators who repeat each other know less together than annotators who err independently."""
     options = {"marginal": table3.MARGINALS["good"], "replicates": 2000}
-    found = progression.power({"low": 0.1, "high": 0.9}, points=[0.0, 0.15, 0.5], **options)
+    found = protocols.power({"low": 0.1, "high": 0.9}, points=[0.0, 0.15, 0.5], **options)
     power = found.pivot(index="points", columns="protocol", values="power")
     assert power.loc[0].to_numpy() == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 2000))
     assert power.loc[0.15, "low"] > power.loc[0.15, "high"] + 0.05
@@ -314,7 +314,7 @@ def test_figures_show_every_protocol_and_data_set(cells):
     kappas = draw.printed_kappas(cells).axes[0]
     assert kappas.get_yticklabels()[0].get_text() == "Arabic (AR)"
     assert len(draw.average_differences(table3.average_differences(cells)).axes[0].get_yticks()) == 15
-    powers = progression.power({"A": 0.2, "B": 0.8}, points=[0.0, 0.2], marginal=[0.25] * 4, replicates=50)
+    powers = protocols.power({"A": 0.2, "B": 0.8}, points=[0.0, 0.2], marginal=[0.25] * 4, replicates=50)
     assert len(draw.power_curves(powers).axes[0].get_legend().get_texts()) == 2
     table = observed.coefficients({"cost $5": five_points(), "other": five_points()}, resamples=20, seed=7)
     labels = draw.forest(table).axes[0].get_yticklabels()
@@ -331,10 +331,10 @@ POST_EDITED = pd.DataFrame({"hypothesis": ["a"], "post_edit": ["b"], "score": [0
     [
         ("outside", lambda belt: table3.intervals(printed_kappas(["-0.2"]), belt)),
         ("outside", lambda belt: table3.intervals(printed_kappas(["1.2"]), belt)),
-        ("column post_edit", lambda _: postedits.scores(POST_EDITED.drop(columns="post_edit"))),
-        ("Row 1 lacks", lambda _: postedits.scores(POST_EDITED.assign(post_edit=[None]))),
-        ("fewer than 5", lambda _: progression.progression(stepped(0.2, sentences=4))),
-        ("fewer than 5", lambda _: progression.progression(stepped(0.2).query("system != 'sim-MT1'"))),
+        ("column post_edit", lambda _: protocols.edit_scores(POST_EDITED.drop(columns="post_edit"))),
+        ("Row 1 lacks", lambda _: protocols.edit_scores(POST_EDITED.assign(post_edit=[None]))),
+        ("fewer than 5", lambda _: protocols.progression(stepped(0.2, sentences=4))),
+        ("fewer than 5", lambda _: protocols.progression(stepped(0.2).query("system != 'sim-MT1'"))),
         ("1 bins", lambda _: observed.binned(POST_EDITED, 1, scale=(0, 100))),
     ],
 )
@@ -347,11 +347,11 @@ def test_a_post_editing_campaign_of_ones_own_is_scored_like_the_simulation(tmp_p
     drawn = simulate.post_edited(sentences=30, seed=3)
     own = drawn.assign(system=drawn["system"].str.replace("sim-HT0", "human").str.replace("sim-MT", "engine "))
     own.to_csv(tmp_path / "mine.csv", index=False)
-    mine = postedits.scores(postedits.campaign(str(tmp_path / "mine.csv"), seed=0))
-    expected = postedits.scores(drawn)
-    assert mine[list(postedits.SCORES)].equals(expected[list(postedits.SCORES)])
-    told = progression.post_edit_scores(mine, steps=["human", "engine 1", "engine 2"])
-    assert told["p"].tolist() == progression.post_edit_scores(expected)["p"].tolist()
+    mine = protocols.edit_scores(protocols.campaign(str(tmp_path / "mine.csv"), seed=0))
+    expected = protocols.edit_scores(drawn)
+    assert mine[list(protocols.SCORES)].equals(expected[list(protocols.SCORES)])
+    told = protocols.post_edit_scores(mine, steps=["human", "engine 1", "engine 2"])
+    assert told["p"].tolist() == protocols.post_edit_scores(expected)["p"].tolist()
     assert told["step"].iloc[0] == "human > engine 1"
     with pytest.raises(DataError, match="engine 3 share fewer than 5"):
-        progression.post_edit_scores(mine, steps=["human", "engine 3"])
+        protocols.post_edit_scores(mine, steps=["human", "engine 3"])

@@ -12,7 +12,9 @@ from scipy.optimize import linprog
 from evalkit import ROOT, DataError, data, show
 from evalkit.data import simulate
 from evalkit.human import calibration
-from evalkit.papers.licht2022 import external, implied, table_figures
+from evalkit.papers.licht2022 import table5 as inside
+from evalkit.papers.licht2022 import table6 as external
+from evalkit.papers.licht2022 import table_figures
 from evalkit.show.plots import calibration as draw
 
 NOTEBOOK = ROOT / "notebooks" / "studies" / "xsts_calibration.ipynb"
@@ -33,7 +35,7 @@ def table6() -> pd.DataFrame:
 
 
 def test_the_recovered_table_has_one_unreachable_cell(table5):
-    recovered = implied.recover(table5)
+    recovered = inside.recover(table5)
     assert len(recovered) == 28
     lost = recovered[~recovered["reachable"]]
     assert (lost["direction"] + " " + lost["language"]).tolist() == ["X-EN Azerbaijani"]
@@ -43,7 +45,7 @@ def test_the_recovered_table_has_one_unreachable_cell(table5):
 
 
 def test_recovered_means_give_the_printed_shifts_back(table5):
-    for printed, row in zip(table5.to_dict("records"), implied.recover(table5).itertuples(), strict=True):
+    for printed, row in zip(table5.to_dict("records"), inside.recover(table5).itertuples(), strict=True):
         shift = calibration.adjust(row.raw, calibration_mean=row.calibration_mean)["shift"]
         assert f"{shift:.2f}" == printed["cs"]
         assert f"{row.raw + 4.687 - row.reference_mean:.2f}" == printed["ht"]
@@ -61,10 +63,10 @@ def test_the_interval_holds_all_inputs_that_round_to_print_and_its_ends_are_reac
     rng = np.random.default_rng(7)
     for row in table5.to_dict("records"):
         box = [(float(row[k]), 0.005) for k in ("raw", "cs", "ht")] + [(4.687, 0.0005)]
-        inside = by_definition(*(m + w * rng.uniform(-1, 1, 2000) for m, w in box), 3.0)
-        low, high = map(float, implied.predicted_interval(row["cs"], row["ht"]))
-        assert low - 1e-12 <= inside.min()
-        assert inside.max() <= high + 1e-12
+        values = by_definition(*(m + w * rng.uniform(-1, 1, 2000) for m, w in box), 3.0)
+        low, high = map(float, inside.predicted_interval(row["cs"], row["ht"]))
+        assert low - 1e-12 <= values.min()
+        assert values.max() <= high + 1e-12
         corners = np.array(np.meshgrid(*([m - w, m + w] for m, w in box))).reshape(4, -1)
         reached = by_definition(*corners, 3.0)
         assert (reached.min(), reached.max()) == pytest.approx((low, high), abs=1e-12)
@@ -97,7 +99,7 @@ def reachable_by_linear_programme(table5, consensus, *, linked):
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_the_consensus_interval_is_exact_by_linear_programming(table5, linked):
-    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
+    joint = inside.joint_consensus(inside.consensus_by_cell(table5)).iloc[0]
     low, high = joint["low"], joint["high"]
     ends = [(low - 1e-5, False), (low + 1e-5, True), (high - 1e-5, True), (high + 1e-5, False)]
     for consensus, possible in ends:
@@ -105,7 +107,7 @@ def test_the_consensus_interval_is_exact_by_linear_programming(table5, linked):
 
 
 def test_the_consensus_interval_and_what_sets_its_ends(table5):
-    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
+    joint = inside.joint_consensus(inside.consensus_by_cell(table5)).iloc[0]
     assert (round(joint["low"], 4), round(joint["high"], 4)) == (2.8605, 2.9899)
     assert joint["low_cell"] == "X-EN Urdu and EN-X Urdu"
     assert joint["high_cell"] == "X-EN Azerbaijani"
@@ -114,19 +116,19 @@ def test_the_consensus_interval_and_what_sets_its_ends(table5):
 
 
 def test_a_cells_interval_is_where_its_prediction_meets_print(table5):
-    cells = implied.consensus_by_cell(table5).set_index(["direction", "language"])
+    cells = inside.consensus_by_cell(table5).set_index(["direction", "language"])
     for row in table5.to_dict("records"):
         low, high = cells.loc[(row["direction"], row["language"])]
         for consensus in np.linspace(1.05, 4.35, 34).round(3):
             standard = calibration.Standard(consensus=consensus)
-            reach = implied.predicted_interval(row["cs"], row["ht"], standard=standard)
-            assert implied._overlap(reach, implied._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
+            reach = inside.predicted_interval(row["cs"], row["ht"], standard=standard)
+            assert inside._overlap(reach, inside._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
 
 
 def test_at_the_middle_of_the_interval_every_cell_is_reached(table5):
-    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
+    joint = inside.joint_consensus(inside.consensus_by_cell(table5)).iloc[0]
     middle = calibration.Standard(consensus=round((joint["low"] + joint["high"]) / 2, 4))
-    assert implied.recover(table5, standard=middle)["reachable"].all()
+    assert inside.recover(table5, standard=middle)["reachable"].all()
 
 
 GROUP = st.tuples(st.floats(1.2, 4.8), st.floats(2.4, 3.5), st.floats(4, 5))  # raw, calibration mean, reference mean
@@ -144,7 +146,7 @@ def test_a_made_up_table_gives_its_consensus_back(consensus, means):
         cs, line = float(moved["shift"]), float(moved["line"])
         rows.append(("X-EN", f"language {n}", f"{raw:.2f}", f"{cs:.2f}", f"{raw + 4.687 - r:.2f}", f"{line:.2f}"))
     table = pd.DataFrame(rows, columns=["direction", "language", "raw", "cs", "ht", "cs_ht"])
-    cells = implied.consensus_by_cell(table)
+    cells = inside.consensus_by_cell(table)
     for name, pieces in cells.groupby("language"):
         assert ((pieces["low"] - 1e-9 <= consensus) & (consensus <= pieces["high"] + 1e-9)).any(), name
     assert set(cells["language"]) == set(table["language"])
@@ -153,7 +155,7 @@ def test_a_made_up_table_gives_its_consensus_back(consensus, means):
 def test_cells_that_contradict_each_other_are_named(table5):
     broken = table5.copy()
     broken.loc[(broken["language"] == "Urdu") & (broken["direction"] == "EN-X"), "cs_ht"] = "4.08"
-    joint = implied.joint_consensus(implied.consensus_by_cell(broken)).iloc[0]
+    joint = inside.joint_consensus(inside.consensus_by_cell(broken)).iloc[0]
     assert not joint["possible"]
     assert "EN-X Urdu" in joint["low_cell"] + joint["high_cell"]
 
@@ -162,7 +164,7 @@ def test_cells_that_contradict_each_other_are_named(table5):
 
 
 def test_printed_order_is_the_order_of_the_printed_scores(table5):
-    ranked = implied.rankings(table5)
+    ranked = inside.rankings(table5)
     for _, part in ranked.groupby(["direction", "method"]):
         assert sorted(part["position"]) == list(range(1, 15))
         assert part.sort_values("position")["score"].is_monotonic_decreasing
@@ -170,7 +172,7 @@ def test_printed_order_is_the_order_of_the_printed_scores(table5):
 
 
 def test_portuguese_overtakes_hindi_and_arabic_by_the_calibration_set_only(table5):
-    claims = implied.above(implied.rankings(table5), "Portuguese", ["Hindi", "Arabic"])
+    claims = inside.above(inside.rankings(table5), "Portuguese", ["Hindi", "Arabic"])
     holds = claims.set_index(["method", "direction", "claim"])["holds"]
     assert holds["CS"].all()
     assert not holds["RAW"].any()
@@ -189,10 +191,10 @@ def test_one_printed_r2_is_not_the_square_of_its_r(table6):
 
 
 def test_figures_are_drawn(table5):
-    cells = implied.consensus_by_cell(table5)
-    table_figures.bump_chart(implied.rankings(table5), highlight=("Hindi",))
-    table_figures.prediction_gaps(implied.recover(table5))
-    table_figures.consensus_intervals(cells, joint=implied.joint_consensus(cells).iloc[0])
+    cells = inside.consensus_by_cell(table5)
+    table_figures.bump_chart(inside.rankings(table5), highlight=("Hindi",))
+    table_figures.prediction_gaps(inside.recover(table5))
+    table_figures.consensus_intervals(cells, joint=inside.joint_consensus(cells).iloc[0])
     draw.form_curves(calibration.curves(2.4, 4.3))
     draw.form_curves(calibration.curves(3.0))  # no shift, no line
     ratings = simulate.stand_in("wmt22-calibration-hits", seed=7)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from evalkit.papers.licht2022 import figures, progression
+from evalkit.papers.licht2022 import figures, protocols
 from evalkit.show.plots import context, metrics, rows_of
 from evalkit.show.plots.views import View
 
@@ -28,10 +28,10 @@ def average_differences(differences: pd.DataFrame, *, direction: str) -> View:
     )
 
 
-def power_curves(powers: pd.DataFrame, *, wanted_power: float = progression.WANTED_POWER) -> View:
+def power_curves(powers: pd.DataFrame, *, wanted_power: float = protocols.WANTED_POWER) -> View:
     """View the chance to see a difference against its size, and which size is seen with a wanted chance.
 
-    powers: the result of ``licht2022.progression.power``. wanted_power: a share of campaigns, marked by a line.
+    powers: the result of ``licht2022.protocols.power``. wanted_power: a share of campaigns, marked by a line.
     """
     figure = figures.power_curves(powers, wanted=wanted_power)
     return View(figure, "How often a campaign of this size sees a true difference")

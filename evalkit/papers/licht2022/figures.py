@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evalkit.human.observed import misled, titled
-from evalkit.papers.licht2022.progression import WANTED_POWER, detectable
+from evalkit.papers.licht2022.protocols import WANTED_POWER, detectable
 from evalkit.papers.licht2022.table3 import LANGUAGES
 from evalkit.show.plots import (
     BOTH,
@@ -140,7 +140,7 @@ def average_differences(differences: pd.DataFrame) -> Figure:
 def power_curves(powers: pd.DataFrame, *, wanted: float = WANTED_POWER) -> Figure:
     """Draw the chance to see a difference against its size, a line per protocol.
 
-    powers: the result of ``licht2022.progression.power``. wanted: a power, marked by a line.
+    powers: the result of ``licht2022.protocols.power``. wanted: a power, marked by a line.
     """
     figure, axes = plt.subplots(figsize=(BOTH, 3.8))
     for number, ((protocol, kappa), curve) in enumerate(powers.groupby(["protocol", "kappa"], sort=False)):

@@ -18,6 +18,7 @@ from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.data.provenance import fact
 from evalkit.stats import agreement, inference
+from evalkit.stats.agreement import BANDS
 
 DIRECTIONS = ("X-EN", "EN-X", "both")
 #: Shares of the four categories, from worst to best; the paper prints none, so these are assumptions.
@@ -179,9 +180,7 @@ def average_differences(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _sign_flip(differences: pd.Series) -> float:
     """Return the exact two-sided p of a mean difference over all ways to flip the signs."""
-    signs = np.array(list(itertools.product((1, -1), repeat=len(differences))))
-    means = np.abs(signs @ differences.to_numpy()) / len(differences)
-    return float((means >= abs(differences.mean()) - 1e-12).mean())
+    return float(stats.permutation_test((differences,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue)
 
 
 def _holm(frame: pd.DataFrame) -> pd.DataFrame:
@@ -250,3 +249,41 @@ def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFram
         true = float(truth[key])
         rows.append((*key, true, estimate, low, high, low <= true <= high))
     return pd.DataFrame(rows, columns=[*names, "true", "estimate", "low", "high", "covered"])
+
+
+def prose_tables(kappas: pd.DataFrame, table2: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Make the tables that claims of ``licht2022_prose`` on protocols name."""
+    own = averages(kappas)
+    here = own.groupby("direction")["rank"].transform("size")
+    standing = "rank " + own["rank"].astype(str) + " of " + here.astype(str)
+    return {
+        "averages": own.assign(standing=standing.mask(own["rank"] <= here / 2, "well")),
+        "overall": overall(own),
+        "above": leads(own),
+        "variety": variety(table2),
+        "bands": pd.DataFrame(BANDS["landis-koch"].bands, columns=["limit", "name"]),
+    }
+
+
+def overall(averages: pd.DataFrame) -> pd.DataFrame:
+    """Rank protocols by their average over all directions that they apply to: protocol, mean, rank."""
+    widest = averages.sort_values("cells", ascending=False, kind="stable").drop_duplicates("protocol")
+    return widest[["protocol", "mean"]].assign(rank=widest["mean"].rank(ascending=False, method="min").astype(int))
+
+
+def leads(averages: pd.DataFrame) -> pd.DataFrame:
+    """Say by how much XSTS leads RAW and PE, in each direction and in both: direction, other, lead."""
+    mean = averages.set_index(["direction", "protocol"])["mean"]
+    pairs = itertools.product(DIRECTIONS, ("RAW", "PE"))
+    rows = [(direction, other, mean[direction, "XSTS"] - mean[direction, other]) for direction, other in pairs]
+    return pd.DataFrame(rows, columns=["direction", "other", "lead"])
+
+
+def variety(table2: pd.DataFrame) -> pd.DataFrame:
+    """Say of each property of the languages whether it varies, and whether high and low are there: in print's words."""
+    rows = []
+    for name in table2.columns.drop(["language", "language_code"]):
+        found = set(table2[name])
+        both = "both" if {"High", "Low"} <= found else "not both"
+        rows.append((name, "differ" if len(found) > 1 else "alike", both))
+    return pd.DataFrame(rows, columns=["property", "varies", "covers"])

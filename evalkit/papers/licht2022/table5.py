@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.human.calibration import METHODS, PAPER, Standard
+from evalkit.human.calibration import METHODS, PAPER, Standard, moderated, shift
 
 HALF = Fraction(1, 200)  # Table 5 prints two digits
 HUMAN_REFERENCE_HALF = Fraction(1, 2000)  # 4.687 is itself rounded
@@ -53,32 +53,26 @@ def recover(table5: pd.DataFrame, *, standard: Standard = PAPER) -> pd.DataFrame
     cs_ht_low, cs_ht_high (what inputs that round to print allow), cs_ht_printed, reachable (something between low and
     high rounds to print), rounds (the prediction itself does). Points of the scale.
     """
-    rows = []
-    for row in table5.to_dict("records"):
-        raw, cs, ht, printed = (float(row[method]) for method in METHODS)
-        low, high = predicted_interval(row["cs"], row["ht"], standard=standard)
-        calibration_mean = standard.consensus - (cs - raw)
-        reference_mean = _references(standard) - (ht - raw)
-        beta, alpha = (float(v) for v in standard.line(calibration_mean, reference_mean))
-        rows.append(
-            {
-                "direction": row["direction"],
-                "language": row["language"],
-                "raw": raw,
-                "calibration_mean": calibration_mean,
-                "reference_mean": reference_mean,
-                "alpha_cs": cs - raw,
-                "beta": beta,
-                "alpha": alpha,
-                "cs_ht_predicted": beta * raw + alpha,
-                "cs_ht_low": float(low),
-                "cs_ht_high": float(high),
-                "cs_ht_printed": printed,
-                "reachable": _overlap((low, high), _rounds_to(row["cs_ht"])),
-                "rounds": _overlap((Fraction(beta * raw + alpha),) * 2, _rounds_to(row["cs_ht"])),
-            }
-        )
-    return pd.DataFrame(rows)
+    raw, cs, ht, cs_ht = (table5[method].astype(float) for method in METHODS)
+    calibration_mean, reference_mean = standard.consensus - (cs - raw), _references(standard) - (ht - raw)
+    beta, alpha = standard.line(calibration_mean, reference_mean)
+    predicted = beta * raw + alpha
+    ranges = [predicted_interval(*pair, standard=standard) for pair in zip(table5["cs"], table5["ht"])]
+    rounding = [_rounds_to(text) for text in table5["cs_ht"]]
+    return table5[["direction", "language"]].assign(
+        raw=raw,
+        calibration_mean=calibration_mean,
+        reference_mean=reference_mean,
+        alpha_cs=cs - raw,
+        beta=beta,
+        alpha=alpha,
+        cs_ht_predicted=predicted,
+        cs_ht_low=[float(low) for low, _ in ranges],
+        cs_ht_high=[float(high) for _, high in ranges],
+        cs_ht_printed=cs_ht,
+        reachable=[_overlap(*pair) for pair in zip(ranges, rounding)],
+        rounds=[_overlap((Fraction(value),) * 2, one) for value, one in zip(predicted, rounding)],
+    )
 
 
 def predicted_interval(cs: str, ht: str, *, standard: Standard = PAPER) -> Interval:
@@ -243,6 +237,68 @@ def off_scale(table5: pd.DataFrame, *, standard: Standard = PAPER) -> pd.DataFra
             )
         )
     return pd.concat(parts, ignore_index=True)
+
+
+def computed(table5: pd.DataFrame, recovered: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Make the tables of Table 5 that ``claims.compare("licht2022", ...)`` looks up. recovered: as ``recover`` does.
+
+    "moved": RAW out of English, moved by the shift of the language into English.
+    """
+    shifts = recovered[recovered["direction"].eq("X-EN")].set_index("language")["alpha_cs"]
+    moved = pd.to_numeric(table5["raw"]) + table5["language"].map(shifts)
+    return {"recovered": recovered, "moved": table5[["direction", "language"]].assign(moved=moved)}
+
+
+def prose_tables(table1: pd.DataFrame, table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Make the tables that claims of ``licht2022_prose`` on calibration and Table 5 name."""
+    order = above(rankings(table5), "Portuguese", ["Hindi", "Arabic"]).query("method == 'CS' and direction == 'X-EN'")
+    return {
+        "languages": languages(table1, table5),
+        "examples": examples(),
+        "moderating": moderating(),
+        "moderated": moderated_checks(),
+        "shifts": mean_shift(table5),
+        "ranked": order.assign(order=np.where(order["holds"], "above", "not above")),
+    }
+
+
+def languages(table1: pd.DataFrame, table5: pd.DataFrame) -> pd.DataFrame:
+    """Say of Table 5's languages whether Table 1 lists them: language_code, listed, both_directions."""
+    listed = table1.loc[table1["study"] == "Calibration Study", "language_code"]
+    directions = table5.groupby("language_code")["direction"].nunique().rename("directions").reset_index()
+    return directions.assign(
+        listed=directions["language_code"].isin(listed), both_directions=directions["directions"] == 2
+    )
+
+
+def examples() -> pd.DataFrame:
+    """Work the paper's examples: example, value.
+
+    >>> examples().set_index("example")["value"].round(9).to_dict()["overshooting"]
+    5.1
+    """
+    low, high = PAPER.scale
+    values = {
+        "deducted": -float(shift(0.0, alpha=3.0 - 3.2)),
+        "correction": 3.0 - 2.7,
+        "overshooting": float(shift(4.8, alpha=3.0 - 2.7)),
+        "pairs of the set": 200 * (high - low + 1),
+    }
+    return pd.DataFrame(values.items(), columns=["example", "value"])
+
+
+def moderating() -> pd.DataFrame:
+    """Tabulate the moderating function, x from 0.01 to 8: x, value (tanh x), kept (its share of x)."""
+    x = np.arange(1, 801) / 100
+    return pd.DataFrame({"x": x, "value": np.tanh(x), "kept": np.tanh(x) / x})
+
+
+def moderated_checks() -> pd.DataFrame:
+    """Check the moderated form over the scale, for shifts from -4 to 4: shift, rises, stays (on the scale)."""
+    raw, (low, high) = np.linspace(*PAPER.scale, 401), PAPER.scale
+    moved = {alpha: moderated(raw, alpha=alpha, scale=PAPER.scale) for alpha in np.arange(-40, 41) / 10}
+    rows = [(alpha, bool((np.diff(y) > 0).all()), bool(((low <= y) & (y <= high)).all())) for alpha, y in moved.items()]
+    return pd.DataFrame(rows, columns=["shift", "rises", "stays"])
 
 
 def _exact(value: float | str) -> Fraction:

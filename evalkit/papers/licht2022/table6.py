@@ -8,20 +8,23 @@ a table with columns covariate, direction (X-EN | EN-X), language_code, value.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.human.calibration import METHODS
-from evalkit.papers.licht2022.held_out_r2 import split_r2
 from evalkit.stats import inference
 from evalkit.stats.correlation import pearson
 
 DIRECTIONS = ("X-EN", "EN-X")
 COLUMNS = (*DIRECTIONS, "both")
+#: The languages that Table 5 highlights, and of which its caption speaks.
+HIGHLIGHTED = ("Hindi", "Portuguese", "Arabic", "Bulgarian", "Swahili")
 STATISTICS = ("pearson", "r2", "linreg")
 
 
@@ -40,6 +43,16 @@ def audit(table6: pd.DataFrame) -> pd.DataFrame:
         fits = low <= r2 + half and r2 - half <= high
         rows.append((method, columns, float(r), float(r2), float(low), float(high), fits))
     return pd.DataFrame(rows, columns=["method", "columns", "r", "r2", "low", "high", "consistent"])
+
+
+def computed(audited: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Make the table that ``claims.compare("licht2022", ...)`` looks up squares in. audited: as ``audit`` does."""
+    return {"audited": audited.rename(columns={"columns": "direction"}).assign(square=audited["r"] ** 2)}
+
+
+def prose_tables(table4: pd.DataFrame, table5: pd.DataFrame, table6: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Make the tables that claims of ``licht2022_prose`` on outside scores name."""
+    return {"correlated": correlated(table6), "closer": closer(table4, table5)}
 
 
 def training_size(table4: pd.DataFrame) -> pd.DataFrame:
@@ -136,6 +149,50 @@ def correlate(
     return pd.DataFrame(rows, columns=["covariate", "columns", "method", "n", *STATISTICS])
 
 
+def split_r2(x: ArrayLike, y: ArrayLike, *, splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Mean out-of-sample r² of straight-line fits over random half/half splits.
+
+    Licht et al. 2022, footnote 1, read as: shuffle, cut into two folds, fit least squares on one fold, score the other
+    by r² = 1 - SSE/SST (the SST around the test fold's own mean, as scikit-learn's ``r2_score``), swap the folds,
+    repeat ``splits`` times, average all ``2 * splits`` values. This r² can be negative: worse than the mean.
+
+    x: (n,) predictor; y: (n,) or (n, k) responses, all scored on the same splits. Returns () or (k,).
+    An odd n makes the first test fold larger by one, as ``KFold(2)`` does. Raises DataError for n < 4.
+
+    >>> x = np.arange(10.0)
+    >>> float(split_r2(x, 2 * x + 1, splits=20, rng=np.random.default_rng(7)))
+    1.0
+    """
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    n = len(x)
+    if n < 4:
+        raise DataError(f"Half/half splits need at least 4 points, got {n}. Add languages, or leave this column out.")
+    responses = y.reshape(n, -1).T  # (k, n)
+    order = rng.permuted(np.tile(np.arange(n), (splits, 1)), axis=1)
+    scores = [_held_out_r2(x, responses, train, test) for train, test in _folds(order)]
+    return np.mean(scores, axis=(0, 2)).reshape(y.shape[1:])
+
+
+def _folds(order: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    cut = (order.shape[1] + 1) // 2
+    yield order[:, cut:], order[:, :cut]
+    yield order[:, :cut], order[:, cut:]
+
+
+def _held_out_r2(x: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Score lines fitted on ``train`` at ``test``: x (n,), y (k, n), folds (splits, m); returns (k, splits)."""
+    x_mean, y_mean = x[train].mean(-1), y[:, train].mean(-1)
+    dx = x[train] - x_mean[:, None]
+    sxx = (dx**2).sum(-1)
+    sxy = (dx * (y[:, train] - y_mean[..., None])).sum(-1)
+    slope = np.divide(sxy, sxx, out=np.zeros_like(sxy), where=sxx > 0)  # no spread in x: predict the mean
+    predicted = y_mean[..., None] + slope[..., None] * (x[test] - x_mean[:, None])
+    sse = ((y[:, test] - predicted) ** 2).sum(-1)
+    sst = ((y[:, test] - y[:, test].mean(-1, keepdims=True)) ** 2).sum(-1)
+    constant = np.where(sse == 0, 1.0, 0.0)  # scikit-learn's convention where the test fold does not vary
+    return np.where(sst > 0, 1 - np.divide(sse, sst, out=np.zeros_like(sse), where=sst > 0), constant)
+
+
 def highest(table6: pd.DataFrame) -> pd.DataFrame:
     """Test "CS is highest in every column": covariate, columns, statistic, highest, lead, holds.
 
@@ -203,3 +260,29 @@ def _columns(table5: pd.DataFrame, covariates: pd.DataFrame, *, paired: bool = F
             wide = part.pivot(index="language", columns="direction", values=["value", *METHODS])
             cube = wide.to_numpy(float).reshape(len(wide), 1 + len(METHODS), -1).swapaxes(1, 2)
             yield covariate, columns, cube[..., 0], cube[..., 1:]
+
+
+def correlated(table6: pd.DataFrame) -> pd.DataFrame:
+    """Order the methods within each column of Table 6: statistic, direction and three comparisons, true or false."""
+    value = table6.assign(value=pd.to_numeric(table6["printed"]))
+    wide = value.pivot(index=["statistic", "direction"], columns="method", values="value")
+    return pd.DataFrame(
+        {
+            "CS_highest": wide["CS"] > wide.drop(columns="CS").max(axis=1),
+            "CS_above_baseline": wide["CS"] > wide["baseline"],
+            "HT_below_CS": wide["HT"] < wide["CS"],
+        }
+    ).reset_index()
+
+
+def closer(table4: pd.DataFrame, table5: pd.DataFrame) -> pd.DataFrame:
+    """Compare the order of the highlighted languages with their corpus sizes: direction, raw, cs (Spearman), lead."""
+    scores = table5.assign(raw=pd.to_numeric(table5["raw"]), cs=pd.to_numeric(table5["cs"]))
+    both = scores.merge(training_size(table4), on=["direction", "language_code"])
+    ranks = both[both["language"].isin(HIGHLIGHTED)].groupby("direction")[["raw", "cs", "value"]].rank()
+    ranks = ranks.assign(direction=both["direction"])
+    rows = [
+        (direction, *(float(part[name].corr(part["value"])) for name in ("raw", "cs")))
+        for direction, part in ranks.groupby("direction", sort=False)
+    ]
+    return pd.DataFrame(rows, columns=["direction", "raw", "cs"]).assign(lead=lambda d: d["cs"] - d["raw"])
