@@ -35,7 +35,6 @@ from evalkit.campaign.systems.comparisons import compare_screens, find_compariso
 from evalkit.campaign.systems.criteria import rank_criteria
 from evalkit.campaign.systems.errors import count_errors
 from evalkit.campaign.systems.normalization import normalize_scores
-from evalkit.campaign.systems.official import compare_official
 from evalkit.campaign.systems.ranking import rank_pairs, rank_systems
 from evalkit.campaign.systems.steering import weigh_steered
 from evalkit.campaign.systems.stopping import may_stop
@@ -55,7 +54,6 @@ __all__ = [
     "compare_campaigns",
     "compare_contexts",
     "compare_judges",
-    "compare_official",
     "compare_plan",
     "compare_screens",
     "control_quality",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
-import sys
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -25,10 +23,9 @@ _UNFINISHED = "This export was interrupted, and its files are of two reports. Ex
 def placed(out: Path) -> Iterator[Path]:
     """Hand out an empty folder; when the block ends well, what is in it becomes the export in ``out``.
 
-    A folder that holds an export and nothing else changes places with the new one in one step, so that a kill or a full
-    disk leaves the earlier export or the new one. Where other files are there, too, or the system cannot do that, files
-    are moved one by one. Meanwhile ``export.json`` says that the export is unfinished, and lists the files of both, so
-    that after a kill nothing takes them for one export, and the next export clears them away.
+    A first export is there in one step. Over an earlier one, files are moved one by one. Meanwhile ``export.json`` says
+    that the export is unfinished, and lists the files of both, so that after a kill nothing takes them for one export,
+    and the next export clears them away.
     Raises DataError where ``out`` is a file, a file of the earlier export was changed since, or one that no export
     wrote has a name that this one needs.
     """
@@ -44,12 +41,14 @@ def placed(out: Path) -> Iterator[Path]:
                     f"{out / name} was changed since it was exported, and would be lost. Move it elsewhere, or name "
                     "another folder with --out."
                 )
-        whole = _replaceable(real, earlier)
-        draft = _draft(real.parent if whole else real, real.name)
+        inside = real.exists() and (os.path.ismount(real) or not os.access(real.parent, os.W_OK))
+        draft = _draft(real if inside else real.parent, real.name)
         try:
             yield draft
             _demand_no_others(draft, real, earlier)
-            if not (whole and _exchanged(draft, real)):
+            if not real.exists() or not any(real.iterdir()):
+                os.replace(draft, real)  # over an empty folder, too
+            else:
                 _move_each(draft, real, earlier)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -71,16 +70,6 @@ def _listed(out: Path) -> dict[str, list[str]]:
 def _plain(name: str) -> bool:
     """Tell whether a name is one of a file in the folder itself."""
     return Path(name).name == name and name not in (".", "..") and "\0" not in name
-
-
-def _replaceable(real: Path, earlier: Mapping[str, list[str]]) -> bool:
-    """Tell whether a folder can go as a whole: an export and nothing else, nobody stands in it, and it can be moved."""
-    if not real.exists():
-        return True
-    here = Path.cwd().resolve()
-    if here == real or real in here.parents or os.path.ismount(real) or not os.access(real.parent, os.W_OK):
-        return False
-    return {path.name for path in real.iterdir()} <= {*earlier, *([LIST] if earlier else [])}
 
 
 def _draft(parent: Path, name: str) -> Path:
@@ -107,29 +96,6 @@ def _demand_no_others(draft: Path, real: Path, earlier: Mapping[str, list[str]])
             f"{real / others[0]} was not written by an export, and would be lost. Move it elsewhere, or name another "
             "folder with --out."
         )
-
-
-def _exchanged(draft: Path, real: Path) -> bool:
-    """Put a folder in the place of another in one step; False where the system cannot."""
-    try:
-        if not real.exists() or not any(real.iterdir()):
-            os.rename(draft, real)  # over an empty folder, too
-            return True
-    except OSError:
-        return False
-    return _swap(os.fsencode(draft), os.fsencode(real))
-
-
-def _swap(one: bytes, other: bytes) -> bool:
-    """Let two folders change names, as Linux and macOS can."""
-    try:
-        system = ctypes.CDLL(None, use_errno=True)
-        if sys.platform == "darwin":
-            return bool(system.renamex_np(one, other, 2) == 0)  # RENAME_SWAP
-        here = -100  # AT_FDCWD: paths are as they stand
-        return bool(system.renameat2(here, one, here, other, 2) == 0)  # RENAME_EXCHANGE
-    except (OSError, AttributeError, TypeError):
-        return False
 
 
 def _move_each(draft: Path, real: Path, earlier: Mapping[str, list[str]]) -> None:

@@ -10,7 +10,6 @@ from evalkit.campaign.sentences.say import lacking, say
 from evalkit.campaign.systems.criteria import Criteria
 from evalkit.campaign.systems.errors import Errors
 from evalkit.campaign.systems.normalization import Normalization
-from evalkit.campaign.systems.official import Official
 from evalkit.campaign.systems.ranking import COLLECT, Ranking
 from evalkit.human.ranking import rules
 from evalkit.stats.terms import join_names, pluralize
@@ -146,22 +145,6 @@ def cost(found: Cost) -> list[str]:
     times = f"times of {pluralize(found.untimed, 'judgement')}." if found.untimed else ""
     price = "" if paid else "The price: set hourly_pay (and currency) to see what the hours cost."
     return sentences + lacking(times, price)
-
-
-@say.register
-def official(found: Official) -> list[str]:
-    if found.reason:
-        return [found.reason]
-    equal, zeros = (int(found.table["comes_out"].eq(how).sum()) for how in ("yes", "with these as 0"))
-    text = f"{equal} of {len(found.table)} official numbers of {found.pair} come out to the last digit."
-    others = len(found.table) - equal
-    if not others:
-        return [text]
-    text += " The official numbers count annotators without spread, who have no z-score and therefore no row in the "
-    text += "released ratings."
-    if found.flat:
-        text += f" In the organisers' list, {found.flat} annotators of {found.pair} gave nothing but {found.gave}."
-    return [f"{text} With 0 for the judgements that are lacking, {zeros} of the {others} others come out, too."]
 
 
 @say.register
