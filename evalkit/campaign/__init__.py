@@ -31,7 +31,7 @@ from evalkit.campaign.people.quality import control_quality
 from evalkit.campaign.planning.cost import measure_cost
 from evalkit.campaign.planning.more import plan_more
 from evalkit.campaign.planning.pilot import Pilot, read_pilot
-from evalkit.campaign.systems.comparisons import compare_screens, find_comparisons
+from evalkit.campaign.systems.comparisons import find_comparisons
 from evalkit.campaign.systems.criteria import rank_criteria
 from evalkit.campaign.systems.errors import count_errors
 from evalkit.campaign.systems.normalization import normalize_scores
@@ -55,7 +55,6 @@ __all__ = [
     "compare_contexts",
     "compare_judges",
     "compare_plan",
-    "compare_screens",
     "control_quality",
     "correlation",
     "count_errors",

@@ -1,11 +1,11 @@
-"""What comparisons say, and what scores on one screen would say as comparisons: the sentences of these results."""
+"""What comparisons say: the sentences of these results."""
 
 from __future__ import annotations
 
 import math
 
 from evalkit.campaign.sentences.say import lacking, say
-from evalkit.campaign.systems.comparisons import Comparisons, Screens
+from evalkit.campaign.systems.comparisons import Comparisons
 from evalkit.stats.terms import join_names, pluralize
 
 #: From this standardised residual on, a pair is named that answers otherwise than strengths expect.
@@ -60,8 +60,8 @@ def _apart(found: Comparisons) -> list[str]:
     return [text]
 
 
-def place(found: Comparisons, *, ranked: bool = True) -> list[str]:
-    """Say what standing first adds; nothing where that cannot be found. ranked: systems are, by this fit."""
+def place(found: Comparisons) -> list[str]:
+    """Say what standing first adds; nothing where that cannot be found."""
     if not found.place:
         return []
     gain, low, high = found.place
@@ -69,7 +69,7 @@ def place(found: Comparisons, *, ranked: bool = True) -> list[str]:
     does = "favours" if low > 0 else "harms" if high < 0 else "may or may not matter to"
     text = f"Standing first on the screen (left, or above) {does} a translation: of two equal ones it would win "
     text += f"{share:.0%} of comparisons without a tie (log odds {gain:+.2f}, 95 % interval {low:+.2f} to {high:+.2f})."
-    return [f"{text} The ranking is without this effect." if ranked else text]
+    return [f"{text} The ranking is without this effect."]
 
 
 def _unplaced(found: Comparisons) -> list[str]:
@@ -118,25 +118,3 @@ def circles(found: Comparisons) -> str:
     text = f"Of {pluralize(own.triples, 'triple')} of systems that all met, {len(own.found)} {go} in a circle (A beats "
     text += f"B, B beats C, C beats A){f', such as {names}' if names else ''}; chance alone makes {own.expected:.1f}"
     return text + (f" (as many or more with p = {own.p:.2f})." if own.found else ".")
-
-
-@say.register
-def screens(found: Screens) -> list[str]:
-    own = found.found
-    sentences = [
-        f"{pluralize(found.screens, 'screen')} with two scores or more make "
-        f"{pluralize(len(own.answers), 'comparison')}, the higher score preferred; {own.ties:.0%} are ties. They know "
-        "no more than the scores, but how much better a translation is plays no part.",
-        *_groups(own),
-        *_apart(own),
-    ]
-    if not math.isnan(found.order):
-        same = "as mean scores do" if found.order > 1 - 1e-9 else "otherwise than mean scores"
-        sentences.append(f"Strengths order the systems {same} (Kendall's τ-b {found.order:.2f}).")
-    if found.worth and found.worth.efficiency > 0:
-        told = "" if math.isnan(found.worth.low) else f", 95 % interval {found.worth.low:.2f} to {found.worth.high:.2f}"
-        sentences.append(
-            f"A comparison is worth {found.worth.efficiency:.2f} of two scores{told}: asked only which is better, "
-            f"people would have to judge {1 / found.worth.efficiency:.1f} times as many screens for the same certainty."
-        )
-    return [*sentences, *place(own, ranked=False), *([circles(own)] if own.circles.triples else [])]

@@ -1,29 +1,18 @@
-"""What comparisons say beyond a ranking: ties, places on the screen, circles, and whether one scale of strengths fits.
-
-Where several translations were scored on one screen, what these scores would say as comparisons.
-"""
+"""What comparisons say beyond a ranking: ties, places on the screen, circles, and whether one scale fits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-from evalkit import DataError
 from evalkit.campaign.method import choose_method
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.systems.ranking import Ranking
 from evalkit.campaign.systems.strengths import KINDS
-from evalkit.data import compared
 from evalkit.human import preferences
-from evalkit.human.preferences.worth import Worth, efficiency
-from evalkit.stats.correlation import kendall_b
-
-#: Fewest comparisons that scores on shared screens have to make to be looked at.
-FEWEST = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,20 +50,6 @@ class Comparisons:
         return float(self.answers["preference"].eq("tie").mean())
 
 
-@dataclass(frozen=True, eq=False)
-class Screens:
-    """What scores on shared screens would say as comparisons.
-
-    found: these. screens: how many. order: Kendall's τ-b of strengths and mean scores over systems. worth: what a
-    comparison is worth beside two scores, or None where that cannot be told.
-    """
-
-    found: Comparisons
-    screens: int
-    order: float
-    worth: Worth | None
-
-
 def find_comparisons(
     campaign: Campaign, ranking: Ranking | Missing, *, resamples: int = 500, seed: int = 7
 ) -> Comparisons | Missing:
@@ -84,31 +59,6 @@ def find_comparisons(
     whole = ranking.standing if ranking else None
     units = [KINDS[name] for name in (ranking.method if ranking else choose_method(campaign)).redrawn]
     return _look(campaign.pair, campaign.comparisons, whole, units=units, resamples=resamples, seed=seed)
-
-
-def compare_screens(
-    campaign: Campaign, ranking: Ranking | Missing, *, resamples: int = 500, seed: int = 7
-) -> Screens | Missing:
-    """Say what scores would say as comparisons, of translations that stood on one screen; Missing where none did."""
-    judged = campaign.compared
-    if campaign.compares or not ranking or "screen" not in judged or judged["screen"].isna().all():
-        return Missing("", "")
-    together = judged[judged["screen"].notna()]
-    try:
-        answers = compared.of_scores(together, together=("screen",))
-    except DataError:
-        return Missing("", "")
-    if len(answers) < FEWEST:
-        return Missing("", "")
-    units = [KINDS[name] for name in ranking.method.redrawn]
-    found = _look(campaign.pair, answers, None, units=units, resamples=resamples, seed=seed)
-    means = together.groupby("system")["score"].mean()[found.table["system"]]
-    order = float(kendall_b(found.table["strength"], means)) if len(found.groups) == 1 else np.nan
-    try:
-        worth = efficiency(together, unit=["segment"] if ranking.method.redrawn == ("segment",) else ["doc"])
-    except DataError:
-        worth = None
-    return Screens(found, answers["screen"].nunique(), order, worth)
 
 
 def _look(
