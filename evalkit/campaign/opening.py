@@ -14,7 +14,7 @@ from evalkit.data import compared, registry, schemas
 from evalkit.data.names import UNNAMED, is_human
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, segment_key, with_pair
-from evalkit.human import annotators, normalization
+from evalkit.human import annotators, mixed, normalization
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
 STEPS = 11
@@ -100,7 +100,7 @@ class Campaign:
         return self.part[known & ("calibration" not in self.ranked_types)]
 
     @cached_property
-    def strict(self) -> normalization.Strictness | None:
+    def strict(self) -> mixed.Strictness | None:
         """How strict annotators are; None where nothing tells, or comparisons leave no room for it.
 
         Learned from all they judged but degraded items. Calibration items count as one more system.
@@ -112,7 +112,7 @@ class Campaign:
         kind = apart + " " + own["system"].astype("str").where(apart.ne("calibration"), "")
         segment = own.groupby(list(self.segment)).ngroup().to_numpy()
         rows = np.flatnonzero(self.part["item_type"].ne("degraded"))
-        return normalization.estimate_strictness(own["score"].to_numpy(float), kind, own["annotator"], segment, rows)
+        return mixed.estimate_strictness(own["score"].to_numpy(float), kind, own["annotator"], segment, rows)
 
     def adjusted(self) -> Campaign:
         """Take annotators' strictness out of scores: ``part`` gets, or renews, its column ``adjusted``."""

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.human.normalization import Strictness
+from evalkit.human.mixed import Strictness
 from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.stats import inference, widths
 

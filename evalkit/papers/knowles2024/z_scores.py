@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
-from evalkit.human.normalization.ratings import normalize
+from evalkit.human.normalization import normalize
 
 #: What WMT's pipeline does, and one departure from it at a time: name -> options of ``normalize``.
 PIPELINES: Mapping[str, Mapping] = {

@@ -1,0 +1,592 @@
+"""Scores made comparable across annotators: many methods behind one function, and what each does to the scores.
+
+``normalize`` adds normalised scores to a ratings table; ``methods`` says what each way assumes and destroys.
+``order_kept``, ``inversions``, ``means``: what happens to the order of an annotator's own scores. An annotator whose
+statistics are computed once keeps it, for the map is one increasing line; with statistics of its own for each HIT it is
+a different line per HIT, and two judgements from two HITs may change places (Knowles & Lo 2024, section 4.3).
+``held_out``, ``common_or_own``: which method, and which set of items, brings annotators closest on other items.
+The model of bias and gain is in ``evalkit.human.mixed``.
+
+Within, scores are arrays of groups × judgements; a group is whoever has statistics of their own, an annotator or a HIT.
+A form takes ``scores``, what is to be moved, and ``fit``, what each group's statistics are computed from; leading
+axes (splits, groups) are the same in both, the last one runs over judgements, NaN is a judgement that is not there.
+Where a group's statistics do not exist or their spread is 0, the whole row comes out NaN.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+
+from evalkit import DataError
+from evalkit.data.provenance import fact, like, scale_of
+from evalkit.data.schemas import with_pair
+from evalkit.human.calibration import halves, shared_items
+from evalkit.human.mixed import Fit, State, estimate, mixed_effects
+from evalkit.stats import inference
+from evalkit.stats.agreement import of_mean_squares
+from evalkit.stats.correlation import pearson
+
+#: What may happen to scores of groups without spread: no value, or the value of an average score.
+NO_SPREAD = ("missing", "zero")
+#: What ``means`` averages: everything but degraded copies (Knowles & Lo 2024, footnote f).
+ORDINARY = ("system", "reference", "repeat")
+_ITEM_TYPES = {"z_calibration": ("calibration",)}
+_WHO = ["pair", "annotator"]
+#: Interquartile range of a normal distribution with standard deviation 1.
+NORMAL_IQR = 2 * float(special.ndtri(0.75))
+
+
+class Method(NamedTuple):
+    """Describe a method: title, unit of its result, what it assumes, what it destroys."""
+
+    title: str
+    unit: str
+    assumes: str
+    destroys: str
+
+
+#: Name of a method -> its description. ``by`` says whose statistics: an annotator's, or a HIT's.
+METHODS = {
+    "none": Method("raw scores", "points", "everybody means the same by a score", "nothing"),
+    "z": Method(
+        "z-score",
+        "standard deviations",
+        "everybody saw items of the same quality and spread, so that their means and sds differ by themselves only",
+        "real differences between the items of two groups; by HIT also the order of an annotator's scores across HITs",
+    ),
+    "z_calibration": Method(
+        "z-score from the calibration set",
+        "standard deviations",
+        "an annotator uses the scale elsewhere as on the calibration set",
+        "nothing about the items; a small calibration set adds its own noise to every score of an annotator",
+    ),
+    "robust": Method(
+        "median and interquartile range",
+        "standard deviations of a normal distribution",
+        "as for z, of the middle half of the scores only",
+        "as z does; annotators who gave half of all items one score lose all their scores",
+    ),
+    "rank": Method(
+        "fraction of one's own scores below",
+        "0 to 1",
+        "everybody saw items of the same quality; only the order of scores means something",
+        "all distances between scores, and real differences between the items of two groups",
+    ),
+    "normal_scores": Method(
+        "normal scores of ranks",
+        "standard deviations",
+        "as for ranks; quality is distributed normally",
+        "as ranks do, and the shape of every distribution",
+    ),
+    "quantile": Method(
+        "quantiles of the common distribution",
+        "points",
+        "as for ranks; everybody ought to have the distribution of scores of all together",
+        "the shape of each annotator's own distribution",
+    ),
+    "ticks": Method(
+        "nearest tick of the scale",
+        "points",
+        "what lies between two ticks is no information",
+        "differences smaller than the distance of two ticks; it does not bring means or spreads together",
+    ),
+    "mixed": Method(
+        "mixed-effects model",
+        "points",
+        "a score is bias + gain × (system + segment + noise); segments and biases normal, one noise for all",
+        "nothing by design; few judgements are pulled towards the average annotator",
+    ),
+}
+
+
+def methods() -> pd.DataFrame:
+    """Tabulate the methods for a report: method, title, unit, assumes, destroys.
+
+    >>> methods()["method"].tolist()[:3]
+    ['none', 'z', 'z_calibration']
+    """
+    return pd.DataFrame([{"method": name, **method._asdict()} for name, method in METHODS.items()])
+
+
+#: Methods that can be fitted on one half and applied to the other; z from the calibration set is z here.
+COMPARED = tuple(name for name in METHODS if name != "z_calibration")
+
+
+def normalize(
+    ratings: pd.DataFrame,
+    *,
+    method: str = "z",
+    by: Sequence[str] = ("annotator",),
+    ddof: int = 1,
+    item_types: Sequence[str] | None = None,
+    digits: int | None = None,
+    no_spread: str = "missing",
+    ticks: int = 7,
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Add the column ``normalized``: scores made comparable across groups, within each language pair.
+
+    method: a name in ``METHODS``, which tells unit, assumptions and losses. by: the columns that make a group, such as
+    ("annotator",) or ("hit",). item_types: what statistics are computed from (None: everything; ``z_calibration``:
+    calibration items); all rows are transformed. ddof (of z) and digits (significant digits of centre and spread, of z
+    and robust): how published pipelines differ. no_spread: what becomes of groups whose statistics are undefined:
+    "missing" (NaN), or "zero" (the value in the middle: 0, of ranks 1/2, of points the pair's mean).
+    ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own.
+    ``quantile`` takes the distribution of all scores of the pair that ``item_types`` admits.
+    Source: z since WMT13 (Graham et al. 2013); Knowles & Lo 2024, section 4.3, on whose statistics to use.
+
+    >>> frame = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": list("aaabb"), "item_type": "system",
+    ...     "score": [10.0, 20, 30, 50, 50]})
+    >>> normalize(frame)["normalized"].tolist()
+    [-1.0, 0.0, 1.0, nan, nan]
+    """
+    if method not in METHODS:
+        raise DataError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
+    if no_spread not in NO_SPREAD:
+        raise DataError(f"no_spread={no_spread!r} is not known. Choose one of: {', '.join(NO_SPREAD)}.")
+    if isinstance(by, str) or not by:
+        raise DataError(f"by={by!r} is no tuple of columns. Write by=('annotator',) or by=('hit',).")
+    _demand(ratings, *by, "score")
+    item_types = _ITEM_TYPES.get(method, item_types)
+    use = ratings["item_type"].isin(item_types) if item_types else pd.Series(True, index=ratings.index)
+    if not use.any():
+        wanted = " and ".join(item_types or ())
+        raise DataError(f"Statistics of {wanted} items are asked for, and these ratings have none.")
+    marks = np.linspace(*scale_of(ratings, given=scale), ticks) if method == "ticks" else np.empty(0)
+    pairs, values = with_pair(ratings)["pair"], np.full(len(ratings), np.nan)
+    for rows in pairs.groupby(pairs).indices.values():
+        part = ratings.iloc[rows]
+        scores = part["score"].to_numpy(float)
+        if method == "mixed":
+            values[rows] = mixed_effects(part, by=by, item_types=item_types).moved(scores, part)
+            continue
+        group = part.groupby(list(by), sort=True).ngroup()
+        place = (group.to_numpy(), group.groupby(group).cumcount().to_numpy())
+        table = np.full((group.max() + 1, place[1].max() + 1), np.nan)
+        fit = table.copy()
+        table[place], fit[place] = scores, np.where(use.to_numpy()[rows], scores, np.nan)
+        values[rows] = move(method, table, fit, marks=marks, ddof=ddof, digits=digits)[place]
+    done = {"method": method, "by": tuple(by), "item_types": item_types and tuple(item_types)}
+    frame = like(ratings.assign(normalized=values), ratings, normalization=done)
+    if no_spread == "zero":
+        middle = frame["normalized"].groupby(pairs).transform("mean") if METHODS[method].unit == "points" else 0.0
+        frame["normalized"] = frame["normalized"].fillna(0.5 if method == "rank" else middle)
+    return frame
+
+
+def variants(ratings: pd.DataFrame, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, pd.DataFrame]:
+    """Normalise the same ratings in several ways: name -> options of ``normalize`` becomes name -> table."""
+    return {name: normalize(ratings, **options) for name, options in settings.items()}
+
+
+def significant(values: ArrayLike, digits: int | None) -> np.ndarray:
+    """Round to so many significant digits, as a program that prints and reads its numbers does; None: not at all.
+
+    >>> significant([69.123456789, 0.00123456], 3).tolist()
+    [69.1, 0.00123]
+    """
+    values = np.asarray(values, float)
+    if digits is None:
+        return values
+    return np.array([float(f"{value:.{digits - 1}e}") for value in values.ravel()]).reshape(values.shape)
+
+
+def move(
+    method: str,
+    scores: np.ndarray,
+    fit: np.ndarray,
+    *,
+    marks: ArrayLike = (),
+    ddof: int = 1,
+    digits: int | None = None,
+) -> np.ndarray:
+    """Move scores by the method of this name; marks: of ``ticks``; ddof, digits: as in ``normalize``.
+
+    robust: quartiles interpolate linearly (R's type 7); half of all scores being equal, their range may be 0 although
+    others differ: then nothing is defined. ticks: from the middle between two, to the upper one.
+
+    >>> move("z", np.array([[1.0, 3.0]]), np.array([[1.0, 2.0, 3.0]])).tolist()
+    [[-1.0, 1.0]]
+    >>> move("ticks", np.array([[4.0, 25.0, 26.0]]), np.empty((1, 0)), marks=[0, 50, 100]).tolist()
+    [[0.0, 50.0, 50.0]]
+    """
+    match method:
+        case "none":
+            return np.array(scores, float)
+        case "z" | "z_calibration" | "robust":
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of groups without scores
+                if method == "robust":
+                    low, centre, high = np.nanquantile(fit, [0.25, 0.5, 0.75], axis=-1)
+                    low, centre, high = (significant(value, digits) for value in (low, centre, high))
+                    spread = (high - low) / NORMAL_IQR
+                else:
+                    centre = significant(np.nanmean(fit, -1), digits)
+                    spread = significant(np.nanstd(fit, -1, ddof=ddof), digits)
+            return (scores - centre[..., None]) / np.where(spread > 0, spread, np.nan)[..., None]
+        case "rank":
+            return fraction(scores, fit)
+        case "normal_scores":
+            return special.ndtri(fraction(scores, fit))
+        case "quantile":
+            return quantile(scores, fit, reference=fit.reshape(*fit.shape[:-2], -1))
+        case "ticks":
+            places = np.sort(np.asarray(marks, float))
+            nearest = np.searchsorted((places[1:] + places[:-1]) / 2, scores, side="right")
+            return np.where(np.isfinite(scores), places[nearest], np.nan)
+    raise DataError(f"method={method!r} moves no score by itself.")
+
+
+def fraction(scores: np.ndarray, fit: np.ndarray) -> np.ndarray:
+    """Return which fraction of a group's own scores lies below each score, ties counted half; from 0 to 1.
+
+    Within ``fit`` this is (midrank - 1/2) / n. Scores beyond all of ``fit`` get 1/(2n) or 1 - 1/(2n), as its ends do.
+
+    >>> fraction(np.array([[10.0, 20.0, 99.0]]), np.array([[10.0, 20.0, 20.0, 40.0]])).tolist()
+    [[0.125, 0.5, 0.875]]
+    """
+    out = np.full(scores.shape, np.nan)
+    for row, own, reference in zip(_rows(out), _rows(scores), _rows(fit), strict=True):
+        ordered, there = np.sort(reference[np.isfinite(reference)]), np.isfinite(own)
+        if n := len(ordered):
+            below, upto = (np.searchsorted(ordered, own[there], side) for side in ("left", "right"))
+            row[there] = np.clip((below + upto) / (2 * n), 0.5 / n, 1 - 0.5 / n)
+    return out
+
+
+def quantile(scores: np.ndarray, fit: np.ndarray, *, reference: np.ndarray) -> np.ndarray:
+    """Give each score the value that stands at the same fraction of a reference distribution; unit: the reference's.
+
+    reference: (..., values), NaN ignored, with the leading axes of ``scores`` but for the groups'. Quantiles are
+    Hazen's, so that a group whose scores are the reference keeps them, up to ties.
+    """
+    fractions = fraction(scores, fit)
+    out = np.full(scores.shape, np.nan)
+    shape = (-1, *scores.shape[-2:])
+    for block, at, values in zip(out.reshape(shape), fractions.reshape(shape), _rows(reference), strict=True):
+        there, known = np.isfinite(at), values[np.isfinite(values)]
+        block[there] = np.quantile(known, at[there], method="hazen")
+    return out
+
+
+def _rows(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values, float).reshape(-1, np.shape(values)[-1])
+
+
+def order_kept(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Correlate every annotator's scores before and after normalising: 1 says that their order is kept.
+
+    ratings: as ``normalize`` returns them, with ``hit``. Returns pair, annotator, hits, judgements, rho (Spearman, ties
+    averaged), pearson, the furthest from 1 first within each pair. Judgements without a normalised score are left
+    out; a correlation is NaN where one side does not vary.  Caveat: an annotator with one HIT has rho 1 by
+    construction, so look at those with several.
+
+    >>> frame = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": "a", "hit": list("hhkk"),
+    ...     "score": [10.0, 30, 20, 40], "normalized": [-0.7, 0.7, -0.7, 0.7]})
+    >>> order_kept(frame)[["hits", "judgements", "rho"]].round(2).values.tolist()
+    [[2.0, 4.0, 0.89]]
+    """
+    _demand(ratings, "score", "normalized", "hit")
+    there = with_pair(ratings)[[*_WHO, "hit", "score", "normalized"]].dropna()
+    if there.empty:
+        raise DataError("No row has both score and normalized. Were the scores normalised without any spread?")
+    judged = there.groupby(_WHO)
+    table = judged.agg(hits=("hit", "nunique"), judgements=("score", "size")).reset_index()
+    columns, who = there[["score", "normalized"]], judged.ngroup()  # the numbers of the table's rows
+    table["rho"] = _correlation(columns.groupby(who).rank(), who)
+    table["pearson"] = _correlation(columns, who)
+    return table.sort_values(["pair", "rho"], kind="stable", ignore_index=True)
+
+
+def _correlation(columns: pd.DataFrame, who: pd.Series) -> pd.Series:
+    """Return Pearson's r of two columns within each annotator."""
+    centred = columns - columns.groupby(who).transform("mean")
+    x, y = (centred.iloc[:, k] for k in (0, 1))
+    sums = pd.DataFrame({"xy": x * y, "xx": x * x, "yy": y * y}).groupby(who).sum()
+    varies = columns.groupby(who).nunique().gt(1).all(axis=1)
+    return (sums["xy"] / np.sqrt(sums["xx"] * sums["yy"])).where(varies).clip(-1, 1)
+
+
+def order_summary(kept: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
+    """Summarise ``order_kept`` over annotators with several HITs, for whom the question arises.
+
+    by: columns that name what is summarised apart, such as the pair. Returns these, annotators, several_hits, lowest,
+    median, above_0.9 (share of those with several HITs whose rho is above 0.9), reordered (how many of those have a
+    rho below 1), one_hit_lowest (lowest rho of those with one HIT).
+    """
+    defined = kept.dropna(subset="rho")
+    several = defined[defined["hits"] > 1].groupby(by)["rho"]
+    table = kept.groupby(by, sort=False).agg(annotators=("annotator", "size"))
+    table["several_hits"] = several.size().reindex(table.index, fill_value=0)
+    table = table.join(several.agg(["min", "median"]).rename(columns={"min": "lowest"}))
+    table["above_0.9"] = several.agg(lambda rho: (rho > 0.9).mean())
+    table["reordered"] = several.agg(lambda rho: (rho < 1 - 1e-12).sum()).reindex(table.index, fill_value=0).astype(int)
+    table["one_hit_lowest"] = defined[defined["hits"] == 1].groupby(by)["rho"].min()
+    return table.reset_index()
+
+
+def inversions(ratings: pd.DataFrame, *, worst: int = 5) -> pd.DataFrame:
+    """Name, for the annotators whose order suffers most, the two judgements furthest apart that change places.
+
+    ratings: as ``normalize(..., by=("hit",))`` returns them. Returns at most ``worst`` rows, lowest rho first: pair,
+    annotator, rho; for the judgement scored higher and the one scored lower: score, normalized, the mean and sd of its
+    HIT and the HIT itself (``higher_…``, ``lower_…``); difference (points between the two, > 0); reversed_by
+    (normalised units by which the lower one comes out above). Annotators without such judgements have no row.
+    """
+    kept = order_kept(ratings)
+    there = with_pair(ratings).dropna(subset=["score", "normalized"])
+    scores = there.groupby([*_WHO, "hit"])["score"]
+    there = there.assign(hit_mean=scores.transform("mean"), hit_sd=scores.transform("std"))
+    columns, rows = ["score", "normalized", "hit_mean", "hit_sd", "hit"], []
+    for found in kept[kept["rho"] < 1].nsmallest(worst, "rho", keep="first").itertuples():
+        own = there[(there["pair"] == found.pair) & (there["annotator"] == found.annotator)]
+        raw, moved = own["score"].to_numpy(float), own["normalized"].to_numpy(float)
+        swapped = np.where(moved[:, None] < moved, raw[:, None] - raw, -np.inf)  # row scored higher, comes out lower
+        high, low = np.unravel_index(np.argmax(swapped), swapped.shape)
+        if swapped[high, low] > 0:
+            both = [own[columns].iloc[place].add_prefix(name) for name, place in (("higher_", high), ("lower_", low))]
+            row = {"pair": found.pair, "annotator": found.annotator, "rho": found.rho, **both[0], **both[1]}
+            rows.append(row | {"difference": raw[high] - raw[low], "reversed_by": moved[low] - moved[high]})
+    names = [f"{which}_{column}" for which in ("higher", "lower") for column in columns]
+    return pd.DataFrame(rows, columns=["pair", "annotator", "rho", *names, "difference", "reversed_by"])
+
+
+def means(ratings: pd.DataFrame, *, calibration: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Set annotators' means and the means of their single HITs against a reference mean (Knowles & Lo 2024, Figure 3).
+
+    ratings: with ``hit``. calibration: a table of calibration items; None: the calibration items in ``ratings``, if
+    there are any. Where an annotator has calibration items, their mean is the ``reference``, and rows of both levels
+    follow; where no one has, the reference is the annotator's own mean over all their HITs, and HITs alone follow.
+    Degraded and calibration items of ``ratings`` do not count.
+    Returns pair, annotator, level ("annotator" or "HIT"), hit (empty for an annotator), judgements, sd, reference,
+    mean; points of the scale. ``attrs["reference"]`` says "calibration" or "annotator". Annotators without
+    calibration items are left out where others have some, and counted in ``attrs["excluded"]``.
+    """
+    _demand(ratings, "score", "hit")
+    everything = with_pair(ratings)
+    known = with_pair(calibration) if calibration is not None else everything
+    known = known[known["item_type"] == "calibration"]
+    counted = everything[everything["item_type"].isin(ORDINARY)]
+    if counted.empty:
+        raise DataError(f"There is no {' or '.join(ORDINARY)} item here whose mean could be compared.")
+    scores = {"judgements": ("score", "size"), "sd": ("score", "std"), "mean": ("score", "mean")}
+    by_annotator = counted.groupby(_WHO).agg(**scores).reset_index().assign(level="annotator", hit="")
+    by_hit = counted.groupby([*_WHO, "hit"]).agg(**scores).reset_index().assign(level="HIT")
+    if known.empty:
+        table, reference = by_hit, by_annotator.set_index(_WHO)["mean"]
+    else:
+        table, reference = pd.concat([by_annotator, by_hit]), known.groupby(_WHO)["score"].mean()
+    table = table.merge(reference.rename("reference").reset_index(), on=_WHO, how="left")
+    lost = table["reference"].isna()
+    if lost.all():
+        raise DataError("No annotator here has calibration items. Do both tables use the same names of annotators?")
+    frame = table.loc[~lost, [*_WHO, "level", "hit", "judgements", "sd", "reference", "mean"]].reset_index(drop=True)
+    absent = int(table.loc[lost, _WHO].drop_duplicates().shape[0])
+    frame.attrs = {
+        "reference": "annotator" if known.empty else "calibration",
+        "excluded": {"annotators without calibration items": absent},
+    }
+    return frame
+
+
+def mean_distances(compared: pd.DataFrame) -> pd.DataFrame:
+    """Summarise ``means``: how far means lie from their reference, and how far they would by chance alone.
+
+    Returns pair, level, n, median and largest distance (points), by_chance, r (Pearson's, with the reference).
+    by_chance is the median distance expected if every HIT were a random sample of its annotator's judgements (their sd
+    over the root of n, times 0.674, shrunk for the share of the HIT in the annotator's mean); a larger median says
+    that HITs differ by what is in them, or that annotators drift. It is NaN where the reference is a calibration set.
+    """
+    rows = []
+    own_mean = fact(compared, "reference", by="normalization.means") == "annotator"
+    several = compared.groupby([*_WHO, "level"])["hit"].transform("size") > 1
+    own = compared["level"].eq("annotator") | (several if own_mean else True)
+    for (pair, level), part in compared[own].groupby(["pair", "level"], sort=True):
+        distance = (part["mean"] - part["reference"]).abs()
+        chance = np.nan
+        if own_mean:
+            total = part.groupby("annotator")["judgements"].transform("sum")
+            within = (part["sd"] ** 2 * part["judgements"]).groupby(part["annotator"]).transform("sum") / total
+            chance = float((np.sqrt(within * (1 / part["judgements"] - 1 / total)) * 0.6744897501960817).median())
+        r = float(pearson(part["reference"].to_numpy(), part["mean"].to_numpy())) if len(part) > 2 else np.nan
+        rows.append((pair, level, len(part), float(distance.median()), float(distance.max()), chance, r))
+    return pd.DataFrame(rows, columns=["pair", "level", "n", "median", "largest", "by_chance", "r"])
+
+
+def _demand(ratings: pd.DataFrame, *columns: str) -> None:
+    if lacking := [name for name in columns if name not in ratings]:
+        raise DataError(
+            f"These ratings have no column {', '.join(lacking)}; they have {', '.join(ratings.columns)}. Load ratings "
+            "that have it, or normalise them first."
+        )
+
+
+def held_out(
+    ratings: pd.DataFrame,
+    *,
+    methods: Sequence[str] = COMPARED,
+    ticks: int = 7,
+    splits: int = 200,
+    seed: int = 7,
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Compare how far annotators agree on held-out items, after each normalisation fitted on other items.
+
+    ratings: calibration items that all annotators of a pair rated (see ``calibration.shared_items``). Each split fits
+    on half of the documents and measures on the other half (``calibration.halves``).
+    ``agreement`` is ICC(A,1) of McGraw & Wong 1996, the share of the variance between judgements that is the items',
+    averaged over splits: 1 says that annotators give the same score to the same item. A common shift and a common
+    factor leave it alone, so methods with different units compare, and shrinking all scores gains nothing.
+    An annotator whom some method leaves without values in a split is left out of that split for all methods;
+    ``undefined`` is the share of annotators and splits for which this method is the cause.
+    ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own.
+    Returns pair, method, annotators, left_out, items, documents, undefined, agreement, low, high, change (against raw
+    scores), change_low, change_high, closer (share of splits that agree better than raw scores). Intervals: jackknife
+    over annotators with Student's t (a bootstrap would let annotators agree with their own copies).
+    Caveats: items are taken as they are, and what the quantile and mixed methods learn from all annotators together
+    is not learned anew when one is left out.
+    """
+    if unknown := [name for name in methods if name not in COMPARED]:
+        raise DataError(f"{unknown[0]}: cannot be fitted on one half. Choose among {', '.join(COMPARED)}.")
+    names = list(dict.fromkeys(["none", *methods]))
+    marks = np.linspace(*scale_of(ratings, given=scale), ticks) if "ticks" in names else np.empty(0)
+    rows = []
+    for pair, table, left_out, document in shared_items(ratings, fewest=8):
+        use, scores = halves(document, splits, np.random.default_rng(seed)), table.to_numpy(float)
+        held, fit = np.where(use[:, None], np.nan, scores), np.where(use[:, None], scores, np.nan)
+        moved = {name: move(name, held, fit, marks=marks) for name in names if name != "mixed"}
+        if "mixed" in names:
+            moved["mixed"] = _by_model(held, table, use)
+        defined = {name: np.isfinite(values).any(axis=-1) for name, values in moved.items()}  # splits × annotators
+        common = np.all(list(defined.values()), axis=0)
+        found = {name: _agreement(values, common, ~use) for name, values in moved.items()}
+        shape, (raw, raw_without) = (len(table), left_out, table.shape[1], document.max() + 1), found["none"]
+        for name in methods:
+            whole, without = found[name]
+            change = ((whole - raw).mean(), *_jackknife(whole - raw, without - raw_without), (whole > raw).mean())
+            values = (1 - defined[name].mean(), whole.mean(), *_jackknife(whole, without), *change)
+            rows.append((pair, name, *shape, *map(float, values)))
+    columns = (
+        "pair method annotators left_out items documents undefined agreement low high "
+        "change change_low change_high closer"
+    )
+    return pd.DataFrame(rows, columns=columns.split())
+
+
+def summarize_cross_validation(held: pd.DataFrame) -> pd.DataFrame:
+    """Summarise ``held_out`` over language pairs, the method with the highest mean agreement first.
+
+    Returns method, pairs, agreement and change (means over pairs), best (pairs in which no method agrees better),
+    surely_closer and surely_further (pairs in which the interval of change lies above or below 0).
+    """
+    top = held.groupby("pair")["agreement"].transform("max")
+    marked = held.assign(best=held["agreement"].eq(top), up=held["change_low"].gt(0), down=held["change_high"].lt(0))
+    table = marked.groupby("method").agg(
+        pairs=("pair", "size"),
+        agreement=("agreement", "mean"),
+        change=("change", "mean"),
+        best=("best", "sum"),
+        surely_closer=("up", "sum"),
+        surely_further=("down", "sum"),
+    )
+    return table.sort_values("agreement", ascending=False, kind="stable").reset_index()
+
+
+def common_or_own(ratings: pd.DataFrame, *, splits: int = 200, seed: int = 7) -> pd.DataFrame:
+    """Compare z-scores from a common set with z-scores from other documents for every annotator, equally many of them.
+
+    ratings: calibration items, as in ``held_out``. Each split holds half of the documents out. Of the other half,
+    *common* draws half of the documents for all annotators alike, as a calibration set does, and *own* as many for
+    each annotator anew, as ordinary work does; means and standard deviations come from these.
+    Agreement is ICC(A,1) on the held-out documents (see ``held_out``); an annotator whom either way leaves without
+    spread in a split is left out of it. Returns pair, annotators, documents (that a statistic rests on), raw, own,
+    common (agreement), gain (common - own), low, high: its jackknife interval over annotators.
+    Caveat: *own* draws from a handful of documents, so annotators share some by chance, and the gain is understated.
+    """
+    rows = []
+    for pair, table, _, document in shared_items(ratings, fewest=8):
+        rng, scores, people = np.random.default_rng(seed), table.to_numpy(float), len(table)
+        use = halves(document, splits, rng)
+        count = max(1, (document.max() + 1) // 4)
+        held = np.where(use[:, None], np.nan, scores)
+        moved = {"raw": held}
+        for way, sets in (("common", 1), ("own", people)):
+            chosen = _picked(document, use, count, sets, rng)
+            moved[way] = move("z", held, np.where(chosen, scores, np.nan))
+        defined = np.all([np.isfinite(values).any(axis=-1) for values in moved.values()], axis=0)
+        found = {way: _agreement(values, defined, ~use) for way, values in moved.items()}
+        gain, without = (common - own for common, own in zip(found["common"], found["own"], strict=True))
+        means = (float(found[way][0].mean()) for way in ("raw", "own", "common"))
+        rows.append((pair, people, count, *means, float(gain.mean()), *_jackknife(gain, without)))
+    return pd.DataFrame(
+        rows, columns=["pair", "annotators", "documents", "raw", "own", "common", "gain", "low", "high"]
+    )
+
+
+def _by_model(held: np.ndarray, table: pd.DataFrame, use: np.ndarray) -> np.ndarray:
+    """Take out biases and gains fitted on each split's half, beginning from the fit on all items."""
+    scores, items = table.to_numpy(float), table.columns.to_frame(index=False)
+    segments, systems = (items.groupby(key).ngroup().to_numpy() for key in (["doc", "segment"], "system"))
+
+    def fit(chosen: np.ndarray, start: State | None) -> Fit:
+        segment, system = (
+            np.tile(np.unique(codes[chosen], return_inverse=True)[1], len(scores)) for codes in (segments, systems)
+        )
+        group = np.repeat(np.arange(len(scores)), len(chosen))
+        return estimate(scores[:, chosen].ravel(), segment, group, system, tolerance=1e-4, start=start)
+
+    start, out = fit(np.arange(len(items)), None).state, np.empty_like(held)
+    for split, chosen in enumerate(use):
+        found = fit(np.flatnonzero(chosen), start)
+        out[split] = (held[split] - found.level - found.bias[:, None]) / np.exp(found.state.log_gain)[:, None]
+    return out
+
+
+def _agreement(values: np.ndarray, people: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ICC(A,1) of each split, (splits,), and with each annotator left out, (splits, annotators)."""
+    here = people[:, :, None] & items[:, None]
+    centre = np.where(here, values, 0).sum(axis=(1, 2)) / np.maximum(here.sum(axis=(1, 2)), 1)
+    y = np.where(here, values - centre[:, None, None], 0.0)
+    k, n = people.sum(axis=1), items.sum(axis=1)
+    by_item, by_person, squares = y.sum(axis=1), y.sum(axis=2), (y**2).sum(axis=2)
+    item_squares, person_squares = (by_item**2).sum(axis=1), (by_person**2).sum(axis=1)
+    whole = _icc(item_squares, person_squares, by_person.sum(axis=1), squares.sum(axis=1), k, n)
+    crossed = (y * by_item[:, None]).sum(axis=2)
+    without = _icc(
+        item_squares[:, None] - 2 * crossed + squares,
+        person_squares[:, None] - by_person**2,
+        by_person.sum(axis=1, keepdims=True) - by_person,
+        squares.sum(axis=1, keepdims=True) - squares,
+        k[:, None] - people,
+        n[:, None],
+    )
+    return whole, without
+
+
+def _icc(
+    items: np.ndarray, people: np.ndarray, total: np.ndarray, squares: np.ndarray, k: np.ndarray, n: np.ndarray
+) -> np.ndarray:
+    """Return ICC(A,1) from sums: squared item totals, squared annotator totals, all scores, their squares."""
+    mean = total**2 / (k * n)
+    between, groups = items / k - mean, people / n - mean
+    rest = (squares - mean - between - groups) / ((k - 1) * (n - 1))
+    return of_mean_squares(between / (n - 1), groups / (k - 1), rest, n=n, k=k)[0]
+
+
+def _jackknife(whole: np.ndarray, without: np.ndarray) -> tuple[float, float]:
+    """Return the 95 % interval of the mean over splits, from leaving out one annotator at a time."""
+    return inference.jackknife_interval(float(whole.mean()), without.mean(axis=0))
+
+
+def _picked(document: np.ndarray, use: np.ndarray, count: int, sets: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw sets of documents from the fitted half of each split: splits × sets × items, true where one is drawn."""
+    first = np.unique(document, return_index=True)[1]
+    fitted = use[:, first]  # splits × documents
+    keys = np.where(fitted[:, None], rng.random((len(use), sets, fitted.shape[1])), 2.0)
+    return (keys.argsort(axis=2).argsort(axis=2) < count)[:, :, document]
