@@ -1,4 +1,4 @@
-"""Grading: a table of students by exercise, from what checks recorded or, asked for, from a bounded run."""
+"""Grading: a table of students by exercise, from what checks recorded."""
 
 import csv
 import io
@@ -11,7 +11,6 @@ from evalkit import ROOT, DataError
 from evalkit.lessons import exercises
 from evalkit.reports import grading, notebooks
 from evalkit.reports.cli import main
-from evalkit.reports.grading import handed_in, rerun
 from evalkit.reports.notebooks.students import copied
 from evalkit.show import MIME
 
@@ -30,7 +29,7 @@ def hand_in(path, answers=(), records=(), lesson=KAPPA, change=lambda cells: cel
             cell["execution_count"] = count
         if "exercise" in notebooks.tags(cell):
             above = cell
-        name = handed_in.checked(cell)
+        name = grading.checked(cell)
         if name in answers:
             above["source"] = answers[name]
         if name in records:
@@ -56,7 +55,7 @@ def one(found, student, exercise="observed_agreement"):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb")), ids=lambda path: path.stem)
 def test_every_exercise_of_every_lesson_is_found_with_the_answer_above_it(path):
-    lesson = handed_in.lesson(path)
+    lesson = grading.lesson(path)
     assert set(lesson.exercises) == set(exercises(lesson.module))
     for check, answer in lesson.exercises.values():
         assert "check" in notebooks.tags(lesson.given[check])
@@ -81,7 +80,7 @@ def test_students_by_exercise_with_the_misconception_behind_each_wrong_answer(tm
 def found_in(cells, kind):
     """Return the check of the first exercise, or the cell with its answer."""
     if kind == "check":
-        return next(cell for cell in cells if handed_in.checked(cell) == "observed_agreement")
+        return next(cell for cell in cells if grading.checked(cell) == "observed_agreement")
     return next(cell for cell in cells if "def observed_agreement" in notebooks.source(cell))
 
 
@@ -113,7 +112,7 @@ def test_what_speaks_against_a_record_is_told(tmp_path, kind, change, doubt):
 def test_records_of_any_form_two_copies_and_links_out_of_the_folder_stop_nothing(tmp_path):
     def odd(cells):
         for cell in cells:
-            if handed_in.checked(cell):
+            if grading.checked(cell):
                 cell["outputs"] = [3, {"data": 4}, {"data": {MIME: 5}}, {"data": {MIME: {"kind": "check"}}}]
         return cells
 
@@ -200,34 +199,8 @@ def test_the_command_prints_the_table_and_writes_it(tmp_path, capsys):
     assert main(["grade", str(tmp_path / "nowhere")]) == 1
 
 
-CHECKED = "from evalkit import lessons\ncheck = lessons.of('kappa_by_hand')\nimport numpy as np"
-
-
-@pytest.mark.slow
-def test_a_bounded_run_tells_what_its_checks_say():
-    prints = "def observed_agreement(table):\n    print(np.trace(table) / table.sum())"
-    checks = ['check("observed_agreement", observed_agreement)', 'check("paradox", np.array([[93, 4], [3, 0]]))']
-    codes = [CHECKED, prints, checks[0], "1 / 0", checks[1]]
-    found, problem = rerun.rerun(codes, seconds=120)
-    assert problem == ""
-    assert found["observed_agreement"][0] == "misconception"
-    assert "prints its result" in found["observed_agreement"][1]
-    assert found["paradox"] == ("right", "")
-
-
-@pytest.mark.nightly
-def test_a_whole_lesson_is_graded_by_running_it(tmp_path, monkeypatch):
-    solved = notebooks.read(KAPPA)
-    folder = tmp_path / "in" / "teacher"
-    folder.mkdir(parents=True)
-    answers, above = {}, None
-    for cell in solved["cells"]:
-        if "solution" in notebooks.tags(cell) and cell["cell_type"] == "code":
-            above = notebooks.source(cell)
-        if name := handed_in.checked(cell):
-            answers[name] = above
-    hand_in(folder / KAPPA.name, answers)
-    hand_in(tmp_path / "in" / "bert" / KAPPA.name, answers | {"kappa": "kappa = observed_agreement"})
-    found = grading.grade(tmp_path / "in", run=True)
-    assert {row.kind for row in found if row.student == "teacher"} == {"right"}
-    assert one(found, "bert", "kappa").hint == "This is observed agreement. Take off what chance alone would give."
+def test_nothing_is_executed_even_when_asked_for(tmp_path, capsys):
+    hand_in(tmp_path / "in" / "anna" / KAPPA.name, {"observed_agreement": "open('ran', 'w')"})
+    assert main(["grade", str(tmp_path / "in"), "--run"]) == 2
+    assert "Run All" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [tmp_path / "in"]

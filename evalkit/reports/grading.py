@@ -1,0 +1,337 @@
+"""A table of students by exercise, made of the notebooks that they handed in.
+
+Students' notebooks are programs of strangers, so nothing of them is executed: the table rests on what the check cells
+recorded when the students ran them. A notebook is a text file, so such a record can be forged; what does not fit is
+said beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalkit import ROOT, DataError
+from evalkit.data.delimited import guarded
+from evalkit.reports import notebooks
+from evalkit.reports.notebooks.students import copied
+from evalkit.show import MIME
+
+# What was handed in
+
+KINDS = ("right", "empty", "misconception", "form", "error", "other")
+_MOST_BYTES, _MOST_LETTERS = 50 << 20, 400
+_LONGEST_CALL = 10_000  # letters of a cell that checks; parsing long ones takes a hundred times their memory
+_VERDICT = re.compile(r"^(✓ Right|✗ Not yet)\.\s*(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson as students get it.
+
+    module: of its exercises. given: the copy's cells by id. exercises: name -> the ids of its check cell and of the
+    answer above it, in order.
+    """
+
+    name: str
+    module: str
+    given: Mapping[str, dict[str, Any]]
+    exercises: Mapping[str, tuple[str, str]]
+
+
+def lessons() -> dict[str, Lesson]:
+    """Read the lessons that ship, by the name of their module."""
+    found = [lesson(path) for path in sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))]
+    return {one.module: one for one in found}
+
+
+def lesson(path: Path) -> Lesson:
+    """Read one lesson."""
+    cells = copied(path)
+    exercises, answer = {}, ""
+    for cell in cells:
+        if "exercise" in notebooks.tags(cell):
+            answer = cell["id"]
+        elif name := checked(cell):
+            exercises[name] = (cell["id"], answer)
+    module = next(filter(None, map(opened, cells)), path.stem)
+    return Lesson(path.stem, module, {cell["id"]: cell for cell in cells}, exercises)
+
+
+def checked(cell: Mapping[str, Any]) -> str:
+    """Name the exercise that a cell checks; "" where it checks none."""
+    call = _call(cell, "check")
+    first = call.args[0] if call and call.args else None
+    return str(first.value) if isinstance(first, ast.Constant) else ""
+
+
+def opened(cell: Mapping[str, Any]) -> str:
+    """Name the lesson whose checks a cell opens: ``check = lessons.of("…")``; "" where it opens none."""
+    found = re.search(r"\blessons\.of\(\s*[\"'](\w+)[\"']", notebooks.source(dict(cell)))
+    return found[1] if found and cell.get("cell_type") == "code" else ""
+
+
+def _call(cell: Mapping[str, Any], name: str) -> ast.Call | None:
+    """Return a cell's one call of a function; None where it holds anything else."""
+    text = notebooks.source(dict(cell)) if cell.get("cell_type") == "code" else ""
+    try:
+        with notebooks.unwarned():
+            [statement] = ast.parse(text).body if len(text) <= _LONGEST_CALL else []
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # nothing, several statements, or none of Python's
+        return None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name
+    return call if named and isinstance(call, ast.Call) else None
+
+
+def found_in(folder: Path) -> list[Path]:
+    """List the notebooks of a folder and its folders, links left out. Raises DataError where there is none."""
+    if not folder.is_dir():
+        raise DataError(f"{folder} is no folder. Name the one that holds the students' notebooks.")
+    paths = sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+    paths = [path for path in paths if path.is_file() and path.resolve().is_relative_to(folder.resolve())]
+    if not paths:
+        raise DataError(f"{folder} holds no notebook. Put the students' .ipynb files there, or a folder for each.")
+    return paths
+
+
+def student_of(path: Path, folder: Path, lesson: str) -> str:
+    """Say whose a notebook is: as its folder is called or, without one, as its file, less the lesson's name.
+
+    >>> student_of(Path("in/anna/1_kappa.ipynb"), Path("in"), "1_kappa")
+    'anna'
+    >>> student_of(Path("in/1_kappa_bert.ipynb"), Path("in"), "1_kappa")
+    'bert'
+    """
+    parts = path.relative_to(folder).parts
+    name = parts[0] if len(parts) > 1 else path.stem.replace(lesson, "").strip(" _-.") or path.stem
+    return plain(name, 60)
+
+
+def plain(text: object, most: int = _MOST_LETTERS) -> str:
+    """Return a stranger's text on one line, without what a terminal would obey, and not too long."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Read a notebook's cells, as students hand them in. Raises DataError where it is none."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise DataError(f"{path.name} is larger than {_MOST_BYTES >> 20} MiB. Ask for a copy without large outputs.")
+    return notebooks.read(path)["cells"]
+
+
+def recorded(cell: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return what a check cell shows, kind and hint; None where it shows no check.
+
+    A program that saves notebooks may keep the text alone; then a wrong answer's kind is "other".
+    """
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else []:
+        data = output.get("data") if isinstance(output, dict) else None
+        if not isinstance(data, dict):
+            continue
+        payload = data.get(MIME)
+        if isinstance(payload, dict) and payload.get("kind") == "check":
+            return of_payload(payload)
+        text = data.get("text/plain", "")
+        if found := _VERDICT.match("".join(map(str, text)) if isinstance(text, list) else str(text)):
+            return ("right", "") if found[1] == "✓ Right" else ("other", plain(found[2]))
+    return None
+
+
+def of_payload(payload: Mapping[str, Any]) -> tuple[str, str]:
+    """Return kind and hint of what a check emitted."""
+    kind = payload.get("found") if payload.get("found") in KINDS else "right" if payload.get("passed") else "other"
+    return str(kind), "" if kind == "right" else plain(payload.get("hint") or payload.get("text") or "")
+
+
+# What each student answered
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One student's answer to one exercise.
+
+    kind: right, empty, misconception, form, error, other, or "no record". hint: what the check said of a wrong answer.
+    doubt: what does not fit, "" where nothing is known.
+    """
+
+    student: str
+    lesson: str
+    exercise: str
+    kind: str
+    hint: str = ""
+    doubt: str = ""
+
+
+def grade(folder: Path, *, say: Say = lambda line: None) -> list[Graded]:
+    """Read the notebooks of a folder; return an entry per student, lesson and exercise.
+
+    say: takes what is to be told on the way, such as a file that is no lesson.
+    Raises DataError where the folder holds no notebook of a lesson.
+    """
+    known, found, seen = lessons(), list[Graded](), set[tuple[str, str]]()
+    for path in found_in(folder):
+        try:
+            cells = read(path)
+            lesson = _lesson_of(cells, known, path)
+        except DataError as problem:
+            say(f"left out: {plain(problem)}")
+            continue
+        student = student_of(path, folder, lesson.name)
+        if (student, lesson.name) in seen:
+            say(f"{student} handed in {lesson.name} more than once; {plain(path.name)} is a row of its own.")
+            student = plain(f"{student} ({path.relative_to(folder).with_suffix('')})", 80)
+        seen.add((student, lesson.name))
+        found += _answers(cells, lesson, student)
+    if not found:
+        raise DataError(f"{folder} holds no notebook of a lesson. Make students' copies with: evalkit student")
+    return found
+
+
+def _lesson_of(cells: Sequence[Mapping[str, Any]], known: Mapping[str, Lesson], path: Path) -> Lesson:
+    """Find the lesson that a notebook is a copy of."""
+    module = next(filter(None, map(opened, cells)), "")
+    if module not in known:
+        raise DataError(f"{plain(path.name)} is a copy of no lesson that is known here.")
+    return known[module]
+
+
+def _answers(cells: Sequence[Mapping[str, Any]], lesson: Lesson, student: str) -> list[Graded]:
+    """Take what the checks recorded."""
+    by_name = {checked(cell): cell for cell in cells if checked(cell)}
+    by_id = {str(cell.get("id")): cell for cell in cells}
+    rows = []
+    for name, (check, answer) in lesson.exercises.items():
+        cell = by_name.get(name)
+        shown = recorded(cell) if cell else None
+        if cell is None or shown is None:
+            rows.append(Graded(student, lesson.name, name, "no record", doubt="" if cell else "the check is gone"))
+            continue
+        doubt = _doubt(cell, by_id.get(answer), shown[0], lesson.given[check], lesson.given.get(answer))
+        rows.append(Graded(student, lesson.name, name, *shown, doubt=doubt))
+    return rows
+
+
+def _doubt(
+    cell: Mapping[str, Any],
+    answer: Mapping[str, Any] | None,
+    kind: str,
+    check: Mapping[str, Any],
+    stub: Mapping[str, Any] | None,
+) -> str:
+    """Say what speaks against a record. cell, answer: the student's; check, stub: as they were handed out."""
+    if _code(cell) != _code(check):
+        return "the check was changed"
+    if answer is None or stub is None:
+        return ""  # retyped into a cell of their own, perhaps
+    if kind == "right" and _code(answer) == _code(stub):
+        return "right, and nothing was filled in"
+    ran, before = cell.get("execution_count"), answer.get("execution_count")
+    if not isinstance(ran, int):
+        return "the check has a record and never ran"
+    if not isinstance(before, int) or before > ran:
+        return "the answer was run after its check, or never"
+    return ""
+
+
+def _code(cell: Mapping[str, Any]) -> str:
+    return notebooks.source(dict(cell)).strip()
+
+
+# The table
+
+WIDTH = 80
+MARKS = {"right": "✓", "misconception": "✗", "form": "~", "error": "!", "other": "?", "empty": "·", "no record": "-"}
+LEGEND = """\
+✓ right  ✗ a known misconception  ~ wrong form (unit, length, name)  ! stops
+? wrong  · not begun  - no record: run the notebooks first  * doubtful"""
+_WORDS = {"empty": "not begun", "no record": "no record: run the notebooks first", "right": "right"}
+
+
+def as_csv(graded: Sequence[Graded]) -> str:
+    """Return a row per student: how many are right, a column per exercise, and what is doubtful.
+
+    A cell says "right", "not begun", "no record: run the notebooks first", or the kind of mistake and the hint that
+    names it. Text that a spreadsheet would run as a formula has an apostrophe before it. With a byte order mark.
+    """
+    columns = list(dict.fromkeys((one.lesson, one.exercise) for one in sorted(graded, key=lambda one: one.lesson)))
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerow(["student", "right", "of", *(f"{lesson} {exercise}" for lesson, exercise in columns), "doubtful"])
+    for student in _students(graded):
+        own = {(one.lesson, one.exercise): one for one in graded if one.student == student}
+        right = sum(one.kind == "right" for one in own.values())
+        doubts = "; ".join(f"{one.lesson} {one.exercise}: {one.doubt}" for one in own.values() if one.doubt)
+        cells = [_cell(own[column]) if column in own else "" for column in columns]
+        writer.writerow([guarded(student), right, len(own), *map(guarded, cells), guarded(doubts)])
+    return "\ufeff" + file.getvalue()
+
+
+def _students(graded: Sequence[Graded]) -> list[str]:
+    return sorted({one.student for one in graded}, key=str.casefold)
+
+
+def _cell(one: Graded) -> str:
+    return _WORDS.get(one.kind) or f"{one.kind}: {one.hint}"
+
+
+def as_text(graded: Sequence[Graded]) -> str:
+    """Return a table for each lesson, then the misconceptions, the most frequent first; no line is over 80 columns."""
+    parts = [
+        _lesson(lesson, [one for one in graded if one.lesson == lesson])
+        for lesson in sorted({one.lesson for one in graded})
+    ]
+    parts.append(LEGEND)
+    wrong = Counter((one.lesson, one.exercise, one.hint) for one in graded if one.kind == "misconception")
+    if wrong:
+        parts.append(
+            "\n".join(
+                [
+                    "What students believe, the most frequent first:",
+                    *(_believed(*key, times) for key, times in wrong.most_common(10)),
+                ]
+            )
+        )
+    doubts = [f"{one.student}, {one.lesson} {one.exercise}: {one.doubt}" for one in graded if one.doubt]
+    if doubts:
+        parts.append("\n".join(["Doubtful:", *(_wrapped(f"* {doubt}") for doubt in doubts[:20])]))
+        parts[-1] += f"\n  and {len(doubts) - 20} more, see the CSV" if len(doubts) > 20 else ""
+    return "\n\n".join(parts)
+
+
+def _lesson(lesson: str, graded: Sequence[Graded]) -> str:
+    """Return one lesson's table: a line per student, a column per exercise."""
+    exercises = list(dict.fromkeys(one.exercise for one in graded))
+    names = min(max(len(lesson), *(len(one.student) for one in graded)), WIDTH - 4 * len(exercises) - 12)
+    lines = [_line(lesson, [str(number) for number in range(1, len(exercises) + 1)], "right", names)]
+    for student in _students(graded):
+        own = {one.exercise: one for one in graded if one.student == student}
+        marks = [MARKS[own[name].kind] + ("*" if own[name].doubt else "") if name in own else " " for name in exercises]
+        right = sum(one.kind == "right" for one in own.values())
+        lines.append(_line(student, marks, f"{right} of {len(own)}", names))
+    numbered = ", ".join(f"{number} {name}" for number, name in enumerate(exercises, 1))
+    return "\n".join([*lines, textwrap.fill(numbered, WIDTH, initial_indent="  ", subsequent_indent="  ")])
+
+
+def _line(name: str, cells: Sequence[str], last: str, width: int) -> str:
+    short = name if len(name) <= width else name[: width - 1] + "…"
+    return f"{short:<{width}}  " + "".join(f"{cell:<3}" for cell in cells) + f" {last}"
+
+
+def _believed(lesson: str, exercise: str, hint: str, times: int) -> str:
+    return _wrapped(f"{times} x  {lesson} {exercise}: {hint}")
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=True)
