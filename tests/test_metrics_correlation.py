@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics import alignment, correlation, spread
+from evalkit.metrics import alignment, correlation
 from evalkit.papers.sai2023 import metrics as subsets
 from evalkit.show.plots import metrics as plots
 from tests.makers import read
@@ -274,16 +274,20 @@ def test_the_authors_rule_is_their_notebooks_loop(real, mirrored):
 
 def test_ranges_and_scales():
     table = pd.DataFrame({"tgt_lang": "tam", "score": [-100.0, 5, 25], "chrF": [10.0, 20, 60], "TER": [0.0, 50, 200]})
-    assert spread.ranges(table).values.tolist() == [["human", -100, 25, 3], ["chrF", 10, 60, 3], ["TER", 0, 200, 3]]
-    normal = spread.normalised(table).groupby("metric", sort=False)["value"].apply(list).to_dict()
+    assert correlation.ranges(table).values.tolist() == [
+        ["human", -100, 25, 3],
+        ["chrF", 10, 60, 3],
+        ["TER", 0, 200, 3],
+    ]
+    normal = correlation.normalised(table).groupby("metric", sort=False)["value"].apply(list).to_dict()
     assert normal == {"human": [0, 0.2, 1], "chrF": [0.1, 0.2, 0.6], "TER": [0, 0.25, 1]}
-    found = spread.summary(spread.normalised(table)).set_index("metric")
+    found = correlation.summary(correlation.normalised(table)).set_index("metric")
     assert found["lower_half"].round(6).to_dict() == {"human": 0.666667, "chrF": 0.666667, "TER": 0.666667}
 
 
 def test_buckets_hold_their_upper_ends_and_all_judgements():
     table = pd.DataFrame({"tgt_lang": "mal", "score": [-3.0, 5, 5.5, 10, 20, 20.5, 25], "chrF": np.arange(7.0)})
-    found = spread.buckets(table)
+    found = correlation.buckets(table)
     assert found["bucket"].astype(str).tolist() == ["0-5", "5-10", "10-20", "20-25"]
     assert found["n"].tolist() == [2, 2, 1, 2]
     assert found["median"].tolist() == [0.5, 2.5, 4, 5.5]
@@ -306,9 +310,9 @@ def test_figures_show_what_they_are_given():
     figure = plots.subsets(found, rule="authors")
     assert figure.axes[0].lines[0].get_xdata()[0] == pytest.approx(fluency.iloc[0])
     table = scored(10, languages=("tam", "mal"))
-    figure = plots.spread(spread.normalised(table), language="ta")
+    figure = plots.spread(correlation.normalised(table), language="ta")
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["human", "chrF", "TER"]
-    assert titles(plots.buckets(spread.buckets(table), language="ml")) == ["chrF", "TER"]
+    assert titles(plots.buckets(correlation.buckets(table), language="ml")) == ["chrF", "TER"]
     figure = plots.hexbins(table, metrics=["chrF"], language="tam")
     assert figure.axes[0].collections[0].get_array().sum() == 60
 
@@ -327,11 +331,11 @@ TABLE, (ROWS, SPANS) = scored(6), judged()
         ("Two judgements", lambda: subsets.count_errors(pd.concat([ROWS, ROWS]), SPANS)),
         ("No error .*'9'", lambda: subsets.count_errors(ROWS, SPANS.assign(segment="9"))),
         ("fluency, accuracy", lambda: subsets.member(subsets.count_errors(ROWS, SPANS), "style", "literal")),
-        ("TER is 3", lambda: spread.normalised(TABLE.assign(TER=3.0))),
-        ("score is 26", lambda: spread.buckets(TABLE.assign(score=26.0))),
+        ("TER is 3", lambda: correlation.normalised(TABLE.assign(TER=3.0))),
+        ("score is 26", lambda: correlation.buckets(TABLE.assign(score=26.0))),
         ("no intervals", lambda: plots.correlations(correlation.segments(TABLE))),
         ("x: no such rule", lambda: plots.subsets(subsets.correlations(subsets.count_errors(ROWS, SPANS)), rule="x")),
-        ("hi: no such language.* ta", lambda: plots.spread(spread.normalised(TABLE), language="hi")),
+        ("hi: no such language.* ta", lambda: plots.spread(correlation.normalised(TABLE), language="hi")),
         ("'hin'", lambda: plots.hexbins(TABLE, metrics=["chrF"], language="hin")),
     ],
 )

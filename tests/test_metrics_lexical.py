@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
 from evalkit import DataError
-from evalkit.metrics import lexical, store
+from evalkit.metrics import lexical
 from evalkit.neural import pretrained
 
 
@@ -181,8 +181,8 @@ def test_a_score_is_computed_once_and_kept_to_the_last_bit():
         asked.append(rows)
         return [1 / 3 + len(text) for text, _ in rows]
 
-    first = store.remembered("m|1", [("a", "b"), ("cc", "d"), ("a", "b")], compute)
-    again = store.remembered("m|1", [("cc", "d"), ("eee", ""), ("a", "b")], compute)
+    first = lexical.remembered("m|1", [("a", "b"), ("cc", "d"), ("a", "b")], compute)
+    again = lexical.remembered("m|1", [("cc", "d"), ("eee", ""), ("a", "b")], compute)
     assert asked == [[("a", "b"), ("cc", "d")], [("eee", "")]]
     assert first.tolist() == [1 / 3 + 1, 1 / 3 + 2, 1 / 3 + 1]
     assert again.tolist() == [1 / 3 + 2, 1 / 3 + 3, 1 / 3 + 1]
@@ -196,16 +196,16 @@ def test_the_same_texts_in_another_order_get_their_own_numbers():
 
     for order in itertools.permutations(numbers):
         for _ in range(2):  # computed or put together, then looked up as a whole
-            assert store.remembered("m|2", list(order), compute).tolist() == [numbers[row] for row in order]
+            assert lexical.remembered("m|2", list(order), compute).tolist() == [numbers[row] for row in order]
     with pytest.raises(ZeroDivisionError):
-        store.remembered("m|3", [("a", "b")], lambda rows: 1 / 0)
-    assert store.remembered("m|2", [], compute).shape == (0,)
+        lexical.remembered("m|3", [("a", "b")], lambda rows: 1 / 0)
+    assert lexical.remembered("m|2", [], compute).shape == (0,)
 
 
 def test_other_texts_and_other_signatures_are_other_scores():
-    store.remembered("m", [("ab", "c")], lambda rows: [1])
-    assert store.remembered("m", [("a", "bc"), ("", "abc")], lambda rows: [2, 3]).tolist() == [2, 3]
-    assert store.remembered("m|v2", [("ab", "c")], lambda rows: [4]).tolist() == [4]
+    lexical.remembered("m", [("ab", "c")], lambda rows: [1])
+    assert lexical.remembered("m", [("a", "bc"), ("", "abc")], lambda rows: [2, 3]).tolist() == [2, 3]
+    assert lexical.remembered("m|v2", [("ab", "c")], lambda rows: [4]).tolist() == [4]
     tokenized = {lexical.signature(name, tokenize=t) for name in lexical.METRICS[:5] for t in lexical.TOKENIZERS}
     assert len(tokenized) == 20
     assert len({lexical.signature(name) for name in lexical.METRICS + lexical.CAPTION}) == 13
@@ -221,7 +221,7 @@ def test_a_damaged_store_is_told_with_its_remedy(cache, damage):
             other.execute("CREATE TABLE scores (x)")
         other.close()
     with pytest.raises(DataError, match=r"metric-scores.sqlite, cannot be used .*Delete it"):
-        store.remembered("m", [("a", "b")], lambda rows: [1])
+        lexical.remembered("m", [("a", "b")], lambda rows: [1])
 
 
 # Metrics that need a model, whose packages are played by stand-ins

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from evalkit import DataError
-from evalkit.metrics import store
+from evalkit.metrics import lexical
 from evalkit.neural import vectors
 from evalkit.neural.vectors import embedding_average, greedy_matching, vector_extrema
 
@@ -180,4 +180,4 @@ def test_a_second_run_reads_no_vectors_and_changed_vectors_are_noticed(file, mon
     changed = vectors.scores(table, vectors={"tam": file(TINY.replace("mat 1 1", "mat 0 1"))})
     assert changed["EA"].item() == pytest.approx(0)
     assert changed.attrs["signatures"] != first.attrs["signatures"]
-    assert store.path().exists()
+    assert lexical.kept_in().exists()

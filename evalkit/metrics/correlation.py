@@ -1,12 +1,13 @@
-"""Correlate metrics with human scores by language: segments with intervals, and averages of systems.
+"""Correlate metrics with human scores by language, and show how they use their scales.
 
-Pearson's r and Kendall's tau-b. Intervals resample English sentences, because translations of one sentence are not
-independent; a resample's correlation is read off sums over pairs of sentences, so that a thousand cost little.
+Pearson's r and Kendall's tau-b of segments, and of averages of systems. Intervals resample English sentences, because
+translations of one sentence are not independent; all rows of a sentence, over systems and languages, are drawn
+together. A resample's correlation is read off sums over pairs of sentences, so that a thousand cost little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,15 @@ from evalkit import DataError
 from evalkit.data.indicmt import SHORT
 from evalkit.data.schemas import segment_names
 from evalkit.metrics.lexical import CAPTION, LOWER_IS_BETTER, METRICS
-from evalkit.stats import correlation
-from evalkit.stats.correlation import kendall_b, pearson
+from evalkit.stats.correlation import Clustered, kendall_b, pearson, ratio
 from evalkit.stats.inference import interval, resample
+
+#: The scales of metrics that have ends; others are measured by what the data reach, as the paper does.
+SCALES = dict.fromkeys((name for name in METRICS + CAPTION if name not in LOWER_IS_BETTER), (0.0, 100.0))
+#: The paper's buckets of human scores out of 25, by their upper ends: 0-5, 6-10, 11-20, 21-25.
+BUCKETS = (5, 10, 20, 25)
+_VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high", "within", "within_low", "within_high")
+_Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, clusters), to values, (resamples, models, 3)
 
 
 def segments(
@@ -43,38 +50,28 @@ def segments(
     [['ta', 'm', 0.8, 0.667, 4, 4]]
     """
     metrics = named(scored, metrics, gold)
-    rows = []
+    signs = np.array([-1 if name in LOWER_IS_BETTER else 1 for name in metrics])
+    tables = []
     for language, part in by_language(scored):
-        x, y = _oriented(part, metrics), part[gold].to_numpy(float)
+        x, y = part[metrics].to_numpy(float) * signs, part[gold].to_numpy(float)
+        table = pd.DataFrame({"language": language, "metric": metrics})
+        table["pearson"] = [float(pearson(values, y)) for values in x.T]
+        table["kendall_b"] = [float(kendall_b(values, y)) for values in x.T]
         sentence = segment_names(part)
-        ends = _ends(x, y, sentence, resamples, seed) if resamples else [{}] * len(metrics)
-        for metric, values, bounds in zip(metrics, x.T, ends):
-            both = np.isfinite(values) & np.isfinite(y)
-            row = {"language": language, "metric": metric, "pearson": float(pearson(values, y))}
-            row |= {"kendall_b": float(kendall_b(values, y))} | bounds
-            rows.append(row | {"n": int(both.sum()), "sentences": int(sentence[both].nunique())})
-    return pd.DataFrame(rows)
+        if resamples:
+            codes, names = pd.factorize(sentence)
+            estimate = _stacked([Clustered(values, y, codes) for values in x.T])
+            low, high = interval(resample(estimate, np.arange(len(names)), resamples=resamples, seed=seed))
+            for place, name in enumerate(("pearson", "kendall_b")):
+                table[f"{name}_low"], table[f"{name}_high"] = low[:, place], high[:, place]
+        both = (np.isfinite(x) & np.isfinite(y)[:, None]).T
+        tables.append(table.assign(n=both.sum(axis=1), sentences=[sentence[rows].nunique() for rows in both]))
+    return pd.concat(tables, ignore_index=True)
 
 
-def _ends(x: np.ndarray, y: np.ndarray, sentence: pd.Series, resamples: int, seed: int) -> list[dict[str, float]]:
-    """Draw sentences with replacement, the same for all metrics (columns of x); their intervals, by column."""
-    codes, names = pd.factorize(sentence)
-    pairs = [correlation.Clustered(values, y, codes) for values in x.T]
-    draws = resample(
-        lambda counts: np.stack([pair(counts) for pair in pairs], axis=1),
-        np.arange(len(names)),
-        resamples=resamples,
-        seed=seed,
-    )
-    low, high = interval(draws)
-    return [
-        {
-            f"{name}_{end}": bound[k, i]
-            for i, name in enumerate(("pearson", "kendall_b"))
-            for end, bound in (("low", low), ("high", high))
-        }
-        for k in range(len(pairs))
-    ]
+def _stacked(models: Sequence[Clustered]) -> _Values:
+    """Evaluate one correlation per model."""
+    return lambda weights: np.stack([model(weights) for model in models], axis=1)
 
 
 def systems(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
@@ -120,6 +117,139 @@ def by_language(scored: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return sorted(parts, key=lambda part: order.get(part[0], len(order)))
 
 
-def _oriented(part: pd.DataFrame, metrics: Sequence[str]) -> np.ndarray:
-    """Return scores, rows × metrics, turned so that higher is better."""
-    return part[list(metrics)].to_numpy(float) * [-1 if name in LOWER_IS_BETTER else 1 for name in metrics]
+def correlate(
+    table: pd.DataFrame,
+    models: Sequence[str],
+    *,
+    resamples: int = 1000,
+    seed: int = 7,
+    against: str | None = None,
+    average: str | None = "avg",
+) -> pd.DataFrame:
+    """Correlate each model with the human scores of each setting and language, averaged over folds.
+
+    table: columns setting, language, sentence (the cluster), fold, score, and one column per model, without gaps, as
+    ``learned.out_of_fold`` makes it. Each fold is correlated by itself, because models of different folds have scales
+    of their own, and the values are averaged (Sai et al. 2023, appendix B.2).
+    average: what to call the average over languages, None to leave it out.
+    against: a model; values are then differences from it, on the same draws.
+    Returns setting, language, model, pearson, pearson_low, pearson_high, kendall_b, low, high (of τ-b), within,
+    within_low, within_high (τ-b over pairs of translations of one sentence: knowing which sentences are hard does not
+    help there), n (rows), sentences.
+    A fold in which a model or the scores do not vary has no correlation and is left out of the average.
+    Caveat: resamples vary the sentences that are tested, not those that were trained on.
+    """
+    wanted = [*models, *([against] if against and against not in models else [])]
+    _checked(table, wanted)
+    codes, clusters = pd.factorize(table["sentence"])
+    places = pd.Series(codes, table.index)
+    groups = list(table.groupby(["setting", "language"], sort=False))
+    estimates = [_estimator(part, wanted, places) for _, part in groups]
+
+    def evaluate(weights: np.ndarray) -> np.ndarray:
+        return np.stack([estimate(weights) for estimate in estimates], 1)
+
+    drawn = resample(evaluate, np.arange(len(clusters)), resamples=resamples, seed=seed)
+    values = np.concatenate([evaluate(np.ones((1, len(clusters)))), drawn])  # draws × groups × models × statistics
+    rows = []
+    for setting, part in table.groupby("setting", sort=False):
+        here = [number for number, ((name, _), _) in enumerate(groups) if name == setting]
+        rows += [(setting, groups[number][0][1], groups[number][1], values[:, number]) for number in here]
+        if average and len(here) > 1:
+            rows.append((setting, average, part, _mean(values[:, here].swapaxes(0, 1))))
+    found = []
+    for setting, language, part, each in rows:
+        if against:
+            each = each - each[:, [wanted.index(against)]]
+        low, high = interval(each[1:])
+        for number, model in enumerate(models):
+            ends = np.stack([each[0, number], low[number], high[number]], axis=1).ravel()
+            found.append((setting, language, model, *ends, len(part), part["sentence"].nunique()))
+    return pd.DataFrame(found, columns=["setting", "language", "model", *_VALUES, "n", "sentences"])
+
+
+def _estimator(table: pd.DataFrame, models: Sequence[str], places: pd.Series) -> _Values:
+    """Prepare one language's correlations: a function of weights, to (resamples, models, Pearson, Kendall and within).
+
+    places: the number of each row's cluster, by the table's index.
+    """
+    folds = []
+    for _, fold in table.groupby("fold"):
+        score, cluster = fold["score"].to_numpy(float), places[fold.index].to_numpy()
+        folds.append(_stacked([Clustered(fold[model].to_numpy(float), score, cluster) for model in models]))
+    return lambda weights: _mean(np.stack([fold(weights) for fold in folds]))
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Average the defined values along the first axis; NaN where none is."""
+    defined = np.isfinite(values)
+    return ratio(np.where(defined, values, 0).sum(0), defined.sum(0))
+
+
+def _checked(table: pd.DataFrame, models: Sequence[str]) -> None:
+    needed = ["setting", "language", "sentence", "fold", "score", *models]
+    missing = [name for name in needed if name not in table]
+    if missing:
+        raise DataError(f"The table of predictions has no column {', '.join(missing)}. It needs {', '.join(needed)}.")
+    if table.empty or not table.index.is_unique:
+        raise DataError("The table of predictions is empty or numbers rows twice. Reset its index, and fill it.")
+    values = table[["score", *models]].to_numpy(float)
+    if not np.isfinite(values).all():
+        column = ["score", *models][int(np.argmin(np.isfinite(values).all(axis=0)))]
+        raise DataError(f"The column {column} has no number in some rows. Leave these rows out for all models.")
+
+
+def ranges(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return the lowest and highest value of each metric, and of the human score, over all languages: Table 8.
+
+    Returns metric, min, max, n; the human score is called "human".
+    """
+    metrics = named(scored, metrics, gold)
+    columns = {"human": scored[gold]} | {name: scored[name] for name in metrics}
+    rows = [(name, values.min(), values.max(), int(values.count())) for name, values in columns.items()]
+    return pd.DataFrame(rows, columns=["metric", "min", "max", "n"])
+
+
+def normalised(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
+    """Bring scores to 0-1 by the ends of their scale, or what the data reach where it has none: Figure 4.
+
+    Human scores are out of 25, those below 0 count as 0. Returns language, metric ("human" first), value,
+    a row per judgement and metric.
+    """
+    metrics = named(scored, metrics, gold)
+    parts = [pd.DataFrame({"metric": "human", "value": scored[gold].clip(lower=0) / BUCKETS[-1]})]
+    for name in metrics:
+        low, high = SCALES.get(name, (scored[name].min(), scored[name].max()))
+        if high <= low:
+            raise DataError(f"{name} is {low:g} everywhere: its spread cannot be shown. Leave it out.")
+        parts.append(pd.DataFrame({"metric": name, "value": (scored[name] - low) / (high - low)}))
+    whole = pd.concat([part.assign(language=languages(scored)) for part in parts])
+    return whole[["language", "metric", "value"]].dropna(subset="value").reset_index(drop=True)
+
+
+def summary(normal: pd.DataFrame) -> pd.DataFrame:
+    """Summarise normalised scores: language, metric, p5, median, p95, skewness, lower_half (share below the middle)."""
+    found = normal.groupby(["language", "metric"], sort=False, observed=True)["value"]
+    table = found.quantile([0.05, 0.5, 0.95]).unstack().set_axis(["p5", "median", "p95"], axis=1)
+    return table.assign(skewness=found.skew(), lower_half=found.agg(lambda values: (values < 0.5).mean())).reset_index()
+
+
+def buckets(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
+    """Summarise each metric's scores by bucket of the human score: Figure 6.
+
+    ``BUCKETS`` are upper ends, each included; the first reaches down to 0 and takes what lies below.
+    Returns language, metric, bucket ("0-5", then above 5 to 10 as "5-10" …), n, p5, q1, median, q3, p95; a bucket
+    without judgements has n 0. The printed intervals leave gaps (5 to 6) where scores with halves would fall.
+    """
+    metrics = named(scored, metrics, gold)
+    labels = [f"{low:g}-{high:g}" for low, high in zip([0, *BUCKETS], BUCKETS)]
+    bucket = pd.cut(scored[gold], [-np.inf, *BUCKETS], labels=labels)
+    if (beyond := scored[gold].notna() & bucket.isna()).any():
+        raise DataError(f"A human score is {scored.loc[beyond, gold].max():g}, beyond the last bucket. Widen it.")
+    long = scored[metrics].assign(language=languages(scored), bucket=bucket)
+    long = long.melt(["language", "bucket"], metrics, var_name="metric").dropna(subset="bucket")
+    found = long.groupby(["language", "metric", "bucket"], sort=False, observed=False)["value"]
+    table = found.quantile([0.05, 0.25, 0.5, 0.75, 0.95]).unstack()
+    table = table.set_axis(["p5", "q1", "median", "q3", "p95"], axis=1)
+    table.insert(0, "n", found.count())
+    return table.reset_index()

@@ -3,30 +3,54 @@
 The protocol is the paper's (section 6, appendix B.2): three folds without a common English sentence; ``cv`` learns from
 all languages of the other two folds, ``zero_shot`` from the same without the language that is tested. A neural metric
 that was trained the same way (``neural.comet``) must beat this baseline.
+
+Names are found again across scripts by their consonants. Unicode lays the scripts that descend from Brahmi out alike:
+the same letter stands at the same place of each block of 128, so one row of sounds reads Devanagari, Bengali, Gurmukhi,
+Gujarati, Tamil, Telugu, Kannada and Malayalam.
 """
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import rapidfuzz
 from rapidfuzz import fuzz, process
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
 
 from evalkit import DataError
+from evalkit.metrics.lexical import LOWER_IS_BETTER, remembered, texts
 from evalkit.stats.correlation import kendall_b
 
 #: Folds of English sentences, as in the paper.
 FOLDS = 3
 #: What the best single metric is called: chosen on the training folds, never on the fold that it is tested on.
 BEST = "best_single"
+#: The texts of an example.
+TEXTS = ("source", "hypothesis", "reference")
 _ALIKE = 95.0  # of 100: from this likeness on, two sentences are spellings of one
 _DIGITS = 10  # of predictions: the same translation by two systems ties, whatever the order in which a processor adds
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_FIRST, _LAST = 0x0900, 0x0D7F  # Devanagari to Malayalam
+# Voiced, unvoiced and aspirated letters share a sound, because Tamil writes them alike; y and h come and go.
+_CONSONANTS = dict(enumerate("kkkknssssnttttnttttnnppppn rrlllpsss ", 0x15))
+_OTHERS = {0x02: "n", 0x4E: "t", 0x70: "r", 0x71: "p", 0x7A: "n", 0x7B: "n", 0x7C: "r", 0x7D: "l", 0x7E: "l", 0x7F: "k"}
+_INDIC = _CONSONANTS | _OTHERS  # nasal dot, Assamese r and w, Malayalam's consonants without a vowel
+_LATIN = dict(zip("bcdfgjklmnpqrstvwxz", "pktpkskl" + "nnpkrstppss"))
+_SOFT = re.compile(r"c(?=[eiyh])")
+_EDGES = "।॥'’\"“”‘…–—-.,;:!?()[]{}«»/*"
+_ENDS = re.compile(r"[.!?:]['\"”’)]*$")
+_Maker = Callable[[int], Any]  # of a seed, to a regression of scikit-learn
 
 
 def sentence_groups(sources: Sequence[str]) -> np.ndarray:
@@ -60,19 +84,6 @@ def folds(groups: np.ndarray, *, k: int = FOLDS, seed: int = 7) -> np.ndarray:
     return dealt[codes]
 
 
-class Regression(Protocol):
-    """What scikit-learn's regressions do."""
-
-    def fit(self, features: np.ndarray, goal: pd.Series) -> Regression:
-        """Learn from rows of features and what to predict of them."""
-
-    def predict(self, features: np.ndarray) -> np.ndarray:
-        """Predict rows of features."""
-
-
-Maker = Callable[[int], Regression]
-
-
 def standing(scores: pd.Series, language: pd.Series) -> pd.Series:
     """Replace scores by their standing among those of their language, as normal quantiles; ties at their middle.
 
@@ -87,7 +98,7 @@ def standing(scores: pd.Series, language: pd.Series) -> pd.Series:
     return pd.Series(stats.norm.ppf((rank - 0.375) / (size + 0.25)), index=scores.index)
 
 
-def ridge(seed: int) -> Regression:
+def ridge(seed: int) -> Any:
     """Make a linear regression on standardised features, its penalty chosen by leave-one-out on the training rows."""
     from sklearn.linear_model import RidgeCV
     from sklearn.pipeline import make_pipeline
@@ -96,7 +107,7 @@ def ridge(seed: int) -> Regression:
     return make_pipeline(StandardScaler(), RidgeCV(alphas=np.logspace(-1, 4, 11)))
 
 
-def boosting(seed: int) -> Regression:
+def boosting(seed: int) -> Any:
     """Make gradient boosting of small regression trees: bends and interactions that ``ridge`` cannot have."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -112,9 +123,7 @@ def boosting(seed: int) -> Regression:
 
 
 #: Learned models by name: functions of a seed that make a regression with ``fit`` and ``predict``.
-MODELS: dict[str, Maker] = {"ridge": ridge, "boosting": boosting}
-#: What a table of results shows: the learned models, and the best single metric.
-SHOWN = (*MODELS, BEST)
+MODELS: dict[str, _Maker] = {"ridge": ridge, "boosting": boosting}
 
 
 def out_of_fold(
@@ -122,7 +131,7 @@ def out_of_fold(
     features: pd.DataFrame,
     *,
     single: Sequence[str],
-    models: Mapping[str, Maker] = MODELS,
+    models: Mapping[str, _Maker] = MODELS,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Predict every example by models that saw neither its English sentence nor, for zero_shot, its language.
@@ -134,24 +143,25 @@ def out_of_fold(
     ``single``, and ``best_single``: in each fold the metric with the highest mean τ-b over the languages trained on.
     Raises DataError for rows without a score, other indexes, or a single language (zero_shot needs two).
     """
-    examples = _checked(examples, features, single)
+    _checked(examples, features, single)
     sentence = sentence_groups(examples["source"])
     fold = folds(sentence, seed=seed)
     language = examples["language"]
     if language.nunique() < 2:
         raise DataError("Zero-shot scoring leaves one language out, so at least two are needed. Give more languages.")
-    tasks = [("cv", None, number) for number in range(FOLDS)]
-    tasks += [("zero_shot", left_out, number) for left_out in language.unique() for number in range(FOLDS)]
-    known = [(examples[fold != number], features.loc[fold != number, list(single)]) for number in range(FOLDS)]
-    taus = [_taus(rows["score"], rows["language"], metrics) for rows, metrics in known]
+    taus = [_taus(examples[fold != number], features.loc[fold != number, list(single)]) for number in range(FOLDS)]
     parts = []
-    for setting, left_out, number in tasks:
-        tested = (fold == number) & ((language == left_out) if left_out else True)
-        trained = (fold != number) & ((language != left_out) if left_out else True)
-        best = _best(taus[number].drop(index=left_out) if left_out else taus[number])
-        part = _predicted(examples, features, trained, tested, best=best, single=single, models=models, seed=seed)
-        parts.append(part.assign(setting=setting, sentence=sentence[tested], fold=number))
-    return _ordered(pd.concat(parts, ignore_index=True), models, single)
+    for left_out in (None, *language.unique()):
+        for number in range(FOLDS):
+            tested, trained, best = fold == number, fold != number, taus[number]
+            if left_out is not None:
+                tested, trained = tested & (language == left_out), trained & (language != left_out)
+                best = best.drop(left_out)
+            part = examples.loc[tested, ["language", "score"]].join(features.loc[tested, list(single)])
+            part = part.assign(**_predicted(examples[trained], features[trained], features[tested], models, seed))
+            part = part.assign(setting="zero_shot" if left_out else "cv", sentence=sentence[tested], fold=number)
+            parts.append(part.assign(**{BEST: part[_best(best)]}))
+    return pd.concat(parts, ignore_index=True)[_columns(models, single)]
 
 
 def unseen(
@@ -161,7 +171,7 @@ def unseen(
     other_features: pd.DataFrame,
     *,
     single: Sequence[str],
-    models: Mapping[str, Maker] = MODELS,
+    models: Mapping[str, _Maker] = MODELS,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Predict other languages by models of all of ``examples`` but those with an English sentence of ``others``.
@@ -169,27 +179,18 @@ def unseen(
     Arguments and result as for ``out_of_fold``; setting is zero_shot and the only fold 0. ``attrs["excluded"]`` counts
     the examples that were not trained on because of their sentence.
     """
-    examples, others = _checked(examples, features, single), _checked(others, other_features, single)
-    both = sentence_groups([*examples["source"], *others["source"]])
-    sentence, tested = both[: len(examples)], both[len(examples) :]
+    _checked(examples, features, single)
+    _checked(others, other_features, single)
+    sentence, tested = _shared_sentences(examples, others)
     trained = ~np.isin(sentence, tested)
     if not trained.any():
         raise DataError("All examples share an English sentence with the other languages. Train on other sentences.")
-    together = pd.concat([examples, others], ignore_index=True)
-    columns = pd.concat([features, other_features], ignore_index=True)
-    rest = np.arange(len(together)) >= len(examples)
-    best = best_single(examples["score"][trained], examples["language"][trained], features.loc[trained, list(single)])
-    part = _predicted(
-        together,
-        columns,
-        np.append(trained, np.zeros(len(others), bool)),
-        rest,
-        best=best,
-        single=single,
-        models=models,
-        seed=seed,
-    )
-    table = _ordered(part.assign(setting="zero_shot", sentence=tested, fold=0).reset_index(drop=True), models, single)
+    known = features[trained]
+    table = others[["language", "score"]].join(other_features[list(single)])
+    table = table.assign(**_predicted(examples[trained], known, other_features, models, seed))
+    best = _best(_taus(examples[trained], known[list(single)]))
+    table = table.assign(setting="zero_shot", sentence=tested, fold=0, **{BEST: table[best]}).reset_index(drop=True)
+    table = table[_columns(models, single)]
     table.attrs["excluded"] = {"examples with a tested sentence": int((~trained).sum())}
     return table
 
@@ -200,7 +201,7 @@ def crossed(
     others: pd.DataFrame,
     other_features: pd.DataFrame,
     *,
-    models: Mapping[str, Maker] = MODELS,
+    models: Mapping[str, _Maker] = MODELS,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Score other translations, such as a challenge set's, by models that did not see their English sentence.
@@ -208,77 +209,256 @@ def crossed(
     others: column source. Sentences are dealt into folds; each fold of others is scored by models of the examples in
     the rest. Returns a column per model, on the index of others.
     """
-    examples = _checked(examples, features, list(features.columns[:1]))
-    both = sentence_groups([*examples["source"], *others["source"]])
-    fold = folds(both, seed=seed)
+    _checked(examples, features, list(features.columns[:1]))
+    sentence, asked = _shared_sentences(examples, others)
+    fold = folds(np.append(sentence, asked), seed=seed)
     known, asked = fold[: len(examples)], fold[len(examples) :]
     scored = pd.DataFrame(index=others.index, columns=list(models), dtype=float)
-    for number in range(FOLDS):
-        goal = standing(examples["score"][known != number], examples["language"][known != number])
-        for name, make in models.items():
-            fitted = make(seed).fit(features[known != number].to_numpy(float), goal)
-            if (asked == number).any():
-                predicted = fitted.predict(other_features[asked == number].to_numpy(float))
-                scored.loc[asked == number, name] = predicted.round(_DIGITS)
+    for number in set(asked):
+        rows, trained = asked == number, known != number
+        predicted = _predicted(examples[trained], features[trained], other_features[rows], models, seed)
+        scored.loc[rows] = np.column_stack(list(predicted.values()))
     return scored
 
 
-def best_single(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) -> str:
-    """Name the metric with the highest τ-b with the scores, averaged over languages."""
-    return _best(_taus(score, language, metrics))
+def _shared_sentences(examples: pd.DataFrame, others: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Number the English sentences of two tables, so that spellings of the same one share a number in both."""
+    both = sentence_groups([*examples["source"], *others["source"]])
+    return both[: len(examples)], both[len(examples) :]
 
 
-def _taus(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) -> pd.DataFrame:
+def _taus(examples: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Compute each metric's τ-b with the scores of each language: a row per language, a column per metric."""
-    groups = score.groupby(language).groups
-    rows = [[kendall_b(metrics[name][rows], score[rows]) for name in metrics] for rows in groups.values()]
-    return pd.DataFrame(rows, index=list(groups), columns=metrics.columns)
+    groups = examples.groupby("language")["score"]
+    rows = {name: [kendall_b(metrics.loc[own.index, each], own) for each in metrics] for name, own in groups}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=metrics.columns)
 
 
 def _best(taus: pd.DataFrame) -> str:
+    """Name the metric with the highest mean τ-b over languages."""
     mean = taus.mean()
     return max(mean.index, key=mean.__getitem__)
 
 
 def _predicted(
-    examples: pd.DataFrame,
-    features: pd.DataFrame,
-    trained: np.ndarray,
-    tested: np.ndarray,
-    *,
-    best: str,
-    single: Sequence[str],
-    models: Mapping[str, Maker],
-    seed: int,
-) -> pd.DataFrame:
-    """Train on some rows and predict others; ``best`` is the best single metric of the rows trained on."""
-    known, asked = examples[trained], features[tested]
-    goal = standing(known["score"], known["language"])
-    table = examples.loc[tested, ["language", "score"]].join(asked[list(single)])
-    for name, make in models.items():
-        fitted = make(seed).fit(features[trained].to_numpy(float), goal)
-        table[name] = fitted.predict(asked.to_numpy(float)).round(_DIGITS)
-    return table.assign(**{BEST: asked[best]})
+    known: pd.DataFrame, features: pd.DataFrame, asked: pd.DataFrame, models: Mapping[str, _Maker], seed: int
+) -> dict[str, np.ndarray]:
+    """Train each model on the features of known examples, and predict the rows that are asked."""
+    x, goal = features.to_numpy(float), standing(known["score"], known["language"])
+    return {
+        name: make(seed).fit(x, goal).predict(asked.to_numpy(float)).round(_DIGITS) for name, make in models.items()
+    }
 
 
-def _ordered(table: pd.DataFrame, models: Mapping[str, Maker], single: Sequence[str]) -> pd.DataFrame:
-    return table[["setting", "language", "sentence", "fold", "score", *models, BEST, *single]]
+def _columns(models: Mapping[str, _Maker], single: Sequence[str]) -> list[str]:
+    return ["setting", "language", "sentence", "fold", "score", *models, BEST, *single]
 
 
-def _checked(examples: pd.DataFrame, features: pd.DataFrame, single: Sequence[str]) -> pd.DataFrame:
-    missing = [name for name in ("language", "source", "score") if name not in examples]
-    if missing:
-        raise DataError(f"The examples have no column {', '.join(missing)}. They need language, source and score.")
-    unknown = [name for name in single if name not in features]
-    if unknown or not single:
-        raise DataError(f"There is no single metric {', '.join(unknown) or 'named'}. Name columns of the features.")
+def _checked(examples: pd.DataFrame, features: pd.DataFrame, single: Sequence[str]) -> None:
+    """Raise DataError unless examples and features are the same rows, with all columns and without gaps."""
+    for table, wanted in ((examples, ("language", "source", "score")), (features, single)):
+        if missing := [name for name in wanted if name not in table]:
+            raise DataError(
+                f"There is no column {missing[0]} among {', '.join(map(str, table))}. Add it, or name others."
+            )
     if not examples.index.equals(features.index) or not examples.index.is_unique:
         raise DataError("Examples and features are not the same rows. Make the features from these examples.")
-    if examples["score"].isna().any():
-        raise DataError(f"{int(examples['score'].isna().sum())} examples have no score. Leave them out first.")
-    bad = ~np.isfinite(features.to_numpy(float)).all(axis=0)
-    if bad.any():
-        raise DataError(
-            f"The feature {features.columns[int(np.argmax(bad))]} is not finite in some row. Mend or drop it."
-        )
-    return examples
+    for name, values in {"score": examples["score"], **features}.items():
+        if not np.isfinite(values.to_numpy(float)).all():
+            raise DataError(f"{name} is not a number in some row. Mend it, or leave the row out.")
+
+
+def features(table: pd.DataFrame) -> pd.DataFrame:
+    """Describe each translation by how it relates to its source and its reference.
+
+    table: columns source, hypothesis, reference (strings; English source). Returns one row per row, the same index, the
+    columns of ``FEATURES``, all finite: where a source has no number or no name, all of them count as kept.
+    What was computed once is remembered (``lexical.remembered``).
+    Raises DataError for a missing column or an absent text; an empty text is one.
+    Caveat: numbers spelt as words count as lost, and names are found by sound (``skeleton``), with the errors of that.
+
+    >>> one = {"source": "It cost 30 rupees in Pune.", "hypothesis": "पुणे में ३० रुपये", "reference": "पुणे में ३० रुपये।"}
+    >>> features(pd.DataFrame([one]))[["numbers_kept", "names_kept", "word_recall", "end_kept"]].iloc[0].tolist()
+    [1.0, 1.0, 1.0, 0.0]
+    """
+    rows = texts(table, TEXTS)
+    numbers = remembered(_signature(), rows, lambda some: [_described(*row) for row in some])
+    columns = dict(zip(FEATURES, numbers.reshape(len(rows), len(FEATURES)).T.copy()))
+    return pd.DataFrame(columns, index=table.index)
+
+
+@cache
+def _signature() -> str:
+    """Tell all that the features depend on besides the texts: the code that makes them, and what it calls."""
+    code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return f"features|code:{code[:16]}|rapidfuzz:{rapidfuzz.__version__}|unicode:{unicodedata.unidata_version}"
+
+
+def with_metrics(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Join the features with metrics that were computed before, all turned so that higher is better.
+
+    scored: source, hypothesis, reference, and a column per metric, as ``lexical.scores`` adds them.
+
+    >>> one = {"source": "It rains.", "hypothesis": "बारिश", "reference": "बारिश है।", "TER": 50.0}
+    >>> with_metrics(pd.DataFrame([one]), ["TER"])["TER"].tolist()
+    [-50.0]
+    """
+    turned = {name: -scored[name] if name in LOWER_IS_BETTER else scored[name] for name in metrics}
+    return features(scored).assign(**turned)
+
+
+def numbers(text: str) -> Counter[str]:
+    """Count the numbers of a text by their digits, whatever script and separators they are written with.
+
+    >>> sorted(numbers("१,२०,००० और 3.5"))
+    ['120000', '35']
+    """
+    return Counter(
+        "".join(str(unicodedata.decimal(c)) for c in found if c.isdecimal()) for found in _NUMBER.findall(text)
+    )
+
+
+def overlap(one: Counter[str], other: Counter[str]) -> tuple[float, float]:
+    """Return which share of each of two collections the other has too; 1 for an empty one.
+
+    >>> overlap(Counter("aab"), Counter("abcc"))
+    (0.6666666666666666, 0.5)
+    """
+    both = (one & other).total()
+    first, second = (both / total if total else 1.0 for total in (one.total(), other.total()))
+    return first, second
+
+
+def _ratio(one: str, other: str) -> float:
+    """Return the logarithm of how much longer one text is than the other, in characters."""
+    return float(np.log((len(one) + 1) / (len(other) + 1)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _grams(text: str, n: int) -> Counter[str]:
+    solid = "".join(text.split())
+    return Counter([solid[i : i + n] for i in range(len(solid) - n + 1)])
+
+
+@lru_cache(maxsize=1 << 12)
+def _scripts(text: str) -> Counter[int]:
+    """Count the letters of each script, told apart as blocks of 128; all below Devanagari is one."""
+    return Counter([max(ord(letter) >> 7, (0x0900 >> 7) - 1) for letter in text if letter.isalpha()])
+
+
+@lru_cache(maxsize=1 << 12)
+def _sound(text: str) -> str:
+    return " ".join(map(skeleton, words(text)))
+
+
+def _home(hypothesis: str, reference: str) -> float:
+    """Return the share of the translation's letters in the script that most of the reference is written in."""
+    letters, home = _scripts(hypothesis), _scripts(reference).most_common(1)
+    return letters[home[0][0]] / letters.total() if home and letters else 0.0
+
+
+def _described(source: str, hypothesis: str, reference: str) -> tuple[float, ...]:
+    """Compute the features of one translation, in the order of ``FEATURES``."""
+    said, meant, given = words(hypothesis), words(reference), words(source)
+    wanted = names(source)
+    kept = sum(sounding_like(name, said) is not None for name in wanted) / len(wanted) if wanted else 1.0
+    longer = _ratio(hypothesis, reference)
+    return (
+        float(np.log1p(len(source))),
+        _ratio(hypothesis, source),
+        longer,
+        abs(longer),
+        *overlap(_grams(hypothesis, 2), _grams(reference, 2)),
+        *overlap(_grams(hypothesis, 4), _grams(reference, 4)),
+        *overlap(Counter(said), Counter(meant)),
+        fuzz.ratio(hypothesis, reference) / 100,
+        fuzz.token_sort_ratio(hypothesis, reference) / 100,
+        fuzz.token_sort_ratio(_sound(hypothesis), _sound(reference)) / 100,
+        _home(hypothesis, reference),
+        overlap(Counter(map(str.casefold, said)), Counter(map(str.casefold, given)))[0],
+        min(overlap(numbers(source), numbers(hypothesis))),
+        kept,
+        float(hypothesis.strip()[-1:] == reference.strip()[-1:]),
+        (len(said) - len(set(said))) - (len(meant) - len(set(meant))),
+    )
+
+
+#: What is described, and how. Lengths in characters, as logarithms; overlaps as shares of n-grams or words.
+FEATURES = {
+    "source_length": "of the source: long sentences have more room for errors",
+    "length_to_source": "ratio of lengths, translation to source",
+    "length_to_reference": "ratio of lengths, translation to reference",
+    "length_apart": "its absolute value",
+    "char2_precision": "pairs of letters that the reference has too",
+    "char2_recall": "its pairs that are here",
+    "char4_precision": "the same of four letters",
+    "char4_recall": "the same of four letters",
+    "word_precision": "words that the reference has too",
+    "word_recall": "its words that are here",
+    "edits": "likeness to the reference, letters in order",
+    "edits_sorted": "the same with words sorted",
+    "sound": "likeness of the consonants, words sorted: spelling variants count little",
+    "script": "letters in the reference's script",
+    "source_copied": "words that were copied from the source",
+    "numbers_kept": "numbers of the source, none lost and none added",
+    "names_kept": "names of the source, found by sound",
+    "end_kept": "the same final mark as the reference",
+    "repeated_words": "more repeated words than in the reference: loops",
+}
+
+
+@lru_cache(maxsize=1 << 17)
+def skeleton(word: str) -> str:
+    """Return the consonants of a word as classes of sounds, repeats once; the same for a name in any of the scripts.
+
+    >>> skeleton("Mumbai"), skeleton("मुंबई"), skeleton("മുംബൈ"), skeleton("மும்பை")
+    ('np', 'np', 'np', 'np')
+    >>> skeleton("Ishikawa"), skeleton("ઇશિકાવા")
+    ('skp', 'skp')
+    """
+    plain = _SOFT.sub("s", unicodedata.normalize("NFKD", word).casefold())
+    sounds = "".join(
+        _INDIC.get(ord(letter) & 0x7F, "") if _FIRST <= ord(letter) <= _LAST else _LATIN.get(letter, "")
+        for letter in plain
+    )
+    return "".join(sound for sound, _ in itertools.groupby(sounds.replace(" ", "")))
+
+
+def words(text: str) -> list[str]:
+    """Split a text at spaces and strip punctuation, the danda included.
+
+    >>> words("“नमस्ते, दुनिया।”")
+    ['नमस्ते', 'दुनिया']
+    """
+    return [word for word in (part.strip(_EDGES) for part in text.split()) if word]
+
+
+def names(source: str) -> list[str]:
+    """List the words of an English text that look like names: capitals, and not because a sentence begins.
+
+    Caveat: a name that begins a sentence is missed, an adjective such as "French" is taken for a name.
+
+    >>> names("The Noto Airport in Ishikawa remains closed. Japan’s government says so.")
+    ['Noto', 'Airport', 'Ishikawa']
+    """
+    found, begins = [], True
+    for part in source.split():
+        word = re.sub(r"['’]s$", "", part.strip(_EDGES))
+        if not begins and word[:1].isupper() and len(word) > 2 and len(skeleton(word)) > 1:
+            found.append(word)
+        begins = bool(_ENDS.search(part))
+    return found
+
+
+def sounding_like(name: str, text: list[str], *, least: float = 75.0) -> int | None:
+    """Return the place of the word that begins most like a name sounds, None where none reaches ``least`` (0 to 100).
+
+    text: the words to look through; endings that a language appends to a name do not count against it.
+
+    >>> sounding_like("Ishikawa", words("અને ઇશિકાવામાં એરપોર્ટ")), sounding_like("Tokyo", words("અને ઇશિકાવામાં"))
+    (1, None)
+    """
+    wanted = skeleton(name)
+    heard = [fuzz.ratio(wanted, skeleton(word)[: len(wanted)]) for word in text]
+    best = max(range(len(heard)), key=heard.__getitem__, default=None)
+    return best if best is not None and heard[best] >= least else None

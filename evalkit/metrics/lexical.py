@@ -1,18 +1,27 @@
-"""Metrics of shared words and characters: sentence BLEU, chrF, chrF++ and TER by sacreBLEU, and ROUGE-L."""
+"""Metrics of shared words and characters: sentence BLEU, chrF, chrF++ and TER by sacreBLEU, and ROUGE-L.
+
+Numbers that were computed once are kept, by the content of their texts and the signature of what made them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from contextlib import closing
+from functools import cache, lru_cache, partial
 from math import exp, fsum, log
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from evalkit import DataError
+from evalkit.data import files
 from evalkit.data.provenance import like
-from evalkit.metrics import store
 from evalkit.stats.inference import spread
 
 if TYPE_CHECKING:
@@ -27,6 +36,8 @@ CAPTION = ("BLEU-1 caption", "BLEU-2 caption", "BLEU-3 caption", "BLEU-4 caption
 LOWER_IS_BETTER = frozenset({"TER"})
 #: sacreBLEU's tokenizers that need neither a model nor a download; they matter to BLEU alone.
 TOKENIZERS = ("13a", "intl", "char", "none")
+_AT_ONCE = 500  # keys asked for in one query
+_WAIT = 60.0  # seconds to wait for another process that is writing
 _TASK = 200  # translations that a process scores before it reports
 
 
@@ -41,7 +52,7 @@ def scores(
     effective order); SacreBLEU is corpus BLEU of a single segment; ROUGE-L is F with beta 1.2, words parted at blanks;
     these, chrF and chrF++ lie in 0-100. TER is edits per 100 words of the reference, and lower is better.
     Returns the table with these columns and, in ``attrs["signatures"]``, each metric's signature. A pair of texts is
-    scored once under a signature and then remembered (``store``). An empty hypothesis scores what the metric says.
+    scored once under a signature and then remembered (``remembered``). An empty hypothesis scores what the metric says.
     Raises DataError for an unknown metric or tokenizer, or where a text is missing.
     Source: Papineni et al. 2002; Post 2018; Popović 2015, 2017; Snover et al. 2006; Lin 2004.
 
@@ -59,7 +70,7 @@ def scores(
     for name in metrics:
         signatures[name] = signature(name, tokenize=tokenize)
         compute = partial(_scored, name, tokenize, workers)
-        found[name] = store.remembered(f"{signatures[name]}|sums:exact", pairs, compute)
+        found[name] = remembered(f"{signatures[name]}|sums:exact", pairs, compute)
     scored = table.assign(**found)
     return like(scored, table, signatures=table.attrs.get("signatures", {}) | signatures)
 
@@ -186,3 +197,98 @@ def _scored(metric: str, tokenize: str, workers: int, pairs: list[tuple[str, str
 def _task(metric: str, tokenize: str, pairs: list[tuple[str, str]]) -> list[float]:
     single = _single(metric, tokenize)
     return [single(*pair) for pair in pairs]
+
+
+def kept_in() -> Path:
+    """Name the file of kept scores, in the cache of downloads (``EVALKIT_DATA_DIR``)."""
+    return files.cache() / "metric-scores.sqlite"
+
+
+def remembered(
+    signature: str, texts: Sequence[tuple[str, ...]], compute: Callable[[list[tuple[str, ...]]], ArrayLike]
+) -> np.ndarray:
+    """Return what is computed of each tuple of texts, computing only what never was under this signature.
+
+    signature: all that the numbers depend on besides the texts: metric, options, version. texts: for instance
+    (hypothesis, reference). compute: a number, or a row of as many numbers each time, for each of a list of distinct
+    tuples, in order. Numbers are kept to the last bit, under a digest; what is damaged is computed again. Returns
+    (texts,), or (texts, numbers of a row).
+    Raises DataError where the file of scores is damaged or cannot be written.
+    """
+    texts = [tuple(each) for each in texts]
+    if not texts:
+        return np.empty(0)
+    keys = [_digest(each) for each in texts]
+    everything = hashlib.sha256(b"".join(keys)).digest()  # the same texts in the same order, looked up as one
+    with closing(_opened()) as store:
+        if whole := _known(store, signature, [everything]):
+            return _shaped(whole[everything], len(keys))
+        known = _known(store, signature, keys)
+        missing = {key: each for key, each in zip(keys, texts) if key not in known}
+        if missing:
+            computed = np.asarray(compute(list(missing.values())), float)
+            fresh = {key: row.tobytes() for key, row in zip(missing, computed, strict=True)}
+            _keep(store, signature, fresh)
+            known |= fresh
+        numbers = b"".join([known[key] for key in keys])
+        _keep(store, signature, {everything: numbers})
+    return _shaped(numbers, len(keys))
+
+
+def _shaped(numbers: bytes, rows: int) -> np.ndarray:
+    table = np.frombuffer(numbers, float).reshape(rows, -1)
+    return table[:, 0].copy() if table.shape[1] == 1 else table.copy()
+
+
+@lru_cache(maxsize=1 << 15)  # every metric asks for the same texts
+def _digest(texts: tuple[str, ...]) -> bytes:
+    """Hash texts with their lengths, so that no two tuples of texts are written alike."""
+    parts = [text.encode() for text in texts]
+    return hashlib.sha256(b"".join(len(part).to_bytes(8) + part for part in parts)).digest()[:16]
+
+
+def _opened() -> sqlite3.Connection:
+    file = kept_in()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        store = sqlite3.connect(file, timeout=_WAIT)
+        store.execute("PRAGMA synchronous = OFF")  # what a power cut damages can be computed anew
+        with store:
+            store.execute(
+                "CREATE TABLE IF NOT EXISTS scores (signature TEXT, texts BLOB, numbers BLOB, digest BLOB, "
+                "PRIMARY KEY (signature, texts)) WITHOUT ROWID"
+            )
+    except (OSError, sqlite3.Error) as problem:
+        raise _unusable(problem) from None
+    return store
+
+
+def _known(store: sqlite3.Connection, signature: str, keys: list[bytes]) -> dict[bytes, bytes]:
+    distinct, found = list(dict.fromkeys(keys)), {}
+    try:
+        for start in range(0, len(distinct), _AT_ONCE):
+            some = distinct[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            question = f"SELECT texts, numbers, digest FROM scores WHERE signature = ? AND texts IN ({marks})"
+            for key, numbers, digest in store.execute(question, [signature, *some]):
+                if isinstance(numbers, bytes) and digest == hashlib.sha256(numbers).digest():
+                    found[key] = numbers
+    except sqlite3.Error as problem:
+        raise _unusable(problem) from None
+    return found
+
+
+def _keep(store: sqlite3.Connection, signature: str, fresh: dict[bytes, bytes]) -> None:
+    try:
+        with store:
+            rows = ((signature, key, value, hashlib.sha256(value).digest()) for key, value in fresh.items())
+            store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)
+    except sqlite3.Error as problem:
+        raise _unusable(problem) from None
+
+
+def _unusable(problem: Exception) -> DataError:
+    return DataError(
+        f"The file of kept metric scores, {kept_in()}, cannot be used ({problem}). "
+        "Delete it, scores are then computed anew, or set EVALKIT_DATA_DIR to a folder that can be written."
+    )

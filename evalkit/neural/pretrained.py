@@ -63,7 +63,7 @@ def scores(
     """
     from evalkit.data.indicmt import SHORT
     from evalkit.data.provenance import like
-    from evalkit.metrics import store
+    from evalkit.metrics import lexical
     from evalkit.metrics.lexical import texts
 
     for name in metrics:
@@ -80,7 +80,7 @@ def scores(
         rows = texts(table, kind.reads)
         if "tgt_lang" in kind.reads:  # LASER's tokenizer knows languages by two letters
             rows = [(*both, SHORT.get(language, language)) for *both, language in rows]
-        found[name] = store.remembered(signatures[name], rows, compute)
+        found[name] = lexical.remembered(signatures[name], rows, compute)
     scored = table.assign(**found)
     return like(scored, table, signatures=table.attrs.get("signatures", {}) | signatures)
 

@@ -150,7 +150,7 @@ def _parsed(path: Path, number: int, line: str, dimensions: int) -> tuple[str, n
 
 def _language(table: pd.DataFrame, path: Path, unknown: str, tokenize: str) -> tuple[np.ndarray, str]:
     """Score one language's translations: (translations, metrics), and the signature less the metric's name."""
-    from evalkit.metrics import store
+    from evalkit.metrics import lexical
     from evalkit.metrics.lexical import texts
 
     if not path.is_file():
@@ -159,7 +159,7 @@ def _language(table: pd.DataFrame, path: Path, unknown: str, tokenize: str) -> t
     signature = f"vectors:sha256:{digest}|unknown:{unknown}|tok:{tokenize}"
     pairs = texts(table, ["hypothesis", "reference"])
     compute = partial(_computed, path, digest, unknown, tokenize)
-    return store.remembered(f"{'+'.join(METRICS)}|{signature}", pairs, compute), signature
+    return lexical.remembered(f"{'+'.join(METRICS)}|{signature}", pairs, compute), signature
 
 
 def _computed(
