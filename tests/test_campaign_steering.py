@@ -11,7 +11,7 @@ from evalkit.campaign.checks import FINE, LOOK, UNKNOWN
 from evalkit.campaign.checks.systems import steered as check
 from evalkit.campaign.systems import screens as on_screens
 from evalkit.campaign.systems import steering, stopping
-from evalkit.human.adaptive import policies, replaying, trials
+from evalkit.human import adaptive
 from tests.makers import laid_out
 from tests.pages import opened, telling
 
@@ -42,8 +42,8 @@ def simulated(*, policy="by rank", step=2.0, systems=6, screens=300, campaigns=1
     rng = np.random.default_rng(seed)
     level = 70 + step * np.arange(systems)[:, None] + rng.normal(0, 6, 200)
     grid = np.clip(level + rng.normal(0, 8, (systems, 200)), 0, 100)
-    drawn = replaying.draw(grid, campaigns=campaigns, screens=screens, rng=rng)
-    return replaying.steer(drawn, policies.named(policy), rng=rng, start=8), [f"S{i}" for i in range(systems)]
+    drawn = adaptive.draw(grid, campaigns=campaigns, screens=screens, rng=rng)
+    return adaptive.steer(drawn, policy, rng=rng, start=8), [f"S{i}" for i in range(systems)]
 
 
 def weighed(frame):
@@ -52,7 +52,7 @@ def weighed(frame):
 
 @pytest.fixture(scope="module")
 def material(real):
-    return trials.materials({"wmt24-esa": real("wmt24-esa")})
+    return adaptive.materials({"wmt24-esa": real("wmt24-esa")})
 
 
 def test_means_are_weighted_by_one_over_the_probability():
@@ -79,8 +79,8 @@ def test_weighted_means_are_those_of_the_full_grid_and_plain_ones_lie_below(mate
     off = {"plain": [], "weighted": []}
     for one in material:
         rng = np.random.default_rng(11)
-        drawn = replaying.draw(one.scores, campaigns=12, screens=one.screens(), rng=rng)
-        log = replaying.steer(drawn, policies.named("by rank"), rng=rng, start=6)
+        drawn = adaptive.draw(one.scores, campaigns=12, screens=one.screens(), rng=rng)
+        log = adaptive.steer(drawn, "by rank", rng=rng, start=6)
         truth = dict(zip(one.systems, one.truth, strict=True))
         for number in range(12):
             found = weighed(rows(log, one.systems, number=number)).table.set_index("system")
@@ -96,8 +96,8 @@ def test_weighted_means_are_those_of_the_full_grid_and_plain_ones_lie_below(mate
 def test_a_file_with_probabilities_is_weighted_after_its_import(tmp_path, material):
     one = material[0]
     rng = np.random.default_rng(5)
-    drawn = replaying.draw(one.scores, campaigns=1, screens=one.screens(), rng=rng)
-    log = replaying.steer(drawn, policies.named("by rank"), rng=rng, start=6)
+    drawn = adaptive.draw(one.scores, campaigns=1, screens=one.screens(), rng=rng)
+    log = adaptive.steer(drawn, "by rank", rng=rng, start=6)
     path = tmp_path / "steered.csv"
     rows(log, one.systems).to_csv(path, index=False)
     mine = campaign.from_ratings(*data.open_campaign(path))

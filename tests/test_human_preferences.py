@@ -12,8 +12,7 @@ from scipy.optimize import minimize
 
 from evalkit import DataError
 from evalkit.data import compared
-from evalkit.human import preferences
-from evalkit.human.preferences import beside, marked, study, worth
+from evalkit.human import preferences, side_by_side
 from tests.makers import comparisons, laid_out
 
 #: Games of baseball in 1987: wins of the row against the column. Agresti 2002, Table 10.10, with his estimates.
@@ -124,21 +123,6 @@ def test_laws_of_a_fit(seed, ties):
     assert fitted.strength.sum() == pytest.approx(0, abs=1e-9)
 
 
-def test_each_annotator_has_ties_and_places_of_their_own_as_if_fitted_apart():
-    """Where two annotators judged different systems, fitting them together is fitting each."""
-    one = drawn(200, 3, seed=1, place=0.5)
-    other = drawn(200, 3, seed=2, place=-0.5, tie=1.0)
-    one["annotator"], other["annotator"] = "p", "q"
-    other[["system_a", "system_b"]] = other[["system_a", "system_b"]].replace({"S1": "T1", "S2": "T2"})
-    both = preferences.fit(pd.concat([one, other]), place=True, annotators=True)
-    for k, own in enumerate((one, other)):
-        alone = preferences.fit(own, place=True)
-        assert (both.place[k], both.tie[k]) == pytest.approx((alone.place[0], alone.tie[0]), abs=1e-7)
-        places = [both.cells.systems.index(name) for name in alone.cells.systems]
-        strength = both.strength[places]
-        assert strength - strength.mean() == pytest.approx(alone.strength, abs=1e-7)
-
-
 SEPARATE = [("A", "B", "a", 1), ("B", "A", "a", 1), ("C", "D", "tie", 2)]
 UNBEATEN = [("A", "B", "a", 5), ("B", "C", "a", 2), ("C", "B", "a", 1), ("C", "B", "tie", 1)]
 
@@ -220,7 +204,9 @@ def test_intervals_are_wider_where_few_people_differ():
     leans = [-2, 2, -1.5, 1.5, 1, -1]
     parts = [comparisons(k, strengths=[lean, 0], people=1, documents=40, tie=0) for k, lean in enumerate(leans)]
     frame = pd.concat([part.assign(annotator=f"p{k}") for k, part in enumerate(parts)])
-    both, texts = (preferences.strengths(frame, resamples=200, **units)[0] for units in ({}, {"units": ["documents"]}))
+    both, texts = (
+        preferences.standing(frame, resamples=200, **units).table() for units in ({}, {"units": ["documents"]})
+    )
     width = [(found["high"] - found["low"]).iloc[0] for found in (both, texts)]
     assert width[0] > 2 * width[1]
 
@@ -310,11 +296,11 @@ def judged(rows, **others):
 
 
 def test_pairs_are_those_of_the_screens():
-    found = beside.pairs(judged([("1", "A", -1.0, 1), ("1", "B", -5.0, 1), ("1", "C", 0.0, 0)]), SCREENS)
+    found = side_by_side.pairs(judged([("1", "A", -1.0, 1), ("1", "B", -5.0, 1), ("1", "C", 0.0, 0)]), SCREENS)
     assert found[["pair", "a", "b", "errors"]].to_numpy().tolist() == [["A | B", -1.0, -5.0, 2]]
     shown = [("1", "A", -1.0, 1, "B"), ("1", "B", -5.0, 1, "A"), ("1", "A", -9.0, 1, "C")]
     both = laid_out(shown, "segment system score errors against")
-    assert beside.pairs(both, SCREENS)[["a", "b"]].to_numpy().tolist() == [[-1.0, -5.0]]
+    assert side_by_side.pairs(both, SCREENS)[["a", "b"]].to_numpy().tolist() == [[-1.0, -5.0]]
 
 
 def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text():
@@ -323,21 +309,21 @@ def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text
     spans = pd.DataFrame(marks, columns=["system", "start", "end"])
     spans = spans.assign(doc="d", segment="1", annotator="p0", side="target")
     judgements = judged([("1", "A", -1.0, 3), ("1", "B", -1.0, 1)])
-    found = beside.found_again(spans, texts, judgements, SCREENS)
+    found = side_by_side.found_again(spans, texts, judgements, SCREENS)
     assert found[["system", "again", "same"]].to_numpy().tolist() == [[system, 1.0, True] for system in "AAB"]
-    none = beside.found_again(spans[spans["system"].eq("A")], texts, judgements, SCREENS)
+    none = side_by_side.found_again(spans[spans["system"].eq("A")], texts, judgements, SCREENS)
     assert none["again"].tolist() == [0.0, 0.0], "'der' does not stand in the other text"
 
 
 @pytest.mark.slow
 def test_choices_follow_marks_as_often_as_a_count_says(real):
-    found = marked.follow(real("literary-preferences"), resamples=50).set_index("choices")
+    found = side_by_side.follow(real("literary-preferences"), resamples=50).set_index("choices")
     table = real("literary-preferences")
     told = table[table["marks_a"].ne(table["marks_b"])]
     fewer = np.where(told["marks_a"] < told["marks_b"], "a", "b")
     assert found.at["all", "share"] == pytest.approx((fewer == told["preference"]).mean())
     assert (found.at["all", "n"], found.at["all", "equal"]) == (len(told), len(table) - len(told))
-    kinds = marked.labels(table, real("literary-marks"), resamples=50).set_index("label")
+    kinds = side_by_side.follow_labels(table, real("literary-marks"), resamples=50).set_index("label")
     assert kinds.at["mistranslation", "marks"] == 3306
 
 
@@ -350,9 +336,9 @@ def scores(rng, noise, size=400):
 def test_a_comparison_is_worth_what_pitman_says():
     """Of normal differences 2/pi = .64 of a mean, of differences with heavy tails more than a mean."""
     rng = np.random.default_rng(4)
-    normal = worth.efficiency(scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 3000))
+    normal = preferences.efficiency(scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 3000))
     assert normal.efficiency == pytest.approx(2 / np.pi, abs=0.1)
-    heavy = worth.efficiency(scores(rng, lambda rng, shape: rng.standard_t(1.5, shape), 3000))
+    heavy = preferences.efficiency(scores(rng, lambda rng, shape: rng.standard_t(1.5, shape), 3000))
     assert heavy.efficiency > 1
 
 
@@ -360,13 +346,13 @@ def test_where_nothing_differs_nothing_is_told():
     rng = np.random.default_rng(0)
     flat = scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 60).assign(score=rng.normal(0, 1, 180))
     with pytest.raises(DataError, match="differ by more than chance"):
-        worth.efficiency(flat)
-    assert np.isnan(study.worths({"flat": flat})["efficiency"][0])
+        preferences.efficiency(flat)
+    assert np.isnan(side_by_side.worths({"flat": flat})["efficiency"][0])
 
 
 def test_z_of_documents_is_that_of_means_where_each_has_one_segment():
     own = scores(np.random.default_rng(1), lambda rng, shape: rng.normal(0, 1, shape), 50)
-    table = worth.statistics(compared.of_scores(own))
+    table = preferences.z_statistics(compared.of_scores(own))
     wide = own.pivot(index="segment", columns="system", values="score")
     gap = wide["S0"] - wide["S1"]
     assert table["scores"][0] == pytest.approx(gap.mean() / (gap.std(ddof=1) / np.sqrt(50)))

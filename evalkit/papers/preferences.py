@@ -45,7 +45,7 @@ def agreeing(rows: pd.DataFrame) -> int:
 def gains(measures: pd.DataFrame) -> np.ndarray:
     """Return by how many percent marks are found again more often side by side: same screen, other screens.
 
-    measures: the result of ``preferences.beside.measures``.
+    measures: the result of ``side_by_side.measures``.
     """
     own = measures[measures["measure"].str.startswith("marks found again")]
     return (100 * (own["side_by_side"] / own["pointwise"] - 1)).to_numpy(float)

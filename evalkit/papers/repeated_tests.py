@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.human.adaptive import stopping
+from evalkit.human import adaptive
 from evalkit.papers import claims
 from evalkit.stats import verdicts
 
@@ -15,7 +15,7 @@ def armitage(printed: pd.DataFrame) -> pd.DataFrame:
     return claims.rows(
         printed,
         "printed",
-        computed=[stopping.repeated(one) for one in looks],
+        computed=[adaptive.repeated(one) for one in looks],
         item=printed["item"].tolist(),
         cell=[f"false alarms at 5 %, {one} looks" if one > 1 else "false alarms at 5 %, one look" for one in looks],
         basis="definition",

@@ -71,7 +71,7 @@ def cases():
     theirs = partial(choix.opt_pairwise, SYSTEMS, pairs, alpha=0)
     told = same(ours().strength, theirs())
     yield f"strengths, no ties, {size}", 1, ours, theirs, 1, f"choix.opt_pairwise; {told}"
-    ours = partial(preferences.strengths, frame, resamples=DRAWS)
+    ours = partial(preferences.standing, frame, resamples=DRAWS)
     theirs = partial(
         lambda: [
             evalica.bradley_terry(frame["system_a"], frame["system_b"], won.map({True: Winner.X, False: Winner.Y}))

@@ -76,7 +76,7 @@ def _look(
     fits = (
         [whole]
         if whole
-        else [preferences.standing_in_places(part, units=units, resamples=resamples, seed=seed) for part in parts]
+        else [preferences.standing(part, place=None, units=units, resamples=resamples, seed=seed) for part in parts]
     )
     table = pd.concat([_rows(*one, number) for number, one in enumerate(zip(fits, parts), 1)], ignore_index=True)
     fitted = fits[0].fitted

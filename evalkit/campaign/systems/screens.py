@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import reading_of
-from evalkit.human.adaptive.replaying import Log
+from evalkit.human.adaptive import Log
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.systems.screens import Screens, of_campaign
 from evalkit.data.provenance import reading_of
-from evalkit.human.adaptive import estimates, sequences
+from evalkit.human import adaptive
 from evalkit.stats import inference
 
 #: Share of judgements that may lack a probability, which are then left out of weighted means.
@@ -135,7 +135,7 @@ def _means(screens: Screens, known: np.ndarray) -> pd.DataFrame:
     """Average the judgements of each system without and with weights."""
     counts, scores = screens.judgements, np.nan_to_num(screens.scores)
     weights = counts * _inverse(screens.probability, known)
-    plain, weighted = estimates.ratio(scores[None], counts[None]), estimates.ratio(scores[None], weights[None])
+    plain, weighted = adaptive.ratio(scores[None], counts[None]), adaptive.ratio(scores[None], weights[None])
     low, high = (end[0] for end in weighted.interval(1 - ALPHA))
     any_low, any_high = _any_look(screens) if screens.ordered else (np.nan, np.nan)
     table = pd.DataFrame(
@@ -174,7 +174,7 @@ def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:
     shown = screens.shown
     size = screens.judgements / np.maximum(screens.judgements.sum(axis=0) / np.maximum(shown.sum(axis=0), 1), 1)
     scores = screens.plain + size * (np.nan_to_num(screens.scores) - screens.plain)
-    low, high = sequences.asymptotic(scores.T, shown.T, tuned=TUNED, alpha=ALPHA, start=START)
+    low, high = adaptive.asymptotic(scores.T, shown.T, tuned=TUNED, alpha=ALPHA, start=START)
     ends = low[:, -1], high[:, -1]
     return tuple(np.where(np.isfinite(end), end, np.nan) for end in ends)  # type: ignore[return-value]
 

@@ -12,17 +12,17 @@ from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.systems.screens import Screens, of_campaign
 from evalkit.campaign.systems.steering import ALPHA, Steering
-from evalkit.human.adaptive import stopping
-from evalkit.human.adaptive.replaying import Log
+from evalkit.human import adaptive
+from evalkit.human.adaptive import Log, Looks
 from evalkit.stats.inference import share_interval
 
 NAIVE, STRICT = "a test at every look", "a strict test at every look"
 SHARED, EACH = "interval of shared screens", "intervals of each mean"
 _RULES = {
-    NAIVE: stopping.daily_test,
-    STRICT: stopping.planned_test,
-    SHARED: stopping.shared_sequence,
-    EACH: stopping.separate_sequence,
+    NAIVE: adaptive.daily_test,
+    STRICT: adaptive.planned_test,
+    SHARED: adaptive.shared_sequence,
+    EACH: adaptive.separate_sequence,
 }
 COLLECT = "Record when each judgement began (a column started), and look from 40 screens on."
 
@@ -66,8 +66,8 @@ def may_stop(
     if not (steering or planned):
         raise DataError("Nobody asks whether to stop.")
     screens = of_campaign(campaign)
-    if len(screens.systems) < 2 or not screens.ordered or len(screens.scores) < stopping.FIRST:
-        raise DataError(f"{campaign.pair} has no order in time, or fewer than {stopping.FIRST} screens.")
+    if len(screens.systems) < 2 or not screens.ordered or len(screens.scores) < adaptive.FIRST:
+        raise DataError(f"{campaign.pair} has no order in time, or fewer than {adaptive.FIRST} screens.")
     means = (
         screens.plain
         if not (steering and steering.weighted)
@@ -78,7 +78,7 @@ def may_stop(
     share = np.cumsum(screens.judgements.sum(axis=1))[at - 1] / (planned or np.inf)
     at, share = (part[: int((share < 1).sum()) + 1] for part in (at, share))
     log, when = _of_two(screens, first, second, at, np.minimum(share, 1))
-    rules = [NAIVE, *[STRICT] * bool(planned), SHARED if log.shown.all(axis=2).sum() >= stopping.SHARED else EACH]
+    rules = [NAIVE, *[STRICT] * bool(planned), SHARED if log.shown.all(axis=2).sum() >= adaptive.SHARED else EACH]
     names = (screens.systems[first], screens.systems[second])
     rng = np.random.default_rng(seed)
     null = _without_difference(log, resamples, rng)
@@ -100,16 +100,16 @@ def _looks(screens: Screens) -> tuple[np.ndarray, bool]:
     count = len(screens.scores)
     if screens.days is not None and len(np.unique(screens.days)) > 2:
         at = np.append(np.flatnonzero(np.diff(screens.days) > 0) + 1, count)
-        return at[(at >= stopping.FIRST) | (at == count)], True
-    return stopping.looks(count).screens, False
+        return at[(at >= adaptive.FIRST) | (at == count)], True
+    return adaptive.looks(count).screens, False
 
 
-def _of_two(screens: Screens, first: int, second: int, at: np.ndarray, share: np.ndarray) -> tuple[Log, stopping.Looks]:
+def _of_two(screens: Screens, first: int, second: int, at: np.ndarray, share: np.ndarray) -> tuple[Log, Looks]:
     """Keep the screens that show one of two systems, and the looks among them that have some."""
     log = screens.log.of([first, second])
     own = log.shown[0].any(axis=1)
     places = np.maximum(np.cumsum(own)[at - 1], 1)
-    return Log(log.scores[:, own], log.probability[:, own]), stopping.Looks(places, ALPHA, share=share)
+    return Log(log.scores[:, own], log.probability[:, own]), Looks(places, ALPHA, share=share)
 
 
 def _without_difference(log: Log, campaigns: int, rng: np.random.Generator) -> Log:
@@ -119,9 +119,7 @@ def _without_difference(log: Log, campaigns: int, rng: np.random.Generator) -> L
     return Log(signs * rest, np.broadcast_to(log.probability, (campaigns, *rest.shape[1:])))
 
 
-def _asked(
-    rule: str, log: Log, null: Log, when: stopping.Looks, at: np.ndarray, names: tuple[str, str]
-) -> dict[str, object]:
+def _asked(rule: str, log: Log, null: Log, when: Looks, at: np.ndarray, names: tuple[str, str]) -> dict[str, object]:
     """Ask one rule at every look, and count how often it would have erred."""
     said = _RULES[rule](log, 0, 1, when)[0]
     look = int((said != 0).argmax()) if said.any() else len(at) - 1

@@ -38,7 +38,7 @@ class Ranked(NamedTuple):
 def fit_standing(campaign: Campaign, method: Method, *, resamples: int, seed: int) -> preferences.Standing:
     """Fit strengths to the pair's comparisons, with the place on the screen where its effect can be found."""
     units = [KINDS[name] for name in method.unit]
-    return preferences.standing_in_places(campaign.comparisons, units=units, resamples=resamples, seed=seed)
+    return preferences.standing(campaign.comparisons, place=None, units=units, resamples=resamples, seed=seed)
 
 
 def enough(campaign: Campaign, method: Method) -> bool:

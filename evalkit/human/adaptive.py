@@ -1,0 +1,746 @@
+r"""Steered campaigns: which systems to show next, what their means are worth, and may one stop now?
+
+Replays draw scores from real judgements, so that each system's true mean is known. With :math:`\pi_t` the logged
+probability that screen t shows a system, and :math:`m_t` a guess of its mean from earlier screens, each screen scores
+:math:`\Gamma_t = m_t + 1_t (y_t - m_t) / \pi_t`, whose mean is the system's whatever chose the screen.
+
+Source of ``by_rank``: dynamic assignment of Pearmut 1.1.6 (github.com/zouharvi/pearmut, ``assignment.py``), a tool in
+use at WMT26 with three systems a screen. Earlier states of it had other weights, such as 1, 1/2, 1/3 ….
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data.designs import by_place, inclusion
+from evalkit.data.schemas import with_pair
+from evalkit.human.ranking.scores import COUNTED
+from evalkit.stats.inference import share_interval
+
+#: Systems on a screen, as at WMT26, and times that each is shown, drawn evenly, before scores have a say.
+SHOWN, START = 3, 20
+#: Share of screens on which ``greedy`` and ``thompson`` show systems that were drawn evenly.
+EVENLY = 0.1
+#: Draws from the posterior by which ``thompson`` chooses: one of them at random, so that probabilities are exact.
+DRAWS = 100
+#: About the chance that ``elimination`` ever sets aside the best system, shared by all systems.
+RISK = 0.1
+#: The largest bet of ``empirical_bernstein``; shares of the capital, for scores from 0 to 1, that ``wealth`` mixes.
+CAP, BETS = 0.5, (0.1, 0.2, 0.4, 0.7, 0.95)
+#: Screens after which the first look is taken, and those between looks: a day's work.
+FIRST, DAY = 40, 20
+#: Screens with both systems at which ``shared_sequence`` is tightest; it speaks from half as many on.
+SHARED = 50
+#: Points at which ``repeated`` follows a density.
+NODES = 200
+#: Fewest systems, and fewest texts of each, of a language pair that is replayed; most screens of a replay.
+LEAST_SYSTEMS, LEAST_TEXTS, MOST_SCREENS = 5, 10, 600
+#: What is asked of stopping rules, in words that fit a table's heading.
+ALIKE, BETTER = "two alike", "better by {:g}"
+
+
+@dataclass(frozen=True)
+class Log:
+    """Campaigns as they were logged, each array (campaigns, screens, systems).
+
+    scores: NaN where a screen did not show a system. probability: that the screen would show it, given what was known
+    before; 0 where it could not.
+    """
+
+    scores: np.ndarray
+    probability: np.ndarray
+
+    @property
+    def shown(self) -> np.ndarray:
+        """Which systems each screen showed."""
+        return np.isfinite(self.scores)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """One over the probability of what was shown, 0 elsewhere."""
+        return np.where(self.shown, 1 / np.where(self.shown, self.probability, 1), 0)
+
+    def of(self, systems: Sequence[int]) -> Log:
+        """Return what the campaigns logged of some systems, in this order."""
+        places = list(systems)
+        return Log(self.scores[..., places], self.probability[..., places])
+
+
+# Which systems to show next
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known before a screen: counts, means and variances, each (campaigns, systems)."""
+
+    counts: np.ndarray
+    means: np.ndarray
+    variances: np.ndarray
+
+    @property
+    def places(self) -> np.ndarray:
+        """Each system's place so far, counted from 0."""
+        return np.argsort(np.argsort(-self.means, axis=1, kind="stable"), axis=1)
+
+
+def uniform(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
+    """Show every system as often as every other."""
+    return np.full(state.means.shape, shown / state.means.shape[1])
+
+
+def by_rank(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw systems with weights 1/2, 1/2, 1/3, 1/4 … by their place so far, as Pearmut does."""
+    return _of_places(state.means.shape[1], shown)[state.places]
+
+
+@lru_cache(maxsize=64)
+def _of_places(systems: int, shown: int) -> np.ndarray:
+    return inclusion(by_place(np.arange(1.0, systems + 1)), shown)
+
+
+def greedy(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
+    """Show the systems that lead, and on one screen in ten any (ε-greedy, ε = ``EVENLY``)."""
+    return EVENLY * uniform(state, shown, rng) + (1 - EVENLY) * (state.places < shown)
+
+
+def thompson(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
+    """Show systems as often as they lead in draws from what is known of their means; see ``DRAWS`` and ``EVENLY``."""
+    errors = np.sqrt(state.variances / np.maximum(state.counts, 1))
+    means = state.means[:, None] + errors[:, None] * rng.standard_normal((len(errors), DRAWS, errors.shape[1]))
+    least = np.partition(means, -shown, axis=2)[..., -shown, None]
+    return EVENLY * uniform(state, shown, rng) + (1 - EVENLY) * (means >= least).mean(axis=1)
+
+
+def elimination(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
+    """Show evenly those that may yet be the best, and no other (successive elimination; Even-Dar et al. 2006).
+
+    A system is set aside where its mean lies below the best by more than both intervals, which are meant to hold at
+    about as many looks as the counts double; it comes back if the best falls.
+    """
+    counts, systems = np.maximum(state.counts, 2), state.means.shape[1]
+    wide = np.sqrt(2 * state.variances * np.log(2 * systems * np.log2(2 * counts) / RISK) / counts)
+    left = state.means + wide >= (state.means - wide).max(axis=1, keepdims=True)
+    number = left.sum(axis=1, keepdims=True)
+    others = np.clip(shown - number, 0, None) / np.maximum(systems - number, 1)
+    return np.where(left, np.minimum(shown / number, 1.0), others)
+
+
+#: A name, as the study prints it -> state, systems a screen, random numbers -> the probability that a screen shows a
+#: system, (campaigns, systems).
+POLICIES: dict[str, Callable[[State, int, np.random.Generator], np.ndarray]] = {
+    "uniform": uniform,
+    "by rank": by_rank,
+    "greedy": greedy,
+    "Thompson": thompson,
+    "elimination": elimination,
+}
+
+
+def draw(
+    grid: np.ndarray,
+    *,
+    campaigns: int,
+    screens: int,
+    rng: np.random.Generator,
+    alike: Sequence[int] = (),
+    shared: bool = True,
+) -> np.ndarray:
+    """Draw what every system would be given on every screen: (campaigns, screens, systems).
+
+    grid: systems × texts, a score for each; NaN only where ``shared`` is false. shared: all systems of a screen
+    translate one text; else each has texts of its own, for judgements that no two systems share. alike: systems that
+    exchange their names at random on every screen, so that they do not differ at all.
+    """
+    if shared and np.isnan(grid).any():
+        raise DataError("Some systems lack scores of some texts. Leave these texts out, or draw with shared=False.")
+    shape = (campaigns, screens)
+    if shared:
+        drawn = grid[:, rng.integers(grid.shape[1], size=shape)].transpose(1, 2, 0)
+    else:
+        pools = [row[np.isfinite(row)] for row in grid]
+        drawn = np.stack([pool[rng.integers(len(pool), size=shape)] for pool in pools], axis=2)
+    if len(alike):
+        order = np.broadcast_to(np.arange(len(grid)), drawn.shape).copy()
+        order[..., list(alike)] = rng.permuted(order[..., list(alike)], axis=-1)
+        drawn = np.take_along_axis(drawn, order, axis=-1)
+    return drawn
+
+
+def steer(
+    drawn: np.ndarray, policy: str, *, rng: np.random.Generator, shown: int = SHOWN, start: int = START, every: int = 10
+) -> Log:
+    """Let a policy choose what is seen of drawn scores.
+
+    drawn: what ``draw`` returns. policy: a name of ``POLICIES``. shown: systems a screen. start: screens are even until
+    each system was shown about so often. every: screens that are given out before the policy looks at scores again, as
+    people work at the same time. Raises DataError where a screen would show more systems than there are.
+    """
+    campaigns, screens, systems = drawn.shape
+    if not 1 <= shown <= systems:
+        raise DataError(f"A screen cannot show {shown} of {systems} systems. Choose from 1 to {systems}.")
+    even = np.full((campaigns, systems), shown / systems)
+    chance, scores, sums = np.empty_like(drawn), np.full_like(drawn, np.nan), np.zeros((3, campaigns, systems))
+    warm = -(-systems * start // shown)
+    for first in [*range(0, min(warm, screens), every), *range(warm, screens, every)]:
+        last = min(first + every, warm if first < warm else screens, screens)
+        now = even if first < warm else POLICIES[policy](_state(sums), shown, rng)
+        chance[:, first:last] = now[:, None]
+        seen = chosen(chance[:, first:last], rng)
+        scores[:, first:last] = np.where(seen, drawn[:, first:last], np.nan)
+        for power in range(3):
+            sums[power] += np.where(seen, drawn[:, first:last] ** power, 0).sum(axis=1)
+    return Log(scores, chance)
+
+
+def _state(sums: np.ndarray) -> State:
+    """Turn counts, sums and sums of squares into what policies know; one that nobody saw is taken for the best."""
+    counts = np.maximum(sums[0], 1)
+    means = sums[1] / counts
+    spread = np.clip(sums[2] / counts - means**2, 0, None) * counts / np.maximum(counts - 1, 1)
+    return State(sums[0], np.where(sums[0] > 0, means, np.inf), spread)
+
+
+def chosen(chance: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Choose systems so that each has the probability that is asked for, and every screen shows equally many.
+
+    chance: (…, systems), from 0 to 1, sums are whole. Systematic sampling in random order (Madow 1949): a step of 1
+    along the summed probabilities, from a random start.
+    """
+    order = rng.random(chance.shape).argsort(axis=-1)
+    ends = np.cumsum(np.take_along_axis(chance, order, axis=-1), axis=-1)
+    ends[..., -1] = np.round(ends[..., -1])
+    steps = np.ceil(ends - rng.random((*chance.shape[:-1], 1)))
+    found = np.zeros(chance.shape, bool)
+    np.put_along_axis(found, order, np.diff(steps, axis=-1, prepend=0) > 0, axis=-1)
+    return found
+
+
+# What means are worth
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Means and their standard errors, (campaigns, systems); NaN where a system was not judged."""
+
+    means: np.ndarray
+    errors: np.ndarray
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Return both ends of a normal interval, for one look at the end."""
+        wide = stats.norm.ppf((1 + level) / 2) * self.errors
+        return self.means - wide, self.means + wide
+
+
+#: A name, as the study prints it -> how means are estimated. In turn: as if nobody had steered; by one over the
+#: probability, divided by the sum of weights (Hájek 1971) or by the screens (Horvitz & Thompson 1952); weighing only
+#: how far a judgement is from the mean so far (Robins et al. 1994); and weighing screens by the root of the probability
+#: besides, so that their variances are even (Hadad et al. 2021).
+ESTIMATES: dict[str, Callable[[Log], Estimate]] = {
+    "plain mean": lambda log: ratio(log.scores, log.shown.astype(float)),
+    "weighted, stabilised": lambda log: ratio(log.scores, log.weights),
+    "weighted": lambda log: _average(screen_scores(log), (log.probability > 0).astype(float)),
+    "augmented": lambda log: _average(screen_scores(log, earlier(log)), (log.probability > 0).astype(float)),
+    "augmented, adaptive weights": lambda log: _average(screen_scores(log, earlier(log)), np.sqrt(log.probability)),
+}
+PLAIN, WEIGHTED = [*ESTIMATES][:2]
+
+
+def earlier(log: Log) -> np.ndarray:
+    """Return the mean of a system's judgements on earlier screens, and of any system's before it has one."""
+    known = np.where(log.shown, log.scores, 0)
+    sums, counts = (np.cumsum(part, axis=1) - part for part in (known, log.shown.astype(float)))
+    everyone = sums.sum(axis=2, keepdims=True) / np.maximum(counts.sum(axis=2, keepdims=True), 1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), everyone)
+
+
+def screen_scores(log: Log, guess: np.ndarray | float = 0.0) -> np.ndarray:
+    r"""Return what each screen says of each system's mean, the :math:`\Gamma_t` above, with guesses of these means."""
+    return guess + log.weights * (np.where(log.shown, log.scores, 0) - guess * log.shown)
+
+
+def ratio(scores: np.ndarray, weights: np.ndarray) -> Estimate:
+    """Average judgements by weights, with the error of a ratio, and one degree of freedom less.
+
+    scores: (campaigns, screens, systems), of any value where the weight is 0. weights: alike, 0 or more.
+    """
+    counts = (weights > 0).sum(axis=1)
+    found = _average(np.where(weights > 0, scores, 0), weights)
+    return Estimate(found.means, found.errors * np.sqrt(counts / np.maximum(counts - 1, 1)))
+
+
+def _average(screens: np.ndarray, weights: np.ndarray) -> Estimate:
+    """Average over screens, with the error that a martingale has."""
+    total = weights.sum(axis=1)
+    means = np.divide((weights * screens).sum(axis=1), total, where=total > 0, out=np.full(total.shape, np.nan))
+    squares = (weights**2 * (screens - means[:, None]) ** 2).sum(axis=1)
+    return Estimate(means, np.sqrt(squares) / np.where(total > 0, total, np.nan))
+
+
+def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
+    """Tell how far each estimate is from the truth: estimate, place, bias, noise, rmse, coverage, width, judgements.
+
+    truth: (systems,). place: a system's number. noise: standard error of the bias, from the number of campaigns.
+    width: mean length of the 95 % intervals, whose share that hold the truth is ``coverage``.
+    """
+    parts = []
+    for name, estimate in ESTIMATES.items():
+        found = estimate(log)
+        low, high = found.interval()
+        off = found.means - truth
+        held = np.where(np.isfinite(low), (low <= truth) & (truth <= high), np.nan)
+        columns = {
+            "estimate": name,
+            "place": np.arange(len(truth)),
+            "bias": np.nanmean(off, axis=0),
+            "noise": np.nanstd(off, axis=0, ddof=1) / np.sqrt(len(off)),
+            "rmse": np.sqrt(np.nanmean(off**2, axis=0)),
+            "coverage": np.nanmean(held, axis=0),
+            "width": np.nanmean(high - low, axis=0),
+            "judgements": log.shown.sum(axis=1).mean(axis=0),
+        }
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
+
+
+# Intervals that hold at every look, and rules that stop a campaign. What a system, or two, score on the screens that
+# show them has one mean, whatever chose the screen, so they hold under any steering, with probabilities unknown.
+
+
+def empirical_bernstein(
+    scores: np.ndarray, seen: np.ndarray | None = None, *, alpha: float = 0.05
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Return the running interval of a mean of bounded scores, which holds at all times at once.
+
+    scores: from 0 to 1, time along the last axis. seen: which of them were seen; default all. Others are left out, and
+    the interval stays as it is there. With bets :math:`\lambda_i` that earlier scores choose,
+
+    .. math:: \frac{\sum \lambda_i x_i}{\sum \lambda_i} \pm
+        \frac{\log(2/\alpha) + \sum (x_i - \hat\mu_{i-1})^2 (-\log(1-\lambda_i) - \lambda_i)}{\sum \lambda_i}
+
+    Source: Waudby-Smith & Ramdas 2024, theorem 2. Ends are the tightest so far, within 0 and 1.
+    Caveat: a wide interval where there are few scores; it takes scores to be drawn one by one, not without return.
+
+    >>> low, high = empirical_bernstein(np.tile([0.4, 0.6], 100))
+    >>> low[[0, 9, 199]].round(2).tolist(), high[[0, 9, 199]].round(2).tolist()
+    ([0.0, 0.0, 0.46], [1.0, 1.0, 0.54])
+    """
+    seen = np.ones(scores.shape, bool) if seen is None else seen
+    known = np.where(seen, scores, 0.0)
+    bets, guess = _bets(known, seen, alpha)
+    total = np.cumsum(bets, axis=-1)
+    squares = np.where(seen, (known - guess) ** 2, 0) * (-np.log1p(-bets) - bets)
+    safe = np.where(total > 0, total, 1)
+    middle = np.cumsum(bets * known, axis=-1) / safe
+    wide = np.where(total > 0, (np.log(2 / alpha) + np.cumsum(squares, axis=-1)) / safe, np.inf)
+    low, high = np.maximum(middle - wide, 0), np.minimum(middle + wide, 1)
+    return np.maximum.accumulate(low, axis=-1), np.minimum.accumulate(high, axis=-1)
+
+
+def _bets(known: np.ndarray, seen: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bets, and the mean before each score, from a half and a quarter as first guesses."""
+    counts = np.cumsum(seen, axis=-1)
+    means = (0.5 + np.cumsum(known, axis=-1)) / (counts + 1)
+    spread = (0.25 + np.cumsum(np.where(seen, (known - means) ** 2, 0), axis=-1)) / (counts + 1)
+    guess, before = (np.insert(part[..., :-1], 0, first, axis=-1) for first, part in ((0.5, means), (0.25, spread)))
+    time = np.maximum(counts, 1)
+    bets = np.sqrt(2 * np.log(2 / alpha) / (before * time * np.log1p(time)))
+    return np.where(seen, np.minimum(bets, CAP), 0.0), guess
+
+
+def asymptotic(
+    scores: np.ndarray, seen: np.ndarray | None = None, *, tuned: int, alpha: float = 0.05, start: int = 2
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Return the running interval of a mean of scores of any size, which holds at all times once there are many.
+
+    scores: time along the last axis. seen: which of them were seen; default all. tuned: the number at which it is
+    tightest. start: no interval before so many.
+    With running standard deviation :math:`\hat\sigma_t` and :math:`\rho` set by ``tuned``, half its width is
+
+    .. math:: \hat\sigma_t \sqrt{\frac{2 (t\rho^2 + 1)}{t^2 \rho^2} \log\frac{\sqrt{t\rho^2 + 1}}{\alpha}}
+
+    Source: Waudby-Smith et al. 2024, theorem 2.2 and appendix B.2; Robbins 1970 for normal scores.
+    Caveat: a central limit stands behind it. Weights above 10 or so, and few screens, bend it.
+
+    >>> low, high = asymptotic(np.tile([0.4, 0.6], 100), tuned=100)
+    >>> (high - low)[[9, 99, 199]].round(3).tolist()
+    [0.244, 0.061, 0.043]
+    """
+    seen = np.ones(scores.shape, bool) if seen is None else seen
+    counts, known = np.cumsum(seen, axis=-1), np.where(seen, scores, 0.0)
+    time = np.maximum(counts, 1)
+    means = np.cumsum(known, axis=-1) / time
+    spread = np.sqrt(np.clip(np.cumsum(known**2, axis=-1) / time - means**2, 0, None))
+    rho = (2 * np.log(1 / alpha) + np.log(2 * np.log(1 / alpha) + 1)) / tuned
+    wide = spread * np.sqrt(2 * (time * rho + 1) / (time**2 * rho) * np.log(np.sqrt(time * rho + 1) / alpha))
+    wide = np.where(counts < max(start, 2), np.inf, wide)
+    return means - wide, means + wide
+
+
+def wealth(differences: np.ndarray, seen: np.ndarray | None = None) -> np.ndarray:
+    r"""Return the logarithm of what bets on a positive difference have won, starting from 1: evidence for it.
+
+    differences: from -1 to 1, time along the last axis. seen: which of them were seen; default all. If the mean is 0 or
+    below, the chance that the wealth :math:`\frac1n \sum_\lambda \prod_i (1 + \lambda d_i)` ever reaches
+    :math:`1/\alpha` is at most :math:`\alpha` (Ville 1939), however the pairs were chosen and whenever one stops.
+
+    >>> wealth(np.full(30, 0.2))[[0, 9, 29]].round(1).tolist()
+    [0.1, 1.0, 3.9]
+    """
+    known = differences if seen is None else np.where(seen, differences, 0.0)
+    total = np.full(known.shape, -np.inf)
+    for bet in BETS:
+        total = np.logaddexp(total, np.cumsum(np.log1p(bet * known), axis=-1))
+    return total - np.log(len(BETS))
+
+
+@dataclass(frozen=True)
+class Looks:
+    """When a campaign is looked at, and how sure one wants to be. screens: their numbers, counted from 1.
+
+    share: of what was planned, that is there at each look, up to 1; None: the last look is the end.
+    """
+
+    screens: np.ndarray
+    alpha: float = 0.05
+    scale: tuple[float, float] = (0.0, 100.0)
+    share: np.ndarray | None = None
+
+
+def looks(screens: int) -> Looks:
+    """Look every day of a campaign of so many screens, from ``FIRST`` on, and at its end.
+
+    >>> looks(90).screens.tolist()
+    [40, 60, 80, 90]
+    """
+    return Looks(np.unique([*range(min(FIRST, screens), screens + 1, DAY), screens]))
+
+
+def daily_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Test the plain means of two systems at every look as if it were the only one (Welch 1947)."""
+    return _beyond(_standardised(log, first, second, when), stats.norm.ppf(1 - when.alpha / 2))
+
+
+def planned_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    r"""Test the plain means at every look, the more strictly the earlier, up to an end that was planned before.
+
+    With :math:`t` the share of the planned screens, the bound is :math:`\Phi^{-1}(1 - \alpha/4)/\sqrt{t}`: a path of
+    chance stays within it until the end with :math:`1 - \alpha` or more, by the reflection principle (O'Brien &
+    Fleming 1979; Lan & DeMets 1983). Caveat: screens stand for information, which steering spreads unevenly.
+    """
+    share = when.screens / when.screens[-1] if when.share is None else when.share
+    bound = stats.norm.ppf(1 - when.alpha / 4) / np.sqrt(share)
+    return _beyond(_standardised(log, first, second, when), bound)
+
+
+def final_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Test the plain means once, at the end."""
+    return _at_the_end(daily_test(log, first, second, when), when)
+
+
+def weighted_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Test once, at the end, by what each screen says of the difference, weighted by probabilities."""
+    gained, both = _difference(log, first, second)
+    count = both.sum(axis=1)
+    mean = np.where(both, gained, 0).sum(axis=1) / count
+    error = np.sqrt(np.where(both, (gained - mean[:, None]) ** 2, 0).sum(axis=1) / (count - 1) / count)
+    return _at_the_end(_beyond(mean / error, stats.norm.ppf(1 - when.alpha / 2))[:, None], when)
+
+
+def separate(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Hold the intervals of each system's own mean side by side: they part when they do not overlap."""
+    scores = (log.of((first, second)).scores - when.scale[0]) / (when.scale[1] - when.scale[0])
+    ends = [empirical_bernstein(own, np.isfinite(own), alpha=when.alpha / 2) for own in np.moveaxis(scores, -1, 0)]
+    return _apart(*ends, when)
+
+
+def separate_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Hold intervals of each system's mean side by side that hold at all looks, once there are many screens."""
+    scores = np.moveaxis(log.of((first, second)).scores, -1, 0)
+    ends = [asymptotic(own, np.isfinite(own), tuned=SHARED, alpha=when.alpha / 2, start=SHARED // 2) for own in scores]
+    return _apart(*ends, when)
+
+
+def shared(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Bet on the difference on screens that show both systems: no probabilities are needed."""
+    gap, both = _shared(log, first, second)
+    gap = np.where(both, gap, 0) / (when.scale[1] - when.scale[0])
+    up, down = (np.maximum.accumulate(wealth(sign * gap, both), axis=1) for sign in (1, -1))
+    sure = np.log(2 / when.alpha)
+    return np.where(up >= sure, 1.0, np.where(down >= sure, -1.0, 0.0))[:, when.screens - 1]
+
+
+def shared_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Follow the difference on screens that show both by an interval that holds at all looks, once there are many."""
+    ends = asymptotic(*_shared(log, first, second), tuned=SHARED, alpha=when.alpha, start=SHARED // 2)
+    return _apart(ends, (0, 0), when)
+
+
+def weighted_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Follow the weighted difference by an interval that holds at all looks, once there are many screens."""
+    gained, both = _difference(log, first, second)
+    start = int(when.screens[0])
+    return _apart(asymptotic(gained, both, alpha=when.alpha, tuned=gained.shape[1] // 2, start=start), (0, 0), when)
+
+
+#: A rule -> campaigns × looks: 1 if it says that the first system is better, -1 the second, 0 not yet.
+RULES: dict[str, Callable[[Log, int, int, Looks], np.ndarray]] = {
+    "a test at every look": daily_test,
+    "a strict test at every look": planned_test,
+    "a test at the end": final_test,
+    "a weighted test at the end": weighted_test,
+    "intervals of each system": separate,
+    "bets on shared screens": shared,
+    "interval of shared screens": shared_sequence,
+    "interval of the weighted difference": weighted_sequence,
+}
+NAIVE, STRICT, ONCE = [*RULES][:3]
+#: Rules that may be asked at every look.
+ANY_TIME = (STRICT, *[*RULES][4:])
+
+
+def _standardised(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Return the difference of plain means over its standard error at every look, missing without two judgements."""
+    found, at = log.of((first, second)), when.screens - 1
+    counts = np.cumsum(found.shown, axis=1)[:, at].astype(float)
+    known = np.where(found.shown, found.scores, 0)
+    sums, squares = (np.cumsum(known**power, axis=1)[:, at] for power in (1, 2))
+    counts[counts < 2] = np.nan
+    means = sums / counts
+    errors = np.clip(squares / counts - means**2, 0, None) / (counts - 1)
+    total = errors.sum(axis=2)
+    return (means[..., 0] - means[..., 1]) / np.sqrt(np.where(total > 0, total, np.nan))
+
+
+def _shared(log: Log, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the difference of two systems on each screen, and which screens show both."""
+    gap = log.scores[..., first] - log.scores[..., second]
+    return gap, np.isfinite(gap)
+
+
+def _difference(log: Log, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return what each screen says of the difference of two systems, and where both could have been shown."""
+    both = log.of((first, second))
+    said = screen_scores(both, earlier(both))
+    return said[..., 0] - said[..., 1], both.probability.min(axis=-1) > 0
+
+
+def _beyond(off: np.ndarray, bound: np.ndarray | float) -> np.ndarray:
+    return np.where(np.abs(off) > bound, np.sign(off), 0)
+
+
+def _apart(one: tuple, other: tuple, when: Looks) -> np.ndarray:
+    """Say at each look which of two running intervals lies above the other, or of one interval and 0."""
+    found = np.where(one[0] > other[1], 1.0, np.where(other[0] > one[1], -1.0, 0.0))
+    return found[:, when.screens - 1]
+
+
+def _at_the_end(found: np.ndarray, when: Looks) -> np.ndarray:
+    """Keep the last verdict only, behind looks that had none."""
+    return np.where(np.arange(len(when.screens)) == len(when.screens) - 1, found[:, -1:], 0.0)
+
+
+def verdicts(log: Log, pair: tuple[int, int], when: Looks) -> pd.DataFrame:
+    """Ask each rule at every look whether one of two systems is better: a row a rule and campaign.
+
+    Returns rule, verdict (1: the first, -1: the second, 0: never one), screens (at the first verdict; else all), saved
+    (the share of screens that were not needed then), nominal (how often a rule may be wrong).
+    """
+    parts = []
+    for name, rule in RULES.items():
+        found = rule(log, *pair, when)
+        at = np.where(found.any(axis=1), (found != 0).argmax(axis=1), -1)
+        verdict, screens = found[np.arange(len(found)), at].astype(int), when.screens[at]
+        columns = {"rule": name, "verdict": verdict, "screens": screens, "saved": 1 - screens / when.screens[-1]}
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True).assign(nominal=when.alpha)
+
+
+def rates(found: pd.DataFrame, *, better: int = 0) -> pd.DataFrame:
+    """Count campaigns in which a rule says that one of two systems is better: a row a rule, in their order.
+
+    found: what ``verdicts`` returns, of one kind of campaigns. better: 1 if the first is truly better, and only that
+    verdict counts; 0 if they do not differ, so that either is a false alarm.
+    Returns rule, rate, low, high (95 %), nominal (missing where they differ), saved (mean), campaigns.
+    """
+    hit = found["verdict"].eq(better) if better else found["verdict"].ne(0)
+    by_rule = found.assign(hit=hit, nominal=np.nan if better else found["nominal"]).groupby("rule", sort=False)
+    columns = {"rate": ("hit", "mean"), "nominal": ("nominal", "max"), "saved": ("saved", "mean")}
+    table = by_rule.agg(hits=("hit", "sum"), campaigns=("hit", "size"), **columns).reset_index()
+    low, high = share_interval(table["hits"], table["campaigns"])
+    return table.assign(low=low, high=high)[["rule", "rate", "low", "high", "nominal", "saved", "campaigns"]]
+
+
+def repeated(looks: int, *, alpha: float = 0.05) -> float:
+    r"""Return the chance that a test at each of some looks finds a difference where there is none.
+
+    Looks come after equally many normal scores each, whose variance is known. The density of sums that no look has
+    stopped is followed from look to look, by Gauss and Legendre's quadrature within :math:`\pm z\sqrt{k}`.
+    Source: Armitage, McPherson & Rowe 1969. Caveat: chances below 1e-8 are lost.
+
+    >>> [round(repeated(looks), 3) for looks in (1, 2, 5, 10)]
+    [0.05, 0.083, 0.142, 0.193]
+    """
+    bound, (nodes, weights) = stats.norm.ppf(1 - alpha / 2), np.polynomial.legendre.leggauss(NODES)
+    at, density = nodes * bound, stats.norm.pdf(nodes * bound)
+    for look in range(2, looks + 1):
+        before, at = at, nodes * bound * np.sqrt(look)
+        density = stats.norm.pdf(at[:, None] - before) @ (weights * bound * np.sqrt(look - 1) * density)
+    return float(1 - (weights * bound * np.sqrt(looks) * density).sum())
+
+
+# Replays of real judgements
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Scores of one language pair's documents, systems × documents, the best system first, NaN where there are fewer.
+
+    shared: whether all systems translated the same documents.
+    """
+
+    data: str
+    pair: str
+    systems: tuple[str, ...]
+    scores: np.ndarray
+    shared: bool
+
+    def screens(self, shown: int = SHOWN) -> int:
+        """Return how many screens of so many systems the real campaign would have filled, up to ``MOST_SCREENS``."""
+        return min(round(np.isfinite(self.scores).sum() / min(shown, len(self.systems))), MOST_SCREENS)
+
+    @property
+    def truth(self) -> np.ndarray:
+        """The mean of each system, which a replay is to find."""
+        return np.nanmean(self.scores, axis=1)
+
+
+def materials(ratings: Mapping[str, pd.DataFrame]) -> list[Material]:
+    """Lay out judgements as systems' scores of documents, one for each language pair that has enough of both.
+
+    ratings: name -> judgements (system, doc, segment, annotator, score). A document's score is the mean over its
+    segments, of all annotators where systems share documents; where they do not, of each annotator's.
+    """
+    found = []
+    for name, table in ratings.items():
+        for pair, part in with_pair(table[table["item_type"].isin(COUNTED)]).groupby("pair"):
+            one = _material(name, str(pair), part)
+            if len(one.systems) >= LEAST_SYSTEMS and np.isfinite(one.scores).sum(axis=1).min() >= LEAST_TEXTS:
+                found.append(one)
+    return found
+
+
+def _material(name: str, pair: str, part: pd.DataFrame) -> Material:
+    """Average each document's segments; keep what nearly all systems share, or all judgements if that is little."""
+    wide = part.groupby(["system", "doc"])["score"].mean().unstack("system")
+    full = wide.loc[:, wide.notna().mean() > 0.9].dropna()
+    shared = full.shape[1] >= LEAST_SYSTEMS and len(full) > len(wide) / 2
+    if not shared:
+        hits = part.groupby(["system", "doc", "annotator"])["score"].mean().reset_index()
+        hits["number"] = hits.groupby("system").cumcount()
+        full = hits.pivot(index="number", columns="system", values="score")
+    full = full[full.mean().sort_values(ascending=False, kind="stable").index]
+    return Material(name, pair, tuple(map(str, full.columns)), full.to_numpy(float).T, shared)
+
+
+def _steered(
+    one: Material, assignment: str, shown: int, campaigns: int, seed: list[int], *, better: float | None = None
+) -> Log:
+    """Steer a replay after an even start of a quarter at most; better: by how much, of two that are made alike."""
+    rng, screens, shown = np.random.default_rng(seed), one.screens(shown), min(shown, len(one.systems))
+    alike = () if better is None else (0, 1)
+    drawn = draw(one.scores, campaigns=campaigns, screens=screens, rng=rng, alike=alike, shared=one.shared)
+    drawn[..., 1] -= better or 0.0
+    start = min(START, screens * shown // (4 * len(one.systems)))
+    return steer(drawn, assignment, rng=rng, shown=shown, start=start)
+
+
+def replay(used: Iterable[Material], *, shown: int = SHOWN, campaigns: int = 200, seed: int = 7) -> pd.DataFrame:
+    """Steer replayed campaigns by every assignment, and tell how far each estimate is off, system by system.
+
+    shown: systems on a screen; all of them where there are fewer.
+    Returns data, pair, assignment, estimate, system, bias, noise, rmse, coverage, width and judgements; see ``score``.
+    Units are those of the scores.
+    """
+    parts = []
+    for number, one in enumerate(used):
+        for assignment in POLICIES:
+            part = score(_steered(one, assignment, shown, campaigns, [seed, number]), one.truth)
+            part = part.assign(data=one.data, pair=one.pair, assignment=assignment)
+            parts.append(part.assign(system=np.array(one.systems)[part.pop("place")]))
+    table = pd.concat(parts, ignore_index=True)
+    first = ["data", "pair", "assignment", "estimate", "system"]
+    return table[[*first, *table.columns.drop(first)]]
+
+
+def alarms(
+    used: Iterable[Material], *, points: float = 3.0, shown: int = SHOWN, campaigns: int = 200, seed: int = 7
+) -> pd.DataFrame:
+    """Ask every stopping rule about the two best systems, made alike, or one made better by ``points``.
+
+    used: of scores from 0 to 100; those whose systems share no documents are left out.
+    Returns assignment, situation and the columns of ``rates``, over all campaigns of all language pairs.
+    """
+    shared, parts = [one for one in used if one.shared], []
+    for assignment in POLICIES:
+        for better in (0.0, points):
+            found = []
+            for number, one in enumerate(shared):
+                log = _steered(one, assignment, shown, campaigns, [seed, number], better=better)
+                found.append(verdicts(log, (0, 1), looks(one.screens(shown))))
+            part = rates(pd.concat(found, ignore_index=True), better=int(better > 0))
+            part.insert(0, "situation", BETTER.format(better) if better else ALIKE)
+            part.insert(0, "assignment", assignment)
+            parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def best_rule(alarms: pd.DataFrame) -> str:
+    """Return the rule to use at every look: of those that keep their level, the one that finds most."""
+    alike = alarms["nominal"].notna()
+    excess = (alarms["low"] - alarms["nominal"])[alike].groupby(alarms["rule"]).max()
+    found = alarms[~alike].groupby("rule")["rate"].mean().reindex(ANY_TIME)
+    kept = found[excess.reindex(found.index) <= 0]
+    return str((kept if len(kept) else found).idxmax())
+
+
+def headline(means: pd.DataFrame, alarms: pd.DataFrame) -> str:
+    """Say the main finding. means: estimate, assignment, bias over all systems."""
+    bias = means[means["estimate"].eq(PLAIN)].set_index("assignment")["bias"]
+    others = bias.drop(["by rank", "uniform"])
+    return (
+        f"Showing leaders more often makes plain means too low: on average by {-bias['by rank']:.2f} points as Pearmut "
+        f"steers, by {-others.min():.2f} under “{others.idxmin()}”. Who tests every day finds a winner between two "
+        f"equal systems in {_span(alarms, NAIVE)} of campaigns instead of {100 * alarms['nominal'].max():.0f} %."
+    )
+
+
+def steps(means: pd.DataFrame, alarms: pd.DataFrame, *, points: float) -> list[str]:
+    """Say what to do. means: estimate, assignment, bias, rmse. points: the difference to be found."""
+    best, finds = best_rule(alarms), BETTER.format(points)
+    plain, weighted = (means[means["estimate"].eq(name)].set_index("assignment") for name in (PLAIN, WEIGHTED))
+    cost = 100 * (weighted["rmse"] / plain["rmse"] - 1)
+    worst = (weighted["rmse"] - plain["rmse"]).idxmax()
+    return [
+        f"To look every day, plan the number of screens and take “{best}”: it errs in {_span(alarms, best)} of "
+        f"campaigns and finds {points:g} points in {_span(alarms, best, finds)} (one test at the end: "
+        f"{_span(alarms, ONCE, finds)}), which saves {_span(alarms, best, finds, 'saved')} of the screens.",
+        "Steer gently, and log the probability of every system on every screen. As Pearmut steers, means weighted by "
+        f"them are off by {abs(weighted.at['by rank', 'bias']):.2f} points on average instead of "
+        f"{abs(plain.at['by rank', 'bias']):.2f}, and scatter by {cost['by rank']:.0f} % more.",
+        f"Do not weigh where leaders get nearly everything: under “{worst}” estimates scatter by {cost[worst]:.0f} % "
+        "more. Say there that plain means of all but the leaders are too low, or judge evenly if scores matter.",
+    ]
+
+
+def _span(alarms: pd.DataFrame, rule: str, situation: str = ALIKE, column: str = "rate") -> str:
+    """Say from what to what a share goes over assignments."""
+    values = 100 * alarms.loc[alarms["rule"].eq(rule) & alarms["situation"].eq(situation), column]
+    low, high = f"{values.min():.0f}", f"{values.max():.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"

@@ -1,0 +1,920 @@
+r"""Comparisons of two translations: strengths, ties, places, how well one scale fits, and how sure all that is.
+
+Functions take tables of comparisons (``evalkit.data.schemas.COMPARISONS``); ``evalkit.data.compared`` makes them of
+scores. Strengths are natural logs of odds, with mean 0 (Bradley & Terry 1952). With the lead :math:`d`, the difference
+of two strengths and what standing first adds, and :math:`\sigma(x) = 1 / (1 + e^{-x})`, models of ties are
+
+.. math::
+    \text{half:}\quad & P(A) = \sigma(d), \text{ a tie counting half for either} \\
+    \text{Davidson:}\quad & P(A) \propto e^{d/2},\; P(B) \propto e^{-d/2},\; P(\text{tie}) \propto e^{t} \\
+    \text{Rao and Kupper:}\quad & P(A) = \sigma(d - t),\; P(B) = \sigma(-d - t),\; t > 0
+
+All are concave in the lead and :math:`t`, so that Newton's steps find the one maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import sparse, stats
+from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.special import expit, log_expit, logsumexp
+
+from evalkit import DataError
+from evalkit.data import compared
+from evalkit.data.schemas import PREFERENCES
+from evalkit.stats.inference import defined_interval, jackknife_interval
+from evalkit.stats.terms import join_names
+from evalkit.stats.widths import Part, crossed_variance, redraw
+
+#: The spread, a standard deviation of log strengths, of the weak prior that keeps strengths finite where asked for.
+WEAK = 5.0
+#: What is drawn together: the columns whose values make up a unit.
+UNITS: dict[str, tuple[str, ...]] = {
+    "annotators": ("annotator",),
+    "documents": ("src_lang", "tgt_lang", "doc"),
+    "segments": ("src_lang", "tgt_lang", "doc", "segment"),
+}
+_STEPS, _HALVINGS, _SETTLED, _FAR = 200, 40, 1e-18, 25.0
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Counts of answers by cell, and which cell and answer each comparison is.
+
+    systems: (systems,) names. one, other: (cells,) their numbers; one < other. placed: (cells,) 1 where ``one``
+    stood first, -1 where ``other`` did, 0 where places do not matter. counts: (cells, 3) answers for one, for the
+    other, and ties. where: (comparisons,) cell * 3 + answer.
+    """
+
+    systems: list[str]
+    one: np.ndarray
+    other: np.ndarray
+    placed: np.ndarray
+    counts: np.ndarray
+    where: np.ndarray
+
+    def recount(self, times: np.ndarray) -> np.ndarray:
+        """Count answers where comparisons count several times: (batch, comparisons) -> (batch, cells, 3)."""
+        rows = np.arange(len(self.where))
+        place = sparse.csr_matrix((np.ones(len(rows)), (self.where, rows)), shape=(self.counts.size, len(rows)))
+        return np.asarray((place @ times.T).T).reshape(len(times), *self.counts.shape)
+
+    def wins(self) -> np.ndarray:
+        """Return how often each system was preferred to each other one, a tie counting half: (systems, systems)."""
+        found = np.zeros((len(self.systems),) * 2)
+        np.add.at(found, (self.one, self.other), self.counts[:, 0] + self.counts[:, 2] / 2)
+        np.add.at(found, (self.other, self.one), self.counts[:, 1] + self.counts[:, 2] / 2)
+        return found
+
+    def leads(self, *, place: bool) -> np.ndarray:
+        """Return how strengths, and the place, add to the lead of each cell: (cells, systems + place)."""
+        found, rows = np.zeros((len(self.one), len(self.systems) + place)), np.arange(len(self.one))
+        found[rows, self.one], found[rows, self.other] = 1, -1
+        if place:
+            found[:, -1] = self.placed
+        return found
+
+
+def count(comparisons: pd.DataFrame, *, place: bool = False) -> Cells:
+    """Count a table of comparisons (``schemas.COMPARISONS``) in cells; place: tell apart which stood first.
+
+    >>> table = pd.DataFrame({"system_a": ["B", "A"], "system_b": ["A", "B"], "preference": ["a", "tie"]})
+    >>> count(table).counts.tolist()
+    [[0.0, 1.0, 1.0]]
+    """
+    systems = sorted({*comparisons["system_a"], *comparisons["system_b"]})
+    number = {name: k for k, name in enumerate(systems)}
+    a, b = (comparisons[f"system_{side}"].map(number).to_numpy(int) for side in "ab")
+    turned = a > b
+    answer = comparisons["preference"].map({name: k for k, name in enumerate(PREFERENCES)}).to_numpy(int)
+    answer = np.where(turned & (answer < 2), 1 - answer, answer)
+    placed = np.zeros(len(a), int)
+    if place:
+        if not _places_known(comparisons):
+            raise DataError(
+                "Which translation stood first is unknown of some comparisons, so its effect cannot be found. Leave it "
+                "out (place=False), or tell it in the column first."
+            )
+        placed = comparisons["first"].map({"a": 1, "b": -1}).to_numpy(int) * np.where(turned, -1, 1)
+    rows = np.stack([np.minimum(a, b), np.maximum(a, b), placed], axis=1)
+    cells, member = np.unique(rows, axis=0, return_inverse=True)
+    where = member.ravel() * 3 + answer
+    counts = np.bincount(where, minlength=3 * len(cells)).astype(float).reshape(-1, 3)
+    return Cells(systems, *cells.T, counts, where)
+
+
+def of_wins(wins: pd.DataFrame) -> Cells:
+    """Take cells from a table of wins: in a row how often its system beat each column's; a tie may be half a win each.
+
+    >>> of_wins(pd.DataFrame([[0, 3], [1, 0]], [*"AB"], [*"AB"])).counts.tolist()
+    [[3.0, 1.0, 0.0]]
+    """
+    values = wins.to_numpy(float)
+    one, other = np.nonzero(np.triu(values + values.T, 1) > 0)
+    none = np.zeros(len(one), int)
+    counts = np.stack([values[one, other], values[other, one], none], axis=1)
+    return Cells([*map(str, wins.index)], one, other, none, counts, np.zeros(0, int))
+
+
+def _places_known(comparisons: pd.DataFrame) -> bool:
+    return "first" in comparisons and not comparisons["first"].eq("unknown").any()
+
+
+def placeable(comparisons: pd.DataFrame) -> bool:
+    """Tell whether an effect of the place can be found: places are known, and do not follow from who was compared.
+
+    >>> table = pd.DataFrame({"system_a": ["A", "B"], "system_b": ["B", "A"], "preference": ["a", "a"], "first": "a"})
+    >>> placeable(table), placeable(table.head(1))
+    (True, False)
+    """
+    if not _places_known(comparisons):
+        return False
+    leads = count(comparisons, place=True).leads(place=True)
+    return bool(np.linalg.matrix_rank(leads) > np.linalg.matrix_rank(leads[:, :-1]))
+
+
+def groups(cells: Cells) -> list[list[str]]:
+    """List systems that were compared with each other, perhaps through others; one list for each such group.
+
+    >>> table = pd.DataFrame({"system_a": ["A", "C"], "system_b": ["B", "D"], "preference": ["a", "b"]})
+    >>> groups(count(table))
+    [['A', 'B'], ['C', 'D']]
+    """
+    return _connected(cells, "weak")
+
+
+def separated(cells: Cells) -> list[list[str]]:
+    """List groups of systems, the better ones first, between which all answers went one way; one group is none.
+
+    A better group never lost to and never tied with a worse one, so that how far apart they are has no estimate.
+
+    >>> table = pd.DataFrame({"system_a": ["A", "B", "C"], "system_b": ["B", "C", "B"], "preference": ["a"] * 3})
+    >>> separated(count(table))
+    [['A'], ['B', 'C']]
+    """
+    found = _connected(cells, "strong")
+    first = [cells.systems.index(group[0]) for group in found]
+    beats = np.isfinite(shortest_path(cells.wins() > 0, unweighted=True))[np.ix_(first, first)]
+    return [found[k] for k in np.argsort(-beats.sum(axis=1), kind="stable")]
+
+
+def _connected(cells: Cells, connection: str) -> list[list[str]]:
+    """List connected parts of the graph of wins, in the order of their first names."""
+    size, label = connected_components(cells.wins() > 0, directed=True, connection=connection)
+    return sorted([name for name, own in zip(cells.systems, label) if own == k] for k in range(size))
+
+
+def _refuse_apart(cells: Cells) -> None:
+    """Raise DataError, naming two systems, where some were never compared with the others, even through third ones."""
+    found = groups(cells)
+    if len(found) > 1:
+        listed = "; ".join(", ".join(group) for group in found[:5]) + (" …" if len(found) > 5 else "")
+        raise DataError(
+            f"{found[0][0]} and {found[1][0]} were never compared, even through others: there are {len(found)} groups "
+            f"({listed}). Rank each group by itself, or have some of their translations compared."
+        )
+
+
+class Slopes(NamedTuple):
+    """Log likelihood of each cell, its slopes in d and t, and its curvatures, each with its sign turned."""
+
+    value: np.ndarray
+    d: np.ndarray
+    t: np.ndarray
+    dd: np.ndarray
+    dt: np.ndarray
+    tt: np.ndarray
+
+
+def _half(counts: np.ndarray, d: np.ndarray, t: np.ndarray) -> Slopes:
+    """Return the slopes where a tie counts half a win for either; t has no part in it."""
+    a, b = counts[..., 0] + counts[..., 2] / 2, counts[..., 1] + counts[..., 2] / 2
+    chance, none = expit(d), np.zeros_like(d)
+    value = a * log_expit(d) + b * log_expit(-d)
+    return Slopes(value, a - (a + b) * chance, none, (a + b) * chance * (1 - chance), none, none)
+
+
+def _davidson(counts: np.ndarray, d: np.ndarray, t: np.ndarray) -> Slopes:
+    """Return the slopes of Davidson's model (1970): t is the log of his nu."""
+    a, b, ties = np.moveaxis(counts, -1, 0)
+    total = a + b + ties
+    whole = logsumexp(np.stack([d / 2, -d / 2, t]), axis=0)
+    p_a, p_b, p_t = np.exp(d / 2 - whole), np.exp(-d / 2 - whole), np.exp(t - whole)
+    lead = (p_a - p_b) / 2
+    return Slopes(
+        (a - b) * d / 2 + ties * t - total * whole,
+        (a - b) / 2 - total * lead,
+        ties - total * p_t,
+        total * ((p_a + p_b) / 4 - lead**2),
+        -total * lead * p_t,
+        total * p_t * (1 - p_t),
+    )
+
+
+def _rao_kupper(counts: np.ndarray, d: np.ndarray, t: np.ndarray) -> Slopes:
+    """Return the slopes of Rao and Kupper's model (1967): t, above 0, is the log of their theta.
+
+    A tie is as likely as A and B at once, times exp(2 t) - 1, so that a tie counts as a win of either.
+    """
+    ties = counts[..., 2]
+    a, b = counts[..., 0] + ties, counts[..., 1] + ties
+    ahead, behind = d - t, -d - t
+    miss_a, miss_b = a * expit(-ahead), b * expit(-behind)
+    curve_a, curve_b = miss_a * expit(ahead), miss_b * expit(behind)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        extra = 2 * t + np.log(-np.expm1(-2 * t)), -2 / np.expm1(-2 * t), 1 / np.sinh(t) ** 2
+        worth, slope, curve = (np.where(ties > 0, ties * one, 0.0) for one in extra)
+    return Slopes(
+        a * log_expit(ahead) + b * log_expit(behind) + worth,
+        miss_a - miss_b,
+        slope - miss_a - miss_b,
+        curve_a + curve_b,
+        curve_b - curve_a,
+        curve_a + curve_b + curve,
+    )
+
+
+#: Names of the models of ties -> their slopes, from counts (batch, cells, 3) and (batch, cells) of d and t.
+KERNELS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Slopes]] = {
+    "half": _half,
+    "davidson": _davidson,
+    "rao-kupper": _rao_kupper,
+}
+
+
+def chances(ties: str, d: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Return the chances of A, of B and of a tie at a lead: (…, 3). "half" has no ties.
+
+    >>> chances("davidson", np.array(0.0), np.array(0.0)).round(3).tolist()
+    [0.333, 0.333, 0.333]
+    >>> chances("rao-kupper", np.array(0.0), np.log(np.array(2.0))).round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+    d, t = np.broadcast_arrays(np.asarray(d, float), np.asarray(t, float))
+    if ties == "davidson":
+        whole = logsumexp(np.stack([d / 2, -d / 2, t]), axis=0)
+        return np.exp(np.stack([d / 2, -d / 2, t], axis=-1) - whole[..., None])
+    t = np.zeros_like(d) if ties == "half" else t
+    win, lose = expit(d - t), expit(-d - t)
+    return np.stack([win, lose, np.zeros_like(d) if ties == "half" else 1 - win - lose], axis=-1)
+
+
+class _Model:
+    """Newton's steps on many sets of counts at once; parameters: strengths, perhaps the place, perhaps t of ties."""
+
+    def __init__(self, cells: Cells, *, ties: str, place: bool, spread: float | None = None) -> None:
+        self.ties, self.place, self.systems = ties, place, len(cells.systems)
+        self.lead = sparse.csr_matrix(cells.leads(place=place))
+        self.cut, self.tied = self.lead.shape[1], ties != "half"
+        self.squares = self._squares(cells)
+        self.start = np.zeros(self.cut + self.tied)
+        if ties == "rao-kupper":
+            self.start[-1] = 0.5
+        self.ridge = np.zeros(len(self.start))
+        self.ridge[: self.systems] = 1 / spread**2 if spread else 0.0
+
+    def _squares(self, cells: Cells) -> sparse.csr_matrix:
+        """Return what sums weighted products of two columns of ``lead`` over cells: (cut², cells)."""
+        columns, values = [cells.one, cells.other], [np.ones(len(cells.one)), -np.ones(len(cells.one))]
+        if self.place:
+            columns.append(np.full(len(cells.one), self.systems))
+            values.append(cells.placed.astype(float))
+        at, entries = np.stack(columns, axis=1), np.stack(values, axis=1)
+        places = (at[:, :, None] * self.cut + at[:, None, :]).ravel()
+        products = (entries[:, :, None] * entries[:, None, :]).ravel()
+        rows = np.repeat(np.arange(len(at)), len(columns) ** 2)
+        return sparse.csr_matrix((products, (places, rows)), shape=(self.cut**2, len(at)))
+
+    def leads(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lead and the tie parameter of each cell: twice (batch, cells)."""
+        d = (self.lead @ values[:, : self.cut].T).T
+        return d, np.broadcast_to(values[:, -1:] if self.tied else 0.0, d.shape)
+
+    def slopes(self, counts: np.ndarray, values: np.ndarray) -> Slopes:
+        """Return the slopes of each cell."""
+        return KERNELS[self.ties](counts, *self.leads(values))
+
+    def worth(self, counts: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return the log likelihood, with the prior's where there is one: (batch,)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.slopes(counts, values).value.sum(axis=1) - (self.ridge * values**2).sum(axis=1) / 2
+        below = self.ties == "rao-kupper" and values[:, -1] <= 0
+        return np.where(below | np.isnan(found), -np.inf, found)
+
+    def maximum(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find the maximum of each set of counts, (batch, cells, 3): values and log likelihoods; NaN where none is."""
+        values = np.tile(self.start, (len(counts), 1))
+        found, open_ = self.worth(counts, values), np.ones(len(counts), bool)
+        for _ in range(_STEPS):
+            rows = np.flatnonzero(open_)
+            step, gain = self._step(counts[rows], values[rows])
+            values[rows], found[rows] = self._halved(counts[rows], values[rows], found[rows], step)
+            open_[rows] = gain > _SETTLED
+            if not open_.any():
+                break
+        astray = open_ | (np.abs(values[:, : self.cut]).max(axis=1) > _FAR)
+        values[astray], found[astray] = np.nan, np.nan
+        return values, found
+
+    def _step(self, counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Newton's step, (batch, values), and the gain that it promises, (batch,)."""
+        s, cut, size = self.slopes(counts, values), self.cut, len(self.start)
+        slope, curve = -self.ridge * values, np.zeros((len(counts), size, size))
+        slope[:, :cut] += (self.lead.T @ s.d.T).T
+        curve[:, :cut, :cut] = (self.squares @ s.dd.T).T.reshape(len(counts), cut, cut)
+        if self.tied:
+            slope[:, -1] += s.t.sum(axis=1)
+            curve[:, :cut, -1] = curve[:, -1, :cut] = (self.lead.T @ s.dt.T).T
+            curve[:, -1, -1] = s.tt.sum(axis=1)
+        curve[:, : self.systems, : self.systems] += 1 / self.systems  # strengths sum to 0
+        curve += np.diag(self.ridge + 1e-12)
+        step = np.linalg.solve(curve, slope[..., None])[..., 0]
+        return step, (step * slope).sum(axis=1)
+
+    def _halved(
+        self, counts: np.ndarray, values: np.ndarray, found: np.ndarray, step: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Go a step, or a half, a quarter … of it where the whole leads down; return values and their worth."""
+        new, worth, share, todo = values.copy(), found.copy(), 1.0, np.arange(len(values))
+        for _ in range(_HALVINGS):
+            tried = values[todo] + share * step[todo]
+            own = self.worth(counts[todo], tried)
+            good = own >= found[todo] - 1e-12 * np.abs(found[todo])
+            new[todo[good]], worth[todo[good]] = tried[good], own[good]
+            todo, share = todo[~good], share / 2
+            if not len(todo):
+                break
+        return new, worth
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted model. values: (parameters,). likelihood: the log likelihood. ties: the model of ties that was fitted.
+
+    strength: (systems,) natural logs, mean 0: A beats B with odds exp(strength[A] - strength[B]). place: (1,) what
+    standing first adds; (0,) where not asked for. tie: (1,) the parameter t; (0,) where ties count half, or are none.
+    """
+
+    cells: Cells
+    model: _Model
+    values: np.ndarray
+    likelihood: float
+
+    @property
+    def ties(self) -> str:
+        return self.model.ties
+
+    @property
+    def strength(self) -> np.ndarray:
+        return self.values[: self.model.systems]
+
+    @property
+    def place(self) -> np.ndarray:
+        return self.values[self.model.systems : self.model.cut]
+
+    @property
+    def tie(self) -> np.ndarray:
+        return self.values[self.model.cut :]
+
+    @property
+    def odds(self) -> np.ndarray:
+        """Return strengths as Zermelo wrote them, positive and summing to 1: A beats B with A's over both."""
+        whole = np.exp(self.strength - self.strength.max())
+        return np.asarray(whole / whole.sum())
+
+    def table(self) -> pd.DataFrame:
+        """Return system, strength and ``beats_average``, the chance to beat one of average strength; best first."""
+        table = pd.DataFrame({"system": self.cells.systems, "strength": self.strength})
+        table["beats_average"] = expit(table["strength"])
+        return table.sort_values(["strength", "system"], ascending=[False, True], ignore_index=True)
+
+    def expected(self) -> np.ndarray:
+        """Return the expected count of each cell and answer: (cells, 3). Ties that count half are shared out."""
+        d, t = self.model.leads(self.values[None])
+        return chances(self.ties, d[0], t[0]) * self.cells.counts.sum(axis=1, keepdims=True)
+
+
+def fit(
+    comparisons: pd.DataFrame, *, ties: str = "davidson", place: bool = False, spread: float | None = None
+) -> Fitted:
+    """Fit strengths to comparisons by maximum likelihood.
+
+    comparisons: ``schemas.COMPARISONS``. ties: "half" (half a win for either), "davidson" or "rao-kupper"; where there
+    are no ties all are the same, and "half" is fitted. place: what standing first adds to the log odds, too. spread:
+    the standard deviation of a normal prior on log strengths, such as ``WEAK``, which keeps them finite; None: none.
+    Raises DataError where systems were never compared, even through others, and, without a prior, where all answers
+    between two groups went one way, naming them.
+    Source: Bradley & Terry 1952; Davidson 1970; Rao & Kupper 1967; Davidson & Beaver 1977 (places). Caveat: answers
+    count as independent; for intervals draw people and texts (``standing``).
+
+    >>> table = pd.DataFrame({"system_a": ["A"] * 4, "system_b": ["B"] * 4, "preference": ["a", "a", "a", "b"]})
+    >>> fit(table).table().round(3).to_numpy().tolist()
+    [['A', 0.549, 0.634], ['B', -0.549, 0.366]]
+    """
+    if ties not in KERNELS:
+        raise DataError(f"{ties!r} is no model of ties. Choose one of {join_names([*KERNELS])}.")
+    if not comparisons["preference"].eq("tie").any():
+        ties = "half"
+    return fit_cells(count(comparisons, place=place), ties=ties, place=place, spread=spread)
+
+
+def fit_cells(cells: Cells, *, ties: str = "half", place: bool = False, spread: float | None = None) -> Fitted:
+    """Fit strengths to counted comparisons, such as a table of wins (``of_wins``); see ``fit``.
+
+    >>> wins = pd.DataFrame([[0, 3, 3], [1, 0, 2], [1, 2, 0]], [*"ABC"], [*"ABC"])
+    >>> fit_cells(of_wins(wins)).odds.round(3).tolist()
+    [0.6, 0.2, 0.2]
+    """
+    _refuse_apart(cells)
+    if spread is None and len(found := separated(cells)) > 1:
+        above, below = (join_names(group[:5]) for group in found[:2])
+        raise DataError(
+            f"{above} never lost to, or tied with, {below}, so how much better is not to be told. Pass a prior "
+            f"(spread={WEAK:g}), which keeps strengths finite, or leave these systems out."
+        )
+    model = _Model(cells, ties=ties, place=place, spread=spread)
+    values, likelihood = model.maximum(cells.counts[None])
+    if np.isnan(likelihood[0]) or np.abs(values).max() > _FAR:
+        raise DataError(
+            "Places or ties have no finite estimate: all answers with one of them are alike. Leave out place=, or pass "
+            "spread= and a simpler model of ties."
+        )
+    return Fitted(cells, model, values[0], float(model.slopes(cells.counts[None], values).value.sum()))
+
+
+class Departure(NamedTuple):
+    """How far one part of a model is from what was answered.
+
+    freedom: how much else that part could have said; where it is 0, nothing can contradict the part. statistic: the
+    chi-squared of a score test, were answers independent. effect: by how much answers that share a unit widen it.
+    """
+
+    freedom: int
+    p: float
+    effect: float
+    statistic: float
+
+
+class Fit(NamedTuple):
+    """Deviance against a model with shares of its own for each cell, its degrees of freedom, dispersion, and two tests.
+
+    dispersion: Pearson's X² over the degrees of freedom: 1 where answers are independent and the model is right.
+    strengths: against a lead of its own for each pair. ties: against ties of its own for each pair.
+    """
+
+    deviance: float
+    freedom: int
+    dispersion: float
+    strengths: Departure
+    ties: Departure
+
+
+def goodness(fitted: Fitted, *, units: Mapping[str, np.ndarray] | None = None) -> Fit:
+    r"""Test what a fitted model says of strengths, and what it says of ties, each by itself.
+
+    Systems that were compared in a tree (A with B, B with C) leave strengths no freedom: some strengths fit whatever
+    was answered, and only circles of pairs can contradict them. units: kinds (documents, people) -> (comparisons,) the
+    unit of each answer. Answers of one unit are alike, so that with q degrees of freedom, n units of the rarer kind and
+    their mean design effect :math:`\delta`, :math:`X^2 / (q \delta)` is held against :math:`F_{q,\, q(n-1)}`; without
+    units, :math:`X^2` against chi-squared. Each p is NaN where no freedom is left.
+    Source: Agresti 2013, section 11.6; Rao & Scott 1984 and Thomas & Rao 1987 (units); Cameron, Gelbach & Miller 2011
+    (crossed ones). Caveat: few answers a pair make p rough, and ties that count half make it too large.
+
+    >>> pairs = [("A", "B", "a"), ("A", "B", "b"), ("B", "C", "a"), ("B", "C", "b"), ("A", "C", "a"), ("A", "C", "b")]
+    >>> pairs = pd.DataFrame(pairs, columns=["system_a", "system_b", "preference"])
+    >>> goodness(fit(pairs)).strengths.freedom, goodness(fit(pairs.head(4))).strengths.freedom  # a circle, a tree
+    (1, 0)
+    """
+    cells, observed, expected = fitted.cells, fitted.cells.counts, fitted.expected()
+    if fitted.ties == "half":
+        observed, expected = observed[:, :2] + observed[:, 2:] / 2, expected[:, :2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviance = 2 * float(np.where(observed > 0, observed * np.log(observed / expected), 0.0).sum())
+        pearson = float(np.where(expected > 0, (observed - expected) ** 2 / expected, 0.0).sum())
+    freedom = observed.size - len(observed) - (len(fitted.values) - 1)
+    pair = np.unique(np.stack([cells.one, cells.other]), axis=1, return_inverse=True)[1].ravel()
+    own = np.eye(pair.max() + 1)[pair]
+    none = np.zeros_like(own)
+    parts = (_departure(fitted, np.stack(more), units or {}) for more in ((own, none), (none, own)))
+    return Fit(deviance, freedom, pearson / freedom if freedom > 0 else np.nan, *parts)
+
+
+def _departure(fitted: Fitted, more: np.ndarray, units: Mapping[str, np.ndarray]) -> Departure:
+    """Test whether parameters more would fit better: (2, cells, parameters), how they act on a cell's lead and ties."""
+    cells, model, values = fitted.cells, fitted.model, fitted.values[None]
+    design = np.zeros((2, len(cells.one), len(fitted.values)))
+    design[0, :, : model.cut], design[1, :, model.cut :] = model.lead.toarray(), 1
+    curve = model.slopes(fitted.expected()[None], values)
+    information = np.array([[curve.dd[0], curve.dt[0]], [curve.dt[0], curve.tt[0]]])
+
+    def product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        return np.asarray(np.einsum("icp,ijc,jcq->pq", one, information, other, optimize=True))
+
+    known = np.linalg.pinv(product(design, design), hermitian=True)
+    rest = more - design @ (known @ product(design, more))  # what the fitted parameters do not say already
+    size, axes = np.linalg.eigh(product(rest, rest))
+    free = size > 1e-9 * max(np.trace(product(more, more)), 1e-9)
+    axes = rest @ (axes[:, free] / np.sqrt(size[free]))
+    answer = model.slopes(np.broadcast_to(np.eye(3)[:, None], (3, *cells.counts.shape)), values)
+    slopes = np.stack(np.broadcast_arrays(answer.d, answer.t))
+    score = np.einsum("iac,icq->caq", slopes, axes)  # of each cell and answer
+    statistic, freedom = float((np.einsum("ca,caq->q", cells.counts, score) ** 2).sum()), int(free.sum())
+    several = {kind: own for kind, own in units.items() if len(np.unique(own)) > 1}
+    if not freedom:
+        return Departure(0, np.nan, np.nan, statistic)
+    if not several:
+        return Departure(freedom, float(stats.chi2.sf(statistic, freedom)), 1.0, statistic)
+    effect = _design_effect(score.reshape(-1, freedom)[cells.where], several)
+    fewest = min(len(np.unique(own)) for own in several.values())
+    p = stats.f.sf(statistic / freedom / effect, freedom, freedom * (fewest - 1))
+    return Departure(freedom, float(p), effect, statistic)
+
+
+def _design_effect(scores: np.ndarray, units: Mapping[str, np.ndarray]) -> float:
+    """Return by how much units that answers share widen the mean variance of their scores, (comparisons, freedom)."""
+    spreads = {}
+    for kinds in chain.from_iterable(combinations(sorted(units), size + 1) for size in range(len(units))):
+        code = np.unique(np.stack([units[kind] for kind in kinds]), axis=1, return_inverse=True)[1].ravel()
+        sums = np.eye(code.max() + 1)[code].T @ scores
+        squares = ((sums - sums.mean(axis=0)) ** 2).sum()
+        spreads[kinds] = squares / scores.shape[1] * len(sums) / max(len(sums) - 1, 1)
+    return max(1.0, float(crossed_variance(spreads)))
+
+
+def residuals(fitted: Fitted) -> pd.DataFrame:
+    """Return of each pair how often the first won (ties half), what the model expects, and the residual; worst first.
+
+    residual: the difference over its standard deviation were answers independent.
+    """
+    cells, expected = fitted.cells, fitted.expected()
+    n, mean = cells.counts.sum(axis=1), expected[:, 0] + expected[:, 2] / 2
+    counts = pd.DataFrame(
+        {
+            "system_a": [cells.systems[k] for k in cells.one],
+            "system_b": [cells.systems[k] for k in cells.other],
+            "n": n,
+            "won": cells.counts[:, 0] + cells.counts[:, 2] / 2,
+            "expected": mean,
+            "variance": expected[:, 0] + expected[:, 2] / 4 - mean**2 / n,
+        }
+    )
+    found = counts.groupby(["system_a", "system_b"], as_index=False).sum()
+    gap, sd = found["won"] - found["expected"], np.sqrt(found["variance"].clip(lower=0))
+    found["residual"] = np.divide(gap, sd, out=np.zeros(len(found)), where=found["variance"] > 1e-12)
+    found = found.assign(share=found["won"] / found["n"], expected=found["expected"] / found["n"])
+    found = found.sort_values("residual", key=np.abs, ascending=False, ignore_index=True, kind="stable")
+    return found.astype({"n": int})[["system_a", "system_b", "n", "share", "expected", "residual"]]
+
+
+class Circles(NamedTuple):
+    """Triples of systems that were all compared: those in a circle, and how many chance makes under the model.
+
+    p: how often at least as many arise by chance.
+    """
+
+    triples: int
+    found: list[tuple[str, str, str]]
+    expected: float
+    p: float
+
+
+def circles(fitted: Fitted, *, draws: int = 1000, seed: int = 7) -> Circles:
+    """Count triples in which A beats B, B beats C, and C beats A, beside those that the fitted model makes by chance.
+
+    To beat is to win more often than to lose. A model of strengths has no circles, but few answers make some.
+    Source: Kendall & Babington Smith 1940, for the count.
+    """
+    cells, found = fitted.cells, in_circles(fitted.cells)
+    rng, total = np.random.default_rng(seed), cells.counts.sum(axis=1)
+    shares = fitted.expected() / total[:, None]
+    made = rng.multinomial(np.round(total).astype(int), shares / shares.sum(axis=1, keepdims=True), (draws, len(total)))
+    three, turned = _go_round(cells, made)
+    chance = turned.sum(axis=1)
+    return Circles(len(three), found, float(chance.mean()), float(((chance >= len(found)).sum() + 1) / (draws + 1)))
+
+
+def in_circles(cells: Cells) -> list[tuple[str, str, str]]:
+    """List the triples of systems that go in a circle, whichever way.
+
+    >>> wins = pd.DataFrame([[0, 3, 1, 2], [1, 0, 3, 2], [3, 1, 0, 2], [2, 2, 2, 0]], [*"ABCD"], [*"ABCD"])
+    >>> in_circles(of_wins(wins))
+    [('A', 'B', 'C')]
+    """
+    three, turned = _go_round(cells, cells.counts[None])
+    return [(cells.systems[a], cells.systems[b], cells.systems[c]) for a, b, c in three[turned[0]]]
+
+
+def _go_round(cells: Cells, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return triples of systems all of which met, (triples, 3), and which of them go round, (batch, triples)."""
+    size = len(cells.systems)
+    met, lead = np.zeros((size, size), bool), np.zeros((len(counts), size, size))
+    met[cells.one, cells.other] = True
+    np.add.at(lead, (slice(None), cells.one, cells.other), (counts[..., 0] - counts[..., 1]).astype(float))
+    three = np.array([*combinations(range(size), 3)], int).reshape(-1, 3)
+    three = three[met[three[:, 0], three[:, 1]] & met[three[:, 1], three[:, 2]] & met[three[:, 0], three[:, 2]]]
+    i, j, k = three.T
+    edges = np.stack([lead[:, i, j], lead[:, j, k], -lead[:, i, k]])
+    return three, np.asarray((edges > 0).all(axis=0) | (edges < 0).all(axis=0))
+
+
+def labels(comparisons: pd.DataFrame, units: Sequence[str]) -> dict[str, np.ndarray]:
+    """Number the units of each comparison: kind of ``UNITS`` -> (comparisons,)."""
+    found = {}
+    for name in units:
+        columns = [comparisons[column].astype("str") for column in UNITS[name] if column in comparisons]
+        found[name] = pd.MultiIndex.from_arrays(columns).factorize()[0]
+    return found
+
+
+def drawable(comparisons: pd.DataFrame, *, fewest: int = 5) -> tuple[str, ...]:
+    """Name the kinds of units of which there are enough to be drawn; of fewer people nothing can be said of others.
+
+    >>> drawable(pd.DataFrame({"annotator": list("pqpqpq"), "doc": list("abcdef")}))
+    ('documents',)
+    """
+    kinds = labels(comparisons, ["annotators", "documents"])
+    return tuple(name for name, codes in kinds.items() if len(np.unique(codes)) >= fewest)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Strengths, shares of comparisons won, and what standing first adds, with draws of all of them.
+
+    fitted: the model. values: (systems + systems + places,) strengths, shares, and the place's effect where it was
+    fitted; drawn: (resamples, the same), whose percentiles are as wide as t intervals; spread: the same draws without
+    that width, for tests. units: kinds that were drawn -> how many.
+    """
+
+    fitted: Fitted
+    values: np.ndarray
+    drawn: np.ndarray
+    spread: np.ndarray
+    units: dict[str, int]
+
+    @property
+    def _shares(self) -> slice:
+        return slice(self.fitted.model.systems, 2 * self.fitted.model.systems)
+
+    @property
+    def won(self) -> np.ndarray:
+        """The share that each system would win, (systems,).
+
+        Against all others, each met equally often and as often in either place, a tie counting half.
+        """
+        return self.values[self._shares]
+
+    def draws_of_won(self, *, wide: bool = True) -> np.ndarray:
+        """Return the draws of these shares, (resamples, systems)."""
+        return (self.drawn if wide else self.spread)[:, self._shares]
+
+    @property
+    def fewest(self) -> int:
+        """How many units were drawn of the rarer kind; 1 where nothing was."""
+        return min(self.units.values(), default=1)
+
+    @property
+    def place(self) -> tuple[float, float, float] | None:
+        """What standing first adds to the log odds, and its 95 % interval; None where it was not fitted."""
+        if not len(self.fitted.place):
+            return None
+        low, high = defined_interval(self.drawn[:, -1:])
+        return float(self.values[-1]), float(low[0]), float(high[0])
+
+    def table(self) -> pd.DataFrame:
+        """Return system, strength, low, high (95 %), won, won_low and won_high, best first."""
+        low, high = defined_interval(self.drawn)
+        columns = {"strength": self.values, "low": low, "high": high}
+        table = pd.DataFrame({name: own[: self._shares.start] for name, own in columns.items()})
+        shares = {"won": self.won, "won_low": low[self._shares].clip(0, 1), "won_high": high[self._shares].clip(0, 1)}
+        table = table.assign(system=self.fitted.cells.systems, **shares)[["system", *columns, *shares]]
+        return table.sort_values(["strength", "system"], ascending=[False, True], ignore_index=True)
+
+
+def standing(
+    comparisons: pd.DataFrame,
+    *,
+    ties: str = "davidson",
+    place: bool | None = False,
+    resamples: int = 1000,
+    seed: int = 7,
+    units: Sequence[str] = ("annotators", "documents"),
+) -> Standing:
+    """Fit strengths, and draw units anew (``UNITS``, crossed; see ``stats.widths.redraw``).
+
+    place: fit what standing first adds; None: where it can be found. A kind of which there is one unit only, such as
+    one annotator, is not drawn, so that nothing is said of other people. Draws have a weak prior (``WEAK``), for in
+    some of them a system wins everything; the estimate has it only where it must. Raises DataError where systems were
+    never compared, even through others.
+    """
+    draws = {"resamples": resamples, "seed": seed, "units": units}
+    if place is None:
+        with suppress(DataError):  # one place took everything; or systems were never compared, which comes up again
+            if placeable(comparisons):
+                return standing(comparisons, ties=ties, place=True, **draws)
+        return standing(comparisons, ties=ties, place=False, **draws)
+    cells = count(comparisons, place=place)
+    _refuse_apart(cells)
+    fitted = fit(comparisons, ties=ties, place=place, spread=WEAK if len(separated(cells)) > 1 else None)
+    model = _Model(cells, ties=fitted.ties, place=place, spread=WEAK)
+
+    def said(values: np.ndarray) -> np.ndarray:
+        strength, rest = np.split(values[:, : model.cut], [model.systems], axis=1)
+        return np.concatenate([strength, _won(model, values), rest], axis=1)
+
+    def statistic(times: np.ndarray) -> np.ndarray:
+        return said(model.maximum(cells.recount(times))[0])
+
+    whole = Part(statistic, labels(comparisons, units), len(comparisons))
+    [found] = redraw([whole], resamples=resamples, seed=seed)
+    values = said(fitted.values[None])[0]
+    moved = values - found.estimate  # by the prior, where only draws have it
+    sizes = {name: len(np.unique(codes)) for name, codes in whole.units.items()}
+    drawn = {name: size for name, size in sizes.items() if size > 1}
+    return Standing(fitted, values, found.narrowed(few=True) + moved, found.narrowed() + moved, drawn)
+
+
+def _won(model: _Model, values: np.ndarray) -> np.ndarray:
+    """Return the share of comparisons won against all others, from (batch, parameters): (batch, systems)."""
+    strength = values[:, : model.systems]
+    lead = strength[:, :, None] - strength[:, None, :]
+    place = values[:, model.systems, None, None] if model.place else 0.0
+    t = values[:, -1, None, None] if model.tied else 0.0
+    both = [chances(model.ties, lead + sign * place, t) for sign in (1, -1)]
+    share = np.mean([one[..., 0] + one[..., 2] / 2 for one in both], axis=0)
+    own = np.arange(model.systems)
+    share[:, own, own] = 0.0
+    return np.asarray(share.sum(axis=2) / (model.systems - 1))
+
+
+def share_intervals(
+    comparisons: pd.DataFrame, flags: np.ndarray, *, resamples: int, seed: int, units: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the shares of comparisons that have each of some flags, (comparisons, flags), with 95 % intervals."""
+
+    def statistic(times: np.ndarray) -> np.ndarray:
+        total = times.sum(axis=1, keepdims=True)
+        return np.divide(times @ flags, total, out=np.full((len(times), flags.shape[1]), np.nan), where=total > 0)
+
+    part = Part(statistic, labels(comparisons, units), len(comparisons))
+    [found] = redraw([part], resamples=resamples, seed=seed)
+    low, high = found.interval()
+    return found.estimate, low.clip(min=0), high.clip(max=1)
+
+
+def _in_order(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Turn comparisons so that ``system_a`` is the system that comes first in the alphabet."""
+    sides = {f"{name}_{one}": f"{name}_{other}" for name in ("system", "score") for one, other in ("ab", "ba")}
+    turned = comparisons.rename(columns=sides)
+    turned["preference"] = turned["preference"].map({"a": "b", "b": "a", "tie": "tie"})
+    return comparisons.where(comparisons["system_a"] <= comparisons["system_b"], turned)
+
+
+def shares(
+    comparisons: pd.DataFrame,
+    *,
+    by: Sequence[str] = (),
+    resamples: int = 1000,
+    seed: int = 7,
+    units: Sequence[str] = ("annotators", "documents"),
+) -> pd.DataFrame:
+    """Return how often each answer was given, of each pair of systems and within ``by``: answer, share, low, high, n.
+
+    Pairs are named with the system that comes first in the alphabet as ``system_a``.
+    """
+    answers, rows = np.array(["a", "tie", "b"]), []
+    for key, own in _in_order(comparisons).groupby([*by, "system_a", "system_b"], sort=True):
+        given = (own["preference"].to_numpy()[:, None] == answers).astype(float)
+        found = share_intervals(own, given, resamples=resamples, seed=seed, units=units)
+        rows += [(*key, *row, len(own)) for row in zip(answers, *found)]
+    return pd.DataFrame(rows, columns=[*by, "system_a", "system_b", "answer", "share", "low", "high", "n"])
+
+
+def win_rates(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return system, ``won`` (share of comparisons, ties half), ``average`` (mean over opponents) and n; best first.
+
+    Caveat: who meets weak opponents only wins often. ``average`` mends unequal numbers of meetings, not unequal
+    opponents; strengths mend both.
+
+    >>> answers = [("A", "B", "a"), ("A", "B", "tie"), ("B", "C", "a")]
+    >>> table = pd.DataFrame(answers, columns=["system_a", "system_b", "preference"])
+    >>> win_rates(table).round(3).to_numpy().tolist()
+    [['A', 0.75, 0.75, 2], ['B', 0.5, 0.625, 3], ['C', 0.0, 0.0, 1]]
+    """
+    cells = count(comparisons)
+    wins = cells.wins()
+    met = wins + wins.T
+    average = np.divide(wins, met, out=np.zeros_like(wins), where=met > 0).sum(axis=1) / (met > 0).sum(axis=1)
+    columns = {"won": wins.sum(axis=1) / met.sum(axis=1), "average": average, "n": met.sum(axis=1).astype(int)}
+    table = pd.DataFrame({"system": cells.systems, **columns})
+    return table.sort_values(["average", "system"], ascending=[False, True], ignore_index=True)
+
+
+def elo(
+    comparisons: pd.DataFrame, *, k: float = 4.0, start: float = 1000.0, orders: int = 100, seed: int = 7
+) -> pd.DataFrame:
+    """Return system, ``points`` and ``spread``: Elo's points after all comparisons, mean and sd over orders of them.
+
+    k: points at stake in a comparison; 400 points are odds of ten to one. orders: how often the comparisons are
+    shuffled; 0 takes them once, in the table's order, and spread is then 0. Source: Elo 1978. Caveat: points depend on
+    the order, for late comparisons count most, and on k; they move from the start only as far as there are comparisons.
+
+    >>> table = pd.DataFrame({"system_a": ["A"], "system_b": ["B"], "preference": ["a"]})
+    >>> elo(table, orders=0).to_numpy().tolist()
+    [['A', 1002.0, 0.0], ['B', 998.0, 0.0]]
+    """
+    systems = sorted({*comparisons["system_a"], *comparisons["system_b"]})
+    a, b = (pd.Index(systems).get_indexer(comparisons[f"system_{side}"]) for side in "ab")
+    worth = comparisons["preference"].map({"a": 1.0, "b": 0.0, "tie": 0.5}).to_numpy(float)
+    rng, runs = np.random.default_rng(seed), np.arange(max(orders, 1))
+    order = np.stack([rng.permutation(len(a)) for _ in runs]) if orders else np.arange(len(a))[None]
+    points = np.full((len(runs), len(systems)), float(start))
+    for place in order.T:
+        one, other = a[place], b[place]
+        gap = points[runs, other] - points[runs, one]
+        change = k * (worth[place] - 1 / (1 + 10 ** (gap / 400)))
+        points[runs, one] += change
+        points[runs, other] -= change
+    table = pd.DataFrame({"system": systems, "points": points.mean(axis=0), "spread": points.std(axis=0)})
+    return table.sort_values(["points", "system"], ascending=[False, True], ignore_index=True)
+
+
+class Worth(NamedTuple):
+    """The share of a score's certainty that a comparison has, its 95 % interval, and what it rests on.
+
+    efficiency .5: twice as many pairs of translations have to be compared as scored for the same certainty.
+    ties: share of comparisons. agree: share of pairs of systems whose order is the same.
+    """
+
+    efficiency: float
+    low: float
+    high: float
+    ties: float
+    agree: float
+    systems: int
+    comparisons: int
+
+
+def z_statistics(comparisons: pd.DataFrame, *, unit: Sequence[str] = ("doc",)) -> pd.DataFrame:
+    """Return of each pair of systems two z statistics: of the mean difference of scores, and of wins minus losses.
+
+    comparisons: with ``score_a`` and ``score_b``. unit: what is independent; both errors are those of sums over units
+    (Liang & Zeger 1986). Pairs that fewer than five units compare are left out. Columns system_a, system_b, n, scores,
+    wins (z), ties (share).
+    """
+    table = _in_order(comparisons)
+    won = table["preference"].map({"a": 1.0, "b": -1.0, "tie": 0.0})
+    table = table.assign(gap=table["score_a"] - table["score_b"], won=won, tie=won == 0, n=1)
+    sums = table.groupby(["system_a", "system_b", *unit], observed=True)[["gap", "won", "tie", "n"]].sum()
+    rows = []
+    for pair, own in sums.groupby(level=[0, 1]):
+        n = own["n"].sum()
+        if len(own) >= 5:
+            rows.append((*pair, int(n), _z(own["gap"], own["n"]), _z(own["won"], own["n"]), own["tie"].sum() / n))
+    return pd.DataFrame(rows, columns=["system_a", "system_b", "n", "scores", "wins", "ties"])
+
+
+def _z(sums: pd.Series, size: pd.Series) -> float:
+    """Return a mean over its standard error, units being independent."""
+    mean = sums.sum() / size.sum()
+    error = np.sqrt(((sums - mean * size) ** 2).sum() * len(sums) / (len(sums) - 1)) / size.sum()
+    return float(mean / error) if error > 0 else 0.0
+
+
+def efficiency(ratings: pd.DataFrame, *, tie: float = 0.0, unit: Sequence[str] = ("doc",)) -> Worth:
+    """Estimate what a comparison is worth beside two scores, by turning a campaign's scores into comparisons.
+
+    ratings: one person's scores of several systems' translations of a segment make comparisons. tie: see
+    ``compared.of_scores``. The efficiency is the ratio, over pairs of systems, of squared z statistics less the 1 that
+    chance gives each: certainty grows with the number of judgements, so that .5 means twice as many. The interval, of
+    the ratio's logarithm, leaves out one system at a time; it is NaN where that leaves nothing beyond chance. Source:
+    Pitman's relative efficiency (Lehmann 1999, section 3.4), here of real judgements. Caveat: people who are asked for
+    a preference may look closer than those who give two scores; then comparisons are worth more than this. Raises
+    DataError where no pair differs by more than chance.
+    """
+    found = compared.of_scores(ratings, tie=tie, together=())
+    table = z_statistics(found, unit=unit)
+    systems = sorted({*table["system_a"], *table["system_b"]})
+    ratio = _ratio(table)
+    if not np.isfinite(ratio):
+        raise DataError("No two systems differ by more than chance, so that nothing tells what a comparison is worth.")
+    without = [_ratio(table[table["system_a"].ne(name) & table["system_b"].ne(name)]) for name in systems]
+    kept = [one for one in without if np.isfinite(one)]
+    # Of the logarithm, for a ratio is never negative, and twice as much is as far from one as half.
+    inside = ratio > 0 and min(kept, default=0.0) > 0 and len(kept) > 2
+    low, high = np.exp(jackknife_interval(float(np.log(ratio)), np.log(kept))) if inside else (np.nan, np.nan)
+    agree = float((np.sign(table["scores"]) == np.sign(table["wins"])).mean())
+    ties = float(found["preference"].eq("tie").mean())
+    return Worth(ratio, float(low), float(high), ties, agree, len(systems), len(found))
+
+
+def _ratio(table: pd.DataFrame) -> float:
+    """Return the ratio of what is left of squared z statistics without chance."""
+    scores, wins = (float((table[name] ** 2 - 1).sum()) for name in ("scores", "wins"))
+    return wins / scores if scores > len(table) else np.nan

@@ -1,0 +1,344 @@
+"""What judging two translations side by side changes, and what preferences follow: the study of preferences.
+
+Pairs are those that stood on one screen. Judged one by one, the same two translations make the pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data import compared
+from evalkit.data.provenance import fact, like
+from evalkit.data.schemas import ITEM, SEGMENT
+from evalkit.human import preferences
+from evalkit.human.preferences import Fitted, Worth, drawable
+from evalkit.stats.terms import join_names
+from evalkit.stats.widths import Part, combine, redraw
+
+_KEY = [*SEGMENT, "annotator"]
+#: The measures of pairs, of what each is told.
+PAIRED = (
+    "penalty of a translation",
+    "errors marked in a translation",
+    "pairs with equal scores, %",
+    "distance of the two scores",
+    "distance of systems' means",
+    "the same, % of the spread",
+)
+#: The measures of marks that could have been made in two translations.
+MARKED = ("marks found again, same screen, %", "marks found again, other screens, %")
+_SHORTEST = 3  # letters of a stretch that is looked for in the other text
+_FEWEST = 20  # choices in which a label has to tell
+
+
+def pairs(ratings: pd.DataFrame, screens: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per pair of judgements of one person: doc, segment, annotator, pair, a, b (scores), errors of both.
+
+    ratings: with ``errors``, the number of marks. screens: system, against of what stood on one screen, each pair in
+    both orders. Where ratings have ``against``, the judgements of one screen make the pair.
+    """
+    if "against" not in ratings:
+        ratings = ratings.merge(screens[["system", "against"]].drop_duplicates(), on="system")
+    own = ratings[[*_KEY, "system", "against", "score", "errors"]]
+    turned = own.rename(columns={"system": "against", "against": "system", "score": "b", "errors": "theirs"})
+    found = own[own["system"] < own["against"]].merge(turned, on=[*_KEY, "system", "against"])
+    found = found.assign(pair=found["system"] + " | " + found["against"], errors=found["errors"] + found["theirs"])
+    return found.rename(columns={"score": "a"})[[*_KEY, "pair", "a", "b", "errors"]]
+
+
+def found_again(
+    spans: pd.DataFrame, texts: Mapping[tuple[str, str, str], str], ratings: pd.DataFrame, screens: pd.DataFrame
+) -> pd.DataFrame:
+    """Return a row per mark whose words stand in another translation that the same person judged: was it marked there?
+
+    spans: marks with ``start`` and ``end`` in the translation. texts: (system, doc, segment) -> translation. ratings:
+    who judged what. screens: system, against. Columns doc, segment, annotator, system, other, ``same`` (did the two
+    stand, or could they stand, on one screen), ``again`` (1 where a mark of the other touches the same words).
+    Of Song et al. 2025 only the idea is known here, the consistency of marks between translations: their definition may
+    differ. Marks of fewer than three letters, such as punctuation, are left out, as are marks in the source.
+    """
+    screen = ["hit"] if "hit" in ratings else []
+    marked = [*_KEY, "system", *screen]
+    spans = spans[spans["side"].astype(str).eq("target") & spans["start"].notna() & (spans["end"] > spans["start"])]
+    marks = spans[[*marked, "start", "end"]].astype(dict.fromkeys(marked, "str"))
+    there = {key: own[["start", "end"]].to_numpy(int) for key, own in marks.groupby(marked)}
+    judged = ratings[marked].astype("str").drop_duplicates()
+    other = judged.rename(columns={name: f"{name}_other" for name in ["system", *screen]})
+    both = marks.merge(judged, on=marked).merge(other, on=_KEY)
+    both = both[both["system"].ne(both["system_other"])]
+    beside = {*zip(screens["system"], screens["against"])}
+    rows = []
+    for row in both.itertuples():
+        text = texts[row.system_other, row.doc, row.segment]
+        words = texts[row.system, row.doc, row.segment][int(row.start) : int(row.end)].strip()
+        if sum(map(str.isalpha, words)) < _SHORTEST or words not in text:
+            continue
+        place = text.index(words)
+        key = (row.doc, row.segment, row.annotator, row.system_other, *([row.hit_other] if screen else []))
+        hit = any(begin < place + len(words) and stop > place for begin, stop in there.get(key, ()))
+        same = row.hit == row.hit_other if screen else (row.system, row.system_other) in beside
+        rows.append((row.doc, row.segment, row.annotator, row.system, row.system_other, same, float(hit)))
+    return pd.DataFrame(rows, columns=[*_KEY, "system", "other", "same", "again"])
+
+
+def measures(
+    one_by_one: tuple[pd.DataFrame, pd.DataFrame],
+    side_by_side: tuple[pd.DataFrame, pd.DataFrame],
+    *,
+    resamples: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Return measure, pointwise, side_by_side, low, high (the 95 % interval of the difference) and ``drawn``.
+
+    Each of the two is what ``pairs`` and ``found_again`` return. Documents are drawn for both at once, people of either
+    by themselves, where there are several; drawn names the ways to judge whose people were, for the interval says
+    nothing of how others differ.
+    """
+    ways, parts = {"one by one": one_by_one, "side by side": side_by_side}, []
+    for name, tables in ways.items():
+        for rows, statistic in zip(tables, (_of_pairs, _of_marks)):
+            columns = {"documents": "doc", name: "annotator"}
+            units = {kind: rows[column].astype("str").to_numpy() for kind, column in columns.items()}
+            parts.append(Part(statistic(rows), units, len(rows)))
+    drawn, found = redraw(parts, resamples=resamples, seed=seed), []
+    for names, one, two in ((PAIRED, drawn[0], drawn[2]), (MARKED, drawn[1], drawn[3])):
+        low, high = combine([two, one], [1, -1]).interval()
+        found += zip(names, one.estimate, two.estimate, low, high)
+    people = [name for name, (paired, _) in ways.items() if paired["annotator"].nunique() > 1]
+    table = pd.DataFrame(found, columns=["measure", "pointwise", "side_by_side", "low", "high"])
+    return table.assign(drawn=" and ".join(people))
+
+
+def _of_pairs(paired: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray]:
+    """Compute ``PAIRED`` where rows count several times: (batch, rows) -> (batch, 6)."""
+    a, b = paired["a"].to_numpy(float), paired["b"].to_numpy(float)
+    gap = a - b
+    plain = np.stack([-(a + b) / 2, paired["errors"] / 2, 100.0 * (np.abs(gap) < 1e-9), np.abs(gap)], axis=1)
+    which = pd.get_dummies(paired["pair"]).to_numpy(float)
+
+    def statistic(times: np.ndarray) -> np.ndarray:
+        means = times @ plain / times.sum(axis=1, keepdims=True)
+        size = np.maximum(times @ which, 1e-12)
+        mean = times @ (which * gap[:, None]) / size
+        spread = np.sqrt(np.maximum(times @ (which * gap[:, None] ** 2) / size - mean**2, 1e-12))
+        apart = np.abs(mean)
+        return np.column_stack([means, apart.mean(axis=1), 100 * (apart / spread).mean(axis=1)])
+
+    return statistic
+
+
+def _of_marks(again: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray]:
+    """Compute ``MARKED``: (batch, rows) -> (batch, 2)."""
+    hit, same = again["again"].to_numpy(float), again["same"].to_numpy(bool)
+    which = np.stack([same, ~same], axis=1).astype(float)
+
+    def statistic(times: np.ndarray) -> np.ndarray:
+        return 100 * (times @ (which * hit[:, None])) / np.maximum(times @ which, 1e-12)
+
+    return statistic
+
+
+def changed(
+    side: pd.DataFrame,
+    side_spans: pd.DataFrame,
+    single: pd.DataFrame,
+    single_spans: pd.DataFrame,
+    outputs: pd.DataFrame,
+    *,
+    resamples: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Return ``measures`` of MQM side by side against MQM of the same texts one by one.
+
+    side, side_spans: ``wmt23-side-by-side`` and its spans. single, single_spans: ``wmt23-mqm`` and its spans. outputs:
+    ``wmt23-outputs``.
+    """
+    single, marks, shown = (table[table["tgt_lang"].eq("deu")] for table in (single, single_spans, outputs))
+    single = single[pd.MultiIndex.from_frame(single[ITEM]).isin(pd.MultiIndex.from_frame(side[ITEM]))]
+    number = marks.groupby(ITEM, observed=True).size()
+    single = single.assign(errors=number.reindex(pd.MultiIndex.from_frame(single[ITEM]), fill_value=0).to_numpy())
+    screens = side[["system", "against"]].drop_duplicates()
+    found = []
+    for rated, spans, written in ((single, marks, shown), (side, side_spans, side)):
+        texts = {(row.system, row.doc, row.segment): row.hypothesis for row in written.itertuples()}
+        found.append((pairs(rated, screens), found_again(spans, texts, rated, screens)))
+    return measures(*found, resamples=resamples, seed=seed)
+
+
+def follow(comparisons: pd.DataFrame, *, resamples: int = 1000, seed: int = 7) -> pd.DataFrame:
+    """Return how often the translation with fewer marks was preferred: choices, share, low, high, n, equal.
+
+    comparisons: with ``marks_a`` and ``marks_b`` and ``close`` (a difficult choice). Rows: all, clear and difficult
+    choices. Comparisons with as many marks on either side say nothing and are counted as ``equal``; ties are left out.
+    """
+    close, rows = comparisons["close"], []
+    for name, own in (("all", comparisons), ("clear", comparisons[~close]), ("difficult", comparisons[close])):
+        lead = own["marks_b"] - own["marks_a"]
+        rows.append((name, *_followed(own, lead, resamples, seed), int(lead.eq(0).sum())))
+    return pd.DataFrame(rows, columns=["choices", "share", "low", "high", "n", "equal"])
+
+
+def follow_labels(
+    comparisons: pd.DataFrame, marks: pd.DataFrame, *, resamples: int = 1000, seed: int = 7
+) -> pd.DataFrame:
+    """Return of each label of marks how often the translation with fewer of them was preferred, the most told first.
+
+    marks: ``system``, ``screen`` and ``error_type``. Columns label, marks, share, low, high, n (choices where it
+    tells); labels that tell in fewer than 20 are left out.
+    """
+    counts = marks.groupby(["screen", "system", "error_type"], observed=True).size().unstack(fill_value=0)
+    a, b = (
+        counts.reindex(pd.MultiIndex.from_frame(comparisons[["screen", f"system_{side}"]]), fill_value=0)
+        for side in "ab"
+    )
+    rows = []
+    for name in sorted(counts):
+        lead = pd.Series(b[name].to_numpy() - a[name].to_numpy(), comparisons.index)
+        rows.append((name, int(counts[name].sum()), *_followed(comparisons, lead, resamples, seed)))
+    found = pd.DataFrame(rows, columns=["label", "marks", "share", "low", "high", "n"])
+    return found[found["n"] >= _FEWEST].sort_values("n", ascending=False, ignore_index=True)
+
+
+def _followed(comparisons: pd.DataFrame, lead: pd.Series, resamples: int, seed: int) -> tuple[float, float, float, int]:
+    """Return how often A was preferred where it leads, and B where it does not, with the interval, and of how many."""
+    telling = lead.ne(0) & comparisons["preference"].ne("tie")
+    own = comparisons[telling]
+    fits = (own["preference"].eq("a") == (lead[telling] > 0)).to_numpy(float)[:, None]
+    found = preferences.share_intervals(own, fits, resamples=resamples, seed=seed, units=("documents",))
+    return *(float(one[0]) for one in found), len(own)
+
+
+def tables(
+    laeubli: pd.DataFrame, literary: pd.DataFrame, side: pd.DataFrame, contrastive: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of comparisons that can be ranked, by a name that says whose they are."""
+    found = {
+        f"laeubli {criterion}, {unit}s": like(own, laeubli)
+        for (criterion, unit), own in laeubli.groupby(["criterion", "unit"], sort=True)
+    }
+    found["literary"] = literary
+    both = compared.of_screens(side)
+    for names in preferences.groups(preferences.count(both)):
+        found["side by side " + " ".join(names)] = both[both["system_a"].isin(names)]
+    found["contrastive ESA"] = compared.of_screens(contrastive)
+    return found
+
+
+def ranked(
+    tables: Mapping[str, pd.DataFrame], *, ties: str, resamples: int, seed: int
+) -> tuple[pd.DataFrame, dict[str, Fitted]]:
+    """Return data, system, strength, low, high, ``drawn`` (what was drawn anew) of all tables, and the fits."""
+    rows, fits = [], {}
+    for name, own in tables.items():
+        units = drawable(own)
+        found = preferences.standing(own, ties=ties, resamples=resamples, seed=seed, units=units)
+        rows.append(found.table().assign(data=name, drawn=" and ".join(units) or "nothing"))
+        fits[name] = found.fitted
+    return pd.concat(rows, ignore_index=True)[["data", "system", "strength", "low", "high", "drawn"]], fits
+
+
+def fitting(tables: Mapping[str, pd.DataFrame], fits: Mapping[str, Fitted], *, seed: int) -> pd.DataFrame:
+    """Return of each fit how well one scale of strengths, and one rate of ties, hold: freedom, p, effect of units.
+
+    tables: the comparisons of each fit. Beside them dispersion, circles, and those that chance makes.
+    """
+    rows = []
+    for name, own in fits.items():
+        units = preferences.labels(tables[name], drawable(tables[name]))
+        good, round_ = preferences.goodness(own, units=units), preferences.circles(own, seed=seed)
+        rows.append(
+            {
+                "data": name,
+                "systems": len(own.cells.systems),
+                "pairs": len({*zip(own.cells.one, own.cells.other)}),
+                "comparisons": int(own.cells.counts.sum()),
+                **{name: getattr(good.strengths, name) for name in ("freedom", "p", "effect")},
+                **{f"ties_{name}": getattr(good.ties, name) for name in ("freedom", "p", "effect")},
+                "dispersion": good.dispersion,
+                "triples": round_.triples,
+                "circles": len(round_.found),
+                "by_chance": round_.expected,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def worths(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return what scores of campaigns say as comparisons, and what a comparison is worth beside two scores.
+
+    Columns data, judgements, alone (judgements with none beside them), groups (of systems that were compared), those of
+    ``preferences.Worth``, and ``why`` where the worth cannot be told.
+    """
+    rows = []
+    for name, own in campaigns.items():
+        found = compared.of_scores(own, together=())
+        alone = fact(found, "alone", by="compared.of_scores")
+        row = {"data": name, "judgements": len(own), "alone": alone}
+        row["groups"] = len(preferences.groups(preferences.count(found)))
+        try:
+            rows.append(row | preferences.efficiency(own)._asdict() | {"why": ""})
+        except DataError as problem:
+            rows.append(row | dict.fromkeys(Worth._fields, np.nan) | {"why": str(problem)})
+    return pd.DataFrame(rows)
+
+
+def headline(measures: pd.DataFrame) -> str:
+    """Say how often marks are found again either way, and what the interval leaves out. measures: ``changed``."""
+    again = _measure(measures, "marks found again, same")
+    left = [way for way in ("one by one", "side by side") if way not in again["drawn"]]
+    if left:
+        verdict = f"No interval takes in how raters {' and '.join(left)} differ, so screen and raters stay mixed."
+    elif again["low"] > 0 or again["high"] < 0:
+        verdict = "This difference is clear."
+    else:
+        verdict = "We cannot tell this difference from chance."
+    return (
+        "Words that two translations share, marked in one, were marked in the other in "
+        f"{again['side_by_side']:.0f} % of cases side by side, in {again['pointwise']:.0f} % one by one. {verdict}"
+    )
+
+
+def sure(measures: pd.DataFrame) -> str:
+    """Say how sure the change is. measures: ``changed``."""
+    again = _measure(measures, "marks found again, same")
+    return (
+        f"Marks found again on the same screen: {again['side_by_side'] - again['pointwise']:+.0f} points, 95 % "
+        f"interval {again['low']:+.0f} to {again['high']:+.0f}, drawing documents"
+        f"{f' and raters {drawn}' if (drawn := again['drawn']) else ''}. "
+        "One by one and side by side were judged by other people at other times."
+    )
+
+
+def steps(measures: pd.DataFrame, answers: pd.DataFrame, literary: pd.DataFrame, parts: int) -> list[str]:
+    """Say what to do. measures: ``changed``. answers: of ``laeubli``. literary: ``follow``. parts: groups."""
+    same, other = (_measure(measures, f"marks found again, {one}")["side_by_side"] for one in ("same", "other"))
+    advice = "put translations on one screen" if same > other else "one screen did not help"
+    won = answers[answers["criterion"].eq("adequacy") & answers["answer"].eq("a")].set_index("unit")["share"]
+    choices = (literary["n"] + literary["equal"]).set_axis(literary["choices"])
+    return [
+        f"Where marks should mean the same, {advice}: the same raters, marking words in one translation that another "
+        f"shares, marked them there, too, in {same:.0f} % of cases on one screen, in {other:.0f} % on different ones.",
+        "Show whole documents where a person's translation competes: of sentences it was preferred for adequacy in "
+        f"{100 * won['sentence']:.0f} %, of documents in {100 * won['document']:.0f} %.",
+        "Link all systems through others: what was never compared, even through others, cannot be ranked by any "
+        f"model ({parts} groups here, where five fixed screens were used).",
+        f"Offer ties: where none could be answered, {100 * choices['difficult'] / choices['all']:.0f} % of choices "
+        "were called difficult.",
+    ]
+
+
+def scale(fits: pd.DataFrame) -> str:
+    """Say of which data one scale of strengths, or one rate of ties, does not hold. fits: ``fitting``."""
+    said = []
+    for what, p in (("one scale of strengths", "p"), ("one rate of ties", "ties_p")):
+        bad = join_names(fits.loc[fits[p] < 0.05, "data"]) or "none"
+        said.append(f"Of {fits[p].notna().sum()} of {len(fits)} tables that can contradict {what}: {bad} (p < 0.05).")
+    return " ".join(said)
+
+
+def _measure(measures: pd.DataFrame, start: str) -> pd.Series:
+    return measures[measures["measure"].str.startswith(start)].iloc[0]
