@@ -28,7 +28,7 @@ from evalkit.campaign.design.texts import read_texts
 from evalkit.data import designs
 from evalkit.data.importing import import_campaign
 from evalkit.human import context, preferences
-from evalkit.human.annotators.quality_control import quality_pairs
+from evalkit.human.annotators import quality_pairs
 from evalkit.reports import cli
 
 

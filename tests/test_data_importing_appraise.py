@@ -10,7 +10,7 @@ from evalkit import DataError
 from evalkit.campaign.opening import from_ratings
 from evalkit.campaign.people.agreement import every_two, measure_agreement
 from evalkit.data.appraise import documents
-from evalkit.human.annotators.quality_control import quality_pairs
+from evalkit.human.annotators import quality_pairs
 
 pytestmark = pytest.mark.usefixtures("own_salt")
 

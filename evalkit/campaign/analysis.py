@@ -24,7 +24,7 @@ from evalkit.campaign.systems.errors import Errors, count_errors
 from evalkit.campaign.systems.normalization import Normalization, normalize_scores
 from evalkit.campaign.systems.ranking import Ranking, rank_pairs, rank_systems
 from evalkit.campaign.systems.steering import NOT_STEERED, Steering, weigh_steered
-from evalkit.human.annotators import Rule
+from evalkit.human.screening import Rule
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from evalkit.campaign.people import context
 from evalkit.campaign.people.agreement import Agreement
 from evalkit.campaign.people.annotators import Screening
 from evalkit.campaign.people.quality import FEWEST_DEGRADED
-from evalkit.human.annotators import Rule
+from evalkit.human.screening import Rule
 from evalkit.stats.terms import join_names, pluralize
 
 #: Fewest items shown twice that tell whether annotators are steady.

@@ -19,8 +19,8 @@ from evalkit.campaign.people.calibration import RAW, Calibration
 from evalkit.campaign.people.quality import FEWEST_DEGRADED, QualityControl
 from evalkit.campaign.planning.more import Plan
 from evalkit.campaign.systems.ranking import Ranking
-from evalkit.human.annotators import Rule
 from evalkit.human.ranking import rules
+from evalkit.human.screening import Rule
 from evalkit.stats.terms import join_names, pluralize
 
 

@@ -10,7 +10,7 @@ from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
-from evalkit.human.annotators.consistency import repeat_differences
+from evalkit.human.annotators import repeat_differences
 
 #: Fewest degraded items for an annotator to fail by.
 FEWEST_DEGRADED = 5

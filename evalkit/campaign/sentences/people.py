@@ -13,8 +13,8 @@ from evalkit.campaign.people.context import FEWEST, MARGIN, Context, Equivalence
 from evalkit.campaign.people.quality import QualityControl
 from evalkit.campaign.sentences.say import lacking, say
 from evalkit.data.provenance import source_of
-from evalkit.human.annotators import Rule
 from evalkit.human.calibration import FORMS
+from evalkit.human.screening import Rule
 from evalkit.stats.terms import join_names, pluralize
 
 #: What a profile lacks, and what to collect for it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +13,17 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.annotators.consistency import FEWEST_SHARED, beside_others, repeat_differences
-from evalkit.human.annotators.pace import seconds_taken
-from evalkit.human.annotators.quality_control import paired_t, quality_pairs, signed_rank
-from evalkit.human.annotators.usage import in_outer_tenths
+from evalkit.human.annotators import (
+    FEWEST_SHARED,
+    beside_others,
+    everyone,
+    in_outer_tenths,
+    paired_t,
+    quality_pairs,
+    repeat_differences,
+    seconds_taken,
+    wilcoxon,
+)
 from evalkit.stats import inference
 from evalkit.stats.correlation import spearman
 
@@ -40,56 +47,53 @@ RULES = (
 class Measure:
     """What to draw anew (``units``: ratings -> pair, annotator and values) and what to compute from the values drawn.
 
-    statistic: values of one annotator, resamples × units × columns -> resamples. fewest: units needed.
+    statistic: columns of one annotator's values, each (resamples, units) -> (resamples,). fewest: units needed.
     """
 
-    units: Callable[[pd.DataFrame], pd.DataFrame]
-    statistic: Callable[[np.ndarray], np.ndarray]
     meaning: str
+    units: Callable[[pd.DataFrame], pd.DataFrame]
+    statistic: Callable[..., np.ndarray]
     fewest: int = 1
+
+    def of(self, stack: np.ndarray) -> np.ndarray:
+        """Compute the measure of resamples × units × columns: (resamples,), missing of too few units."""
+        if stack.shape[1] < self.fewest:
+            return np.full(len(stack), np.nan)
+        return np.asarray(self.statistic(*np.moveaxis(stack, -1, 0)), float)
 
 
 def _judgements(ratings: pd.DataFrame) -> pd.DataFrame:
-    return with_pair(ratings)[["pair", "annotator", "score"]]
+    return with_pair(ratings)[[*_WHO, "score"]]
 
 
 def _ends(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Mark the scores in the lowest or the highest tenth of the table's scale."""
     return _judgements(ratings).assign(score=in_outer_tenths(ratings).astype(float))
 
 
 def _shared(ratings: pd.DataFrame) -> pd.DataFrame:
-    return beside_others(ratings).dropna(subset="others")[["pair", "annotator", "score", "others"]]
+    return beside_others(ratings).dropna(subset="others")[[*_WHO, "score", "others"]]
 
 
-def _distinct(stack: np.ndarray) -> np.ndarray:
-    return 1.0 + (np.diff(np.sort(stack[..., 0], axis=1), axis=1) > 0).sum(axis=1)
+def _distinct(values: np.ndarray) -> np.ndarray:
+    return 1.0 + (np.diff(np.sort(values, axis=1), axis=1) > 0).sum(axis=1)
 
 
-def _spearman(stack: np.ndarray) -> np.ndarray:
-    return spearman(stack[..., 0], stack[..., 1])
-
-
-#: What a rule can be about: names as in ``profiles``.
+#: What a rule can be about: names as in ``annotators.profiles``.
 MEASURES = {
-    "unique_scores": Measure(_judgements, _distinct, "number of distinct scores"),
-    "mean": Measure(_judgements, lambda s: s[..., 0].mean(axis=1), "mean score, points"),
-    "sd": Measure(_judgements, lambda s: s[..., 0].std(axis=1, ddof=1), "standard deviation of scores, points", 2),
+    "unique_scores": Measure("number of distinct scores", _judgements, _distinct),
+    "mean": Measure("mean score, points", _judgements, lambda x: x.mean(axis=1)),
+    "sd": Measure("standard deviation of scores, points", _judgements, lambda x: x.std(axis=1, ddof=1), 2),
     "at_ends": Measure(
-        _ends, lambda s: s[..., 0].mean(axis=1), "share of scores in the lowest or the highest tenth of the scale"
+        "share of scores in the lowest or the highest tenth of the scale", _ends, lambda x: x.mean(axis=1)
     ),
     "median_abs_diff": Measure(
-        repeat_differences, lambda s: np.median(s[..., 0], axis=1), "median difference on repeats, points"
+        "median difference on repeats, points", repeat_differences, lambda x: np.median(x, axis=1)
     ),
-    "max_abs_diff": Measure(
-        repeat_differences, lambda s: s[..., 0].max(axis=1), "largest difference on repeats, points"
-    ),
-    "with_others": Measure(_shared, _spearman, "rank correlation with the mean of the others", FEWEST_SHARED),
-    "seconds": Measure(seconds_taken, lambda s: np.median(s[..., 0], axis=1), "median seconds a judgement"),
-    "qc_p": Measure(quality_pairs, paired_t, "p-value (t) of degraded items against their originals", 2),
-    "qc_wilcoxon": Measure(
-        quality_pairs, signed_rank, "p-value (signed rank) of degraded items against their originals"
-    ),
+    "max_abs_diff": Measure("largest difference on repeats, points", repeat_differences, lambda x: x.max(axis=1)),
+    "with_others": Measure("rank correlation with the mean of the others", _shared, spearman, FEWEST_SHARED),
+    "seconds": Measure("median seconds a judgement", seconds_taken, lambda x: np.median(x, axis=1)),
+    "qc_p": Measure("p-value (t) of degraded items against their originals", quality_pairs, paired_t, 2),
+    "qc_wilcoxon": Measure("p-value (signed rank) of degraded items against their originals", quality_pairs, wilcoxon),
 }
 
 
@@ -151,11 +155,10 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
     rules: texts such as ``sd < 5``; measures are the keys of ``MEASURES``, defined as in ``profiles``. Returns pair,
     annotator, rule, measure, value, threshold, flagged, and unknown, where the measure is missing: that flags nobody.
     """
-    everyone = with_pair(ratings).groupby(_WHO).size().index
-    parts = []
+    parts, people = [], everyone(ratings)
     for rule in _read(rules):
-        values = np.array([_value(rule.measure, stack) for stack in _stacks(ratings, rule.measure, everyone)])
-        part = pd.DataFrame({"rule": str(rule), "measure": rule.measure, "value": values}, index=everyone)
+        values = np.concatenate([MEASURES[rule.measure].of(stack) for stack in _stacks(ratings, rule, people)])
+        part = pd.DataFrame({"rule": str(rule), "measure": rule.measure, "value": values}, index=people)
         parts.append(part.assign(threshold=rule.threshold, flagged=rule.holds(values), unknown=np.isnan(values)))
     return pd.concat(parts).reset_index()
 
@@ -196,31 +199,17 @@ def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: in
     as many annotators leave at random (``resamples`` draws).
     Caveat: a rule that looks at agreement raises it by construction; the interval does not correct for that.
     """
-    rng = np.random.default_rng(seed)
+    rng, rows = np.random.default_rng(seed), []
     old, new = (with_pair(table[table["item_type"].ne("degraded")]) for table in (before, after))
-    rows = []
     for pair, table in old.groupby("pair"):
-        kept = new[new["pair"] == pair]
-        who = table["annotator"].unique()
-        stay = kept["annotator"].nunique()
-        items, people, scores = _coded(table)
-        draws = [_alpha(items, scores, np.isin(people, rng.permutation(len(who))[:stay])) for _ in range(resamples)]
-        defined = np.array(draws)[np.isfinite(draws)]
-        low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
-        last, _, final = _coded(kept)
-        rows.append(
-            {
-                "pair": pair,
-                "annotators_before": len(who),
-                "annotators_after": stay,
-                "judgements_before": len(table),
-                "judgements_after": len(kept),
-                "alpha_before": _alpha(items, scores),
-                "alpha_after": _alpha(last, final),
-                "random_low": float(low),
-                "random_high": float(high),
-            }
-        )
+        kept, scores = new[new["pair"] == pair], _matrix(table)
+        people, stay = scores.shape[1], kept["annotator"].nunique()
+        draws = np.array([_alpha(scores[:, rng.permutation(people)[:stay]]) for _ in range(resamples)])
+        low, high = inference.defined_interval(draws[:, None]) if resamples else np.full((2, 1), np.nan)
+        row = {"pair": pair, "annotators_before": people, "annotators_after": stay}
+        row |= {"judgements_before": len(table), "judgements_after": len(kept)}
+        row |= {"alpha_before": _alpha(scores), "alpha_after": _alpha(_matrix(kept))}
+        rows.append(row | {"random_low": float(low[0]), "random_high": float(high[0])})
     return pd.DataFrame(rows)
 
 
@@ -237,21 +226,18 @@ def stability(
     A share near 0 or 1 is a firm decision, one near 0.5 is a coin's toss.
     Caveat: judgements are drawn one by one; those of one document are alike, so true decisions are less firm.
     """
-    everyone = with_pair(ratings).groupby(_WHO).size().index
-    rng = np.random.default_rng(seed)
-    parts = []
+    rng, parts, people = np.random.default_rng(seed), [], everyone(ratings)
     for rule in _read(rules):
-        rows = []
-        for stack in _stacks(ratings, rule.measure, everyone):
-            value = _value(rule.measure, stack)
+        measure, rows = MEASURES[rule.measure], []
+        for stack in _stacks(ratings, rule, people):
+            [value] = measure.of(stack)
             drawn = np.full(1, np.nan)
             if np.isfinite(value):
-                statistic = MEASURES[rule.measure].statistic
-                drawn = inference.bootstrap(stack[0], statistic, resamples=resamples, seed=rng)
+                drawn = inference.bootstrap(stack[0], measure.of, resamples=resamples, seed=rng)
             defined = drawn[np.isfinite(drawn)]
-            share = rule.holds(defined).mean() if len(defined) else np.nan
-            rows.append((value, share, defined.mean() if len(defined) else np.nan))
-        part = pd.DataFrame(rows, columns=["value", "share", "mean"], index=everyone).assign(rule=str(rule))
+            share, mean = (rule.holds(defined).mean(), defined.mean()) if len(defined) else (np.nan, np.nan)
+            rows.append((value, share, mean))
+        part = pd.DataFrame(rows, columns=["value", "share", "mean"], index=people).assign(rule=str(rule))
         parts.append(part.assign(flagged=rule.holds(part["value"]), unknown=part["value"].isna()))
     names = ["pair", "annotator", "rule", "value", "flagged", "share", "mean", "unknown"]
     return pd.concat(parts).reset_index()[names]
@@ -263,38 +249,28 @@ def _read(rules: Sequence[Rule | str]) -> list[Rule]:
     return [Rule.parse(rule) for rule in rules]
 
 
-def _stacks(ratings: pd.DataFrame, measure: str, everyone: pd.MultiIndex) -> Iterable[np.ndarray]:
-    """Yield what a measure is computed from, annotator by annotator: a stack of one, 1 × units × columns."""
-    units = MEASURES[measure].units(ratings)
-    columns = [name for name in units.columns if name not in _WHO]
-    place = everyone.get_indexer(pd.MultiIndex.from_frame(units[_WHO]))
+def _stacks(ratings: pd.DataFrame, rule: Rule, people: pd.MultiIndex) -> Iterator[np.ndarray]:
+    """Yield what a rule's measure is computed from, annotator by annotator: a stack of one, 1 × units × columns."""
+    units = MEASURES[rule.measure].units(ratings).set_index(_WHO)
+    place = people.get_indexer(units.index)
     order = np.argsort(place, kind="stable")
-    values, ends = units[columns].to_numpy(float)[order], np.searchsorted(place[order], np.arange(len(everyone) + 1))
+    values, ends = units.to_numpy(float)[order], np.searchsorted(place[order], np.arange(len(people) + 1))
     return (values[start:end][None] for start, end in itertools.pairwise(ends))
 
 
-def _value(measure: str, stack: np.ndarray) -> float:
-    found = MEASURES[measure]
-    return float(found.statistic(stack)[0]) if stack.shape[1] >= found.fewest else np.nan
+def _matrix(table: pd.DataFrame) -> np.ndarray:
+    """Return items × annotators, as they come first; an annotator's scores of one item become their mean."""
+    item = [*ITEM, table["item_type"].eq("reference")]
+    wide = table.groupby([*item, "annotator"])["score"].mean().unstack("annotator")
+    return wide[table["annotator"].unique()].to_numpy()
 
 
-def _coded(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Number the items and annotators of one language pair; an annotator's scores of one item become their mean."""
-    item = table.groupby([*ITEM, table["item_type"].eq("reference")]).ngroup()
-    person = pd.factorize(table["annotator"])[0]
-    once = table["score"].groupby([item.to_numpy(), person]).mean()
-    return once.index.get_level_values(0).to_numpy(), once.index.get_level_values(1).to_numpy(), once.to_numpy()
-
-
-def _alpha(items: np.ndarray, scores: np.ndarray, kept: np.ndarray | None = None) -> float:
+def _alpha(scores: np.ndarray) -> float:
     """Return Krippendorff's alpha for interval data from sums; the quick way for many subsets of annotators."""
-    if kept is not None:
-        items, scores = items[kept], scores[kept]
-    n = np.bincount(items)
-    there = n[items] > 1
-    items, scores = items[there], scores[there] - (scores[there].mean() if there.any() else 0)
-    n, total, square = (np.bincount(items, weights) for weights in (None, scores, scores**2))
-    more = n > 1
-    observed = ((n * square - total**2)[more] / (n[more] - 1)).sum()
+    n = np.isfinite(scores).sum(axis=1)
+    n, scores = n[n > 1], scores[n > 1]
+    scores = scores - (np.nanmean(scores) if len(scores) else 0)
+    total, square = np.nansum(scores, axis=1), np.nansum(scores**2, axis=1)
+    observed = ((n * square - total**2) / (n - 1)).sum()
     expected = (n.sum() * square.sum() - total.sum() ** 2) / max(n.sum() - 1, 1)
-    return 1 - observed / expected if expected > 0 else np.nan
+    return float(1 - observed / expected) if expected > 0 else np.nan

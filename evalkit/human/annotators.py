@@ -1,0 +1,648 @@
+r"""Annotators: who did what, how each uses the scale, how steady, how fast and how much like the others they are.
+
+All functions take a ratings table (see ``evalkit.data.schemas``) and work within each language pair. What screens
+annotators by such measures stands in ``evalkit.human.screening``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data.provenance import scale_of
+from evalkit.data.schemas import ITEM, with_pair
+from evalkit.stats.correlation import ratio, spearman
+from evalkit.stats.inference import adjust, signed_rank
+
+_WHO = ["pair", "annotator"]
+#: The seven tick marks of WMT's DA+SQM slider, on its scale from 0 to 100 (Kocmi et al. 2022).
+SQM_TICKS = tuple(100 * step / 6 for step in range(7))
+#: The five tick marks of the sliders of earlier years and of Mechanical Turk (Knowles & Lo 2024, section 4.1).
+FIVE_TICKS = (0.0, 25.0, 50.0, 75.0, 100.0)
+#: Numbers of ticks, ends included, that are tried: steps of 25, 16.7, 10, 8.3 and 5 on a scale from 0 to 100.
+GRIDS = (5, 7, 11, 13, 21)
+_SMOOTH = 8.0  # standard deviation in points of the kernel of f: wide enough to hide every grid but the coarsest
+_SCATTER = 0.7  # standard deviation in points around a tick in c
+_RHO = np.linspace(0, 0.99, 34)
+_ALPHA = 0.05  # what a grid's adjusted p-value must be below
+#: Items shared with others below which no correlation with them is made.
+FEWEST_SHARED = 10
+#: What is compared between two sets of scores: range, shape, steps of the scale.
+USES = ("min", "max", "mean", "sd", "skewness", "at_ends", "unique_scores", "on_marks")
+#: Longest time without a sign of life, a judgement begun or ended, that counts as work; seconds.
+PAUSE = 600
+#: Least share of those near the limit of quality control who fail, if nobody was removed; see ``removed``.
+SHARE = 0.25
+
+
+def everyone(ratings: pd.DataFrame) -> pd.MultiIndex:
+    """List the annotators of each language pair: an index of pair, annotator."""
+    return with_pair(ratings).groupby(_WHO).size().index
+
+
+def accounts(ratings: pd.DataFrame, additional: pd.DataFrame, *, complete_at: int) -> pd.DataFrame:
+    """List who took part in a calibration: judgements given, additional HITs done, and whether to keep them.
+
+    ratings: calibration items, one row per judgement. additional: one row per additional HIT, columns hit, annotator.
+    complete_at: judgements in a complete calibration HIT.
+    Returns pair, annotator, judgements, additional_hits, complete, kept; ``kept`` asks for a complete calibration HIT
+    and at least one additional HIT, as Knowles & Lo 2024 do (section 3.6).
+    """
+    done = with_pair(ratings).groupby(_WHO).size().rename("judgements").reset_index()
+    done["additional_hits"] = done["annotator"].map(additional.groupby("annotator")["hit"].nunique()).fillna(0)
+    done["additional_hits"] = done["additional_hits"].astype(int)
+    done["complete"] = done["judgements"] == complete_at
+    done["kept"] = done["complete"] & (done["additional_hits"] > 0)
+    return done
+
+
+def keep(ratings: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
+    """Keep the judgements of the annotators that ``accounts`` marks as kept; raise DataError when none is left."""
+    kept = listed.loc[listed["kept"], "annotator"]
+    left = ratings[ratings["annotator"].isin(kept)]
+    if left.empty:
+        raise DataError(
+            "No annotator is left: nobody both completed the calibration HIT and did an additional one. "
+            "Check that the mapping belongs to these ratings, and the number of judgements in a complete HIT."
+        )
+    return left.reset_index(drop=True)
+
+
+def contents(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Describe what was annotated per language pair (Knowles & Lo 2024, Table 1).
+
+    Returns pair, triplets (distinct system, snippet, segment), snippets, systems, and the minimum, median and maximum
+    number of distinct segments of a snippet as translated by one system. A snippet is what ``doc`` holds.
+    """
+    items = with_pair(ratings).drop_duplicates(["pair", *ITEM])
+    per_document = items.groupby(["pair", "doc", "system"]).size().groupby("pair").agg(["min", "median", "max"])
+    by_pair = items.groupby("pair")
+    table = by_pair.agg(triplets=("segment", "size"), snippets=("doc", "nunique"), systems=("system", "nunique"))
+    return table.join(per_document.add_prefix("segments_")).reset_index()
+
+
+def shared_snippets(ratings: pd.DataFrame) -> pd.DataFrame:
+    """List the snippets translated by more than one system: pair, doc, systems (sorted, space-separated)."""
+    by_doc = with_pair(ratings).groupby(["pair", "doc"])["system"].unique().map(sorted)
+    return by_doc[by_doc.map(len) > 1].map(" ".join).rename("systems").reset_index()
+
+
+def workload(listed: pd.DataFrame) -> pd.DataFrame:
+    """Summarise who stays and how many additional HITs they did (Knowles & Lo 2024, the annotator half of Table 2).
+
+    listed: the result of ``accounts``. Returns pair, annotators, additional_hits_min, _median, _max (of those kept),
+    incomplete (left out: calibration HIT not finished) and without_additional (left out: finished it, did no other).
+    """
+    kept = listed[listed["kept"]].groupby("pair")["additional_hits"]
+    table = kept.agg(["size", "min", "median", "max"]).add_prefix("additional_hits_")
+    table = table.rename(columns={"additional_hits_size": "annotators"})
+    out = listed.groupby("pair").agg(incomplete=("complete", lambda c: int((~c).sum())), accounts=("kept", "size"))
+    table = table.join(out)
+    table["without_additional"] = table.pop("accounts") - table["annotators"] - table["incomplete"]
+    return table.reset_index()
+
+
+def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
+    """Describe how each annotator uses the scale: its range, its shape, how many of its steps.
+
+    Returns pair, annotator, n, unique_scores, min, max, mean, sd (ddof=1), skewness (Fisher-Pearson, adjusted; negative
+    where a tail of low scores follows a crowd of high ones) and at_ends (share of scores in the lowest and the highest
+    tenth of the scale). scale: its ends; None takes the table's own. Every judgement counts, repeats too. sd is NaN for
+    a single judgement, skewness below three judgements and where all scores are equal.
+    """
+    scores = with_pair(ratings).groupby(_WHO)["score"]
+    table = scores.agg(n="size", unique_scores="nunique", min="min", max="max", mean="mean", sd="std", skewness="skew")
+    ends = ratings.assign(score=in_outer_tenths(ratings, scale=scale))
+    at_ends = with_pair(ends).groupby(_WHO)["score"].mean()
+    return table.assign(skewness=table["skewness"].where(table["sd"] > 0), at_ends=at_ends).reset_index()
+
+
+def in_outer_tenths(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) -> pd.Series:
+    """Tell which scores lie in the lowest or the highest tenth of the scale (None: the table's own).
+
+    >>> in_outer_tenths(pd.DataFrame({"score": [1.0, 3.0, 4.8]}), scale=(1, 5)).tolist()
+    [True, False, True]
+    """
+    low, high = scale_of(ratings, given=scale)
+    tenth = (high - low) / 10
+    return (ratings["score"] <= low + tenth) | (ratings["score"] >= high - tenth)
+
+
+def score_counts(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Count how often each annotator gave each score: pair, annotator, score, judgements."""
+    return with_pair(ratings).groupby(["pair", "annotator", "score"]).size().rename("judgements").reset_index()
+
+
+def bimodality(ratings: pd.DataFrame) -> pd.DataFrame:
+    r"""Compute Sarle's coefficient of bimodality for each annotator: pair, annotator, bimodality (0 to 1).
+
+    .. math:: b = (g_1^2 + 1) \Big/ \left(g_2 + \frac{3 (n-1)^2}{(n-2)(n-3)}\right)
+
+    with the sample's adjusted skewness and excess kurtosis. 5/9 is that of even use of the whole scale; higher values
+    hint at two heaps of scores. Missing below four judgements and where all scores are equal.
+    Source: SAS Institute 1990; Pfister et al. 2013.  Caveat: skewness alone also raises it, so a long tail below a
+    crowd of high scores may pass for two heaps. Look at the picture.
+    """
+    scores = with_pair(ratings).groupby(_WHO)["score"]
+    n, skew, kurtosis = scores.size(), scores.skew(), scores.apply(pd.Series.kurt)
+    value = (skew**2 + 1) / (kurtosis + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3)).where(n > 3))
+    return value.where(scores.nunique() > 1).rename("bimodality").reset_index()
+
+
+def ticks(
+    ratings: pd.DataFrame,
+    *,
+    tick_marks: tuple[float, ...] = SQM_TICKS,
+    within: float = 1.0,
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Measure how much each annotator's scores crowd around a slider's tick marks.
+
+    tick_marks: positions of the ticks on the scale. within: how far from a mark, in points, still counts as on it.
+    scale: its ends, within which tick marks must lie; None takes the table's own.
+    Returns one row per annotator and mark: pair, annotator, mark, share (of the annotator's judgements, 0 to 1).
+    What an annotator who ignored the tick marks would show depends on the shape of their scores; for evenly
+    spread ones it is ``even_share(tick_marks, within=within)``.
+    """
+    low, high = scale_of(ratings, given=scale)
+    if tick_marks and (min(tick_marks) < low or max(tick_marks) > high):
+        raise DataError(
+            f"Tick marks from {min(tick_marks):g} to {max(tick_marks):g} do not fit a scale from {low:g} to {high:g}. "
+            "Pass tick_marks=."
+        )
+    if min(np.diff(tick_marks), default=np.inf) <= 2 * within:
+        raise DataError(
+            f"Tick marks closer than {2 * within:g} points would count a score twice. Use a smaller 'within'."
+        )
+    scores = with_pair(ratings)[["pair", "annotator", "score"]]
+    near = np.abs(scores["score"].to_numpy()[:, None] - np.asarray(tick_marks)) <= within
+    flags = pd.DataFrame(near, columns=pd.Index(tick_marks, name="mark"))
+    shares = flags.groupby([scores["pair"].to_numpy(), scores["annotator"].to_numpy()]).mean()
+    return shares.rename_axis(_WHO).stack().rename("share").reset_index()
+
+
+def discretisation(shares: pd.DataFrame) -> pd.DataFrame:
+    """Say how much of each annotator's scores lies on the marks, and which mark attracts them most.
+
+    shares: the result of ``ticks``. Returns pair, annotator, on_marks (share of judgements, 0 to 1), favourite (a
+    mark's position) and favourite_share, those who lean on the marks most first.
+    """
+    by_annotator = shares.groupby(_WHO)["share"]
+    favourite = shares.loc[by_annotator.idxmax()].set_index(_WHO)
+    favourite = favourite.rename(columns={"mark": "favourite", "share": "favourite_share"})
+    table = by_annotator.sum().rename("on_marks").to_frame().join(favourite)
+    return table.sort_values("on_marks", ascending=False, kind="stable").reset_index()
+
+
+def even_share(*, tick_marks: tuple[float, ...] = SQM_TICKS, within: float = 1.0) -> float:
+    """Return the share of scores that lie on a mark when every whole number from 0 to 100 is equally likely.
+
+    >>> round(even_share(), 3)
+    0.149
+    """
+    scores = np.arange(101)
+    return float((np.abs(scores[:, None] - np.asarray(tick_marks)) <= within).any(axis=1).mean())
+
+
+def scale_grid(
+    ratings: pd.DataFrame,
+    *,
+    candidates: tuple[int, ...] = GRIDS,
+    within: float = 1.0,
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    r"""Test each annotator's scores for each grid of ticks, and name the grid in use.
+
+    For a grid of k ticks from end to end, each tick inside the scale has a cell, all whole numbers nearer to it than to
+    another tick. Whoever uses the scale smoothly spreads their scores of a cell evenly over it, near enough, so the
+    number of scores on the tick is binomial. Three precautions: the ends of the scale do not count, since scores pile
+    up there whatever the grid; nor does the tick that attracts most, since a single heap of scores that happens to lie
+    on a tick is no grid; and p-values are adjusted for all grids and annotators of a language pair (Holm 1979).
+
+    Grids contain one another (every seven-tick grid is half of a thirteen-tick one), so several may pass the test. The
+    one in use is that with the highest likelihood :math:`(1-\rho) f(s) + \rho\, c(s)`, where f is the annotator's
+    smoothed histogram and c puts f's mass on the ticks, scattered by about a point. Finer grids spread that mass over
+    more ticks, and so do not win by containing the coarser one.
+
+    candidates: numbers of ticks, ends included. within: points from a tick that count as on it (less for fine grids:
+    an eighth of the step). Returns pair, annotator, ticks, n (judgements in the cells of its inner ticks), on_ticks
+    (their share on a tick), expected (the share of smooth use), p (one-sided, without the most attractive tick),
+    p_adjusted (Holm, over all rows of the language pair), gain (log-likelihood over smooth use, in nats) and in_use,
+    true of at most one grid per annotator. Judgements nearer to an end of the scale than to an inner tick do not count;
+    scores are rounded to whole numbers. scale: its ends, whole numbers; None takes the table's own.
+    Caveat: judgements are taken as independent; someone who repeats one score in a row is not. Who uses an end of the
+    scale and a single inner tick cannot be told from somebody with a heap there, and has no grid in use; a high
+    ``on_marks`` in ``profiles`` shows them.
+
+    >>> scores = [0, 33, 67, 50, 83, 17, 100, 67, 34, 83, 17, 50] * 4
+    >>> ratings = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": "a", "score": scores})
+    >>> found = scale_grid(ratings, scale=(0, 100))
+    >>> found.loc[found["in_use"], ["ticks", "n", "on_ticks"]].values.tolist()
+    [[7.0, 40.0, 1.0]]
+    """
+    low, high = map(round, scale_of(ratings, given=scale))
+    if min(candidates) < 4:
+        raise DataError("A grid of fewer than 4 ticks has fewer than two inside the scale. Leave it out of candidates.")
+    frame = with_pair(ratings)
+    points = np.arange(low, high + 1)
+    code = (frame["score"].round().astype(int) - low).to_numpy()
+    if (code < 0).any() or (code >= len(points)).any():
+        raise DataError(f"A score lies outside {low}-{high}. Pass your scale=(low, high).")
+    who = frame.groupby(_WHO).ngroup().to_numpy()
+    names = frame.groupby(_WHO).size().index
+    counts = np.bincount(who * len(points) + code, minlength=len(names) * len(points)).reshape(len(names), -1)
+    rows = [_tested(counts, points, ticks, within).assign(ticks=ticks).set_index(names) for ticks in candidates]
+    table = pd.concat(rows).reset_index().sort_values(["pair", "annotator", "ticks"], ignore_index=True)
+    table["p_adjusted"] = table.groupby("pair")["p"].transform(adjust)
+    passed = table["gain"].where((table["p_adjusted"] < _ALPHA) & (table["gain"] > 0), -np.inf)
+    best = passed.groupby([table["pair"], table["annotator"]]).transform("max")
+    table["in_use"] = np.isfinite(passed) & passed.eq(best)
+    return table[["pair", "annotator", "ticks", "n", "on_ticks", "expected", "p", "p_adjusted", "gain", "in_use"]]
+
+
+def _tested(counts: np.ndarray, points: np.ndarray, ticks: int, within: float) -> pd.DataFrame:
+    """Test one grid for all annotators; counts: annotators × whole numbers of the scale."""
+    marks = np.linspace(points[0], points[-1], ticks)
+    step = marks[1] - marks[0]
+    distance = np.abs(points[:, None] - marks)
+    cell = (distance.argmin(axis=1)[:, None] == np.arange(ticks))[:, 1:-1]
+    near = cell & (distance[:, 1:-1] <= min(within, step / 8) + 1e-9)
+    chance = np.divide(near.sum(axis=0), cell.sum(axis=0), out=np.zeros(ticks - 2), where=cell.any(axis=0))
+    in_cell, on_tick = counts @ cell, counts @ near  # annotators × inner ticks
+    excess = on_tick - chance * in_cell
+    kept = np.arange(ticks - 2) != excess.argmax(axis=1)[:, None]
+    n, hits = (in_cell * kept).sum(axis=1), (on_tick * kept).sum(axis=1)
+    rate = ratio((in_cell * kept * chance).sum(axis=1), n)
+    p = np.where(n > 0, stats.binom.sf(hits - 1, n, np.nan_to_num(rate)), 1.0)
+    total = in_cell.sum(axis=1)
+    return pd.DataFrame(
+        {
+            "n": total,
+            "on_ticks": ratio(on_tick.sum(axis=1), total),
+            "expected": ratio((in_cell * chance).sum(axis=1), total),
+            "p": p,
+            "gain": _gain(counts, points, marks[1:-1]),
+        }
+    )
+
+
+def _gain(counts: np.ndarray, points: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """Return how much likelier a mixture with the grid makes each annotator's scores than smooth use alone."""
+    inside = (points > points[0] + 1) & (points < points[-1] - 1)
+    here, kept = points[inside], counts[:, inside].astype(float)
+    smooth = kept @ stats.norm.pdf(here[:, None] - here, scale=_SMOOTH) + 1e-9
+    smooth /= smooth.sum(axis=1, keepdims=True)
+    height = np.array([np.interp(inner, here, row) for row in smooth])
+    comb = height @ stats.norm.pdf(inner[:, None] - here, scale=_SCATTER)
+    comb /= comb.sum(axis=1, keepdims=True)
+    likelihood = [(kept * np.log((1 - rho) * smooth + rho * comb)).sum(axis=1) for rho in _RHO]
+    return np.max(likelihood, axis=0) - likelihood[0]
+
+
+def repeats(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Measure each annotator's consistency on items scored more than once.
+
+    Returns pair, annotator, n (repeated items), median_abs_diff, max_abs_diff (points of the scale); the difference of
+    an item is that between its highest and lowest score. Annotators without repeated items have no row; degraded items
+    do not count, and references count apart from the systems' outputs.
+    Source: Knowles & Lo 2024, section 4.1.  Caveat: with 5 to 7 items, as there, it is an impression only.
+    """
+    difference = repeat_differences(ratings).groupby(_WHO)["difference"]
+    return difference.agg(n="size", median_abs_diff="median", max_abs_diff="max").reset_index()
+
+
+def repeat_differences(ratings: pd.DataFrame) -> pd.DataFrame:
+    """List the items that an annotator scored more than once: pair, annotator, difference (highest - lowest score)."""
+    counted = with_pair(ratings[ratings["item_type"].ne("degraded")])
+    item = [*_WHO, *ITEM, counted["item_type"].eq("reference")]
+    scores = counted.groupby(item)["score"].agg(["size", "min", "max"])
+    again = scores[scores["size"] > 1]
+    return (again["max"] - again["min"]).rename("difference").reset_index()[["pair", "annotator", "difference"]]
+
+
+def two_hits(ratings: pd.DataFrame, *, seed: int = 7) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw two HITs of each annotator who did at least two in a language pair: two tables of ratings.
+
+    Raises DataError without HITs, or where nobody did two.
+    """
+    if "hit" not in ratings:
+        raise DataError("Comparing HITs needs the column hit. Add it, or compare two tables of your own.")
+    done = with_pair(ratings)[[*_WHO, "hit"]].drop_duplicates().sort_values([*_WHO, "hit"], ignore_index=True)
+    done = done.assign(draw=np.random.default_rng(seed).random(len(done))).sort_values([*_WHO, "draw"])
+    done["turn"] = done.groupby(_WHO).cumcount()
+    done = done[done.groupby(_WHO)["turn"].transform("max") > 0]
+    if done.empty:
+        raise DataError("Nobody did two HITs in one language pair: there is nothing to compare.")
+    turn = with_pair(ratings)[[*_WHO, "hit"]].merge(done, on=[*_WHO, "hit"], how="left")["turn"].to_numpy()
+    first, second = (ratings[turn == k].reset_index(drop=True) for k in (0, 1))
+    return first, second
+
+
+def intra_annotator_consistency(
+    first: pd.DataFrame, second: pd.DataFrame, *, tick_marks: tuple[float, ...] = SQM_TICKS
+) -> pd.DataFrame:
+    """Compare how the same annotators use the scale in two sets of scores, such as calibration and additional HITs.
+
+    Returns per language pair and use (see ``USES``; on_marks is the share of scores on the slider's marks) the
+    annotators with both, and Spearman's rho over them with its two-sided p: 1 where whoever is highest in one set is
+    highest in the other. Missing below five annotators. Source: Knowles & Lo 2024, section 4.1, who compare by eye.
+    Caveat: sets of very different size differ in range and distinct scores for that reason alone, though less in rank.
+    """
+    both = [_uses(table, tick_marks) for table in (first, second)]
+    joined = both[0].add_suffix("_first").join(both[1].add_suffix("_second"), how="inner")
+    rows = []
+    for pair, table in joined.groupby("pair"):
+        for use in USES:
+            x, y = (table[f"{use}_{when}"].to_numpy(float) for when in ("first", "second"))
+            there = np.isfinite(x) & np.isfinite(y)
+            varied = there.sum() >= 5 and np.ptp(x[there]) > 0 and np.ptp(y[there]) > 0
+            rho, p = stats.spearmanr(x[there], y[there]) if varied else (np.nan, np.nan)
+            rows.append((pair, use, int(there.sum()), float(rho), float(p)))
+    if not rows:
+        raise DataError("No annotator has scores in both tables. Check that they name annotators alike.")
+    return pd.DataFrame(rows, columns=["pair", "use", "annotators", "rho", "p"])
+
+
+def _uses(ratings: pd.DataFrame, tick_marks: tuple[float, ...]) -> pd.DataFrame:
+    table = usage(ratings).set_index(_WHO)
+    table["on_marks"] = ticks(ratings, tick_marks=tick_marks).groupby(_WHO)["share"].sum()
+    return table[list(USES)]
+
+
+def beside_others(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Set each annotator's score of an item beside the mean of all others who scored it.
+
+    Returns pair, system, doc, segment, annotator, score (mean of the annotator's own scores of the item, repeats
+    included) and others (mean of the other annotators' such means; missing where nobody else scored the item).
+    Degraded items are left out, for each HIT degrades them anew; a reference is another item than the system's output.
+    """
+    counted = with_pair(ratings[ratings["item_type"].ne("degraded")])
+    counted = counted.assign(reference=counted["item_type"].eq("reference"))
+    item = ["pair", *ITEM, "reference"]
+    own = counted.groupby([*item, "annotator"], sort=False)["score"].mean().reset_index()
+    same = own.groupby(item, sort=False)["score"]
+    rest = same.transform("size") - 1
+    own["others"] = ((same.transform("sum") - own["score"]) / rest).where(rest > 0)
+    return own.drop(columns="reference")
+
+
+def agreement_with_others(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Correlate each annotator with the mean of the others, over the items that somebody else scored too.
+
+    Returns pair, annotator, shared (items) and with_others, Spearman's rho, missing below ten shared items and
+    where one side does not vary.  Caveat: where few others share an item, their mean is noisy and rho is low even for a
+    perfect annotator; compare annotators of one campaign only.
+    """
+    rows, people = {}, everyone(ratings)
+    for who, own in beside_others(ratings).dropna(subset="others").groupby(_WHO):
+        rho = float(spearman(own["score"], own["others"])) if len(own) >= FEWEST_SHARED else np.nan
+        rows[who] = len(own), rho
+    table = pd.DataFrame([rows.get(who, (0, np.nan)) for who in people], people, ["shared", "with_others"])
+    return table.reset_index()
+
+
+def speed(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Measure seconds a judgement: pair, annotator, seconds (median), seconds_from (where they come from).
+
+    With ``started`` and ``ended``, the median over judgements; with ``hit_seconds`` (time spent on a whole HIT), the
+    median over HITs of that time divided by the HIT's judgements. Times that are not positive count as missing.
+    Caveat: pauses are in these times, hence medians; an interface that lets people go back times visits, not thought.
+    """
+    table = seconds_taken(ratings).groupby(_WHO)["seconds"].median().reindex(everyone(ratings)).reset_index()
+    source = "started and ended" if {"started", "ended"} <= set(ratings.columns) else "hit_seconds"
+    return table.assign(seconds_from=np.where(table["seconds"].notna(), source, ""))
+
+
+def seconds_taken(ratings: pd.DataFrame) -> pd.DataFrame:
+    """List seconds a judgement, one row a judgement, or one a HIT where only its whole time is known.
+
+    Returns pair, annotator, seconds; no rows without times.
+    """
+    frame = with_pair(ratings)
+    if {"started", "ended"} <= set(frame.columns):
+        taken = frame[_WHO].assign(seconds=frame["ended"] - frame["started"])
+    elif "hit_seconds" in frame:
+        hits = frame.groupby([*_WHO, "hit"])["hit_seconds"].agg(["first", "size"])
+        taken = (hits["first"] / hits["size"]).rename("seconds").reset_index()[[*_WHO, "seconds"]]
+    else:
+        taken = frame[_WHO].assign(seconds=np.nan)
+    return taken[taken["seconds"] > 0].reset_index(drop=True)
+
+
+def since_last(ratings: pd.DataFrame, *, pause: float = PAUSE) -> pd.Series:
+    """Measure seconds from the end of an annotator's previous judgement to the end of this one, as ratings are indexed.
+
+    Some tools show a whole document and stamp a judgement only when it is made, so reading falls between judgements:
+    ``started`` then says little, and this time is that of the judgement. Missing for an annotator's first judgement,
+    for those without an end, and after more than ``pause`` seconds: nobody knows how much of a break was work.
+    Caveat: time on items that the ratings no longer hold counts for the judgement after them.
+
+    >>> ends = pd.DataFrame({"annotator": list("aaab"), "ended": [90.0, 60.0, 5000.0, 70.0]})
+    >>> since_last(ends).tolist()
+    [30.0, nan, nan, nan]
+    """
+    ends = ratings[["annotator", "ended"]].reset_index(drop=True).sort_values("ended", kind="stable")
+    taken = ends.groupby("annotator")["ended"].diff()
+    return taken.where(taken <= pause).sort_index().set_axis(ratings.index).rename("seconds")
+
+
+def drift(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Test whether an annotator's scores rise or fall as they go on.
+
+    What is followed is the score minus the mean of the others on the same item, where at least half of the annotator's
+    judgements have such others (what all do alike then does not show), else the score itself; degraded items and
+    references do not count. Time is the judgement's
+    place in the order of ``started``, or, without times, its ``position`` in the HIT. Scores within one showing of a
+    document are not independent, so each showing is reduced to its mean, and a line is fitted to these means, weighted
+    by their judgements. Returns pair, annotator, drift (points of the scale per 100 judgements), drift_p (two-sided,
+    Student's t with showings - 2 degrees of freedom), drift_of ("difference from others", "score" or ""). Missing
+    below four showings, where nothing varies, and without times or positions.
+    Source: weighted least squares.  Caveat: neighbouring showings may still be alike, which makes p too small.
+    """
+    frame, people = with_pair(ratings), everyone(ratings)
+    timed = "started" in frame
+    if not timed and "position" not in frame:
+        return pd.DataFrame({"drift": np.nan, "drift_p": np.nan, "drift_of": ""}, index=people).reset_index()
+    followed, relative = _followed(frame)
+    order = frame.groupby(_WHO)["started"].rank(method="first") if timed else frame["position"]
+    showing = [name for name in (*_WHO, "hit", "system", "doc", "copy") if name in frame]
+    rows = frame[showing].assign(x=order / 100, y=followed).dropna(subset=["x", "y"])
+    means = rows.groupby(showing, sort=False).agg(x=("x", "mean"), y=("y", "mean"), w=("y", "size")).reset_index()
+    table = means.groupby(_WHO)[["x", "y", "w"]].apply(_line).reindex(people)
+    what = np.where(relative.reindex(people), "difference from others", "score")
+    return table.assign(drift_of=np.where(table["drift"].notna(), what, "")).reset_index()
+
+
+def _followed(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return what to follow over time, judgement by judgement, and for which annotators it is relative to others."""
+    others = beside_others(frame).dropna(subset="others").drop_duplicates(["pair", *ITEM, "annotator"])
+    key = ["pair", *ITEM, "annotator"]
+    mean = frame[key].merge(others[[*key, "others"]], on=key, how="left")["others"].set_axis(frame.index)
+    ordinary = ~frame["item_type"].isin(["degraded", "reference"])
+    mean = mean.where(ordinary)
+    share = mean.notna().groupby([frame[name] for name in _WHO]).mean()
+    relative = share >= 0.5
+    by_row = mean.notna().groupby([frame[name] for name in _WHO]).transform("mean") >= 0.5
+    return (frame["score"] - mean).where(by_row, frame["score"].where(ordinary)), relative
+
+
+def _line(means: pd.DataFrame) -> pd.Series:
+    """Fit a weighted line to one annotator's columns x, y, w; returns drift and drift_p."""
+    slope = p = np.nan
+    if len(means) >= 4 and means["x"].nunique() > 1 and means["y"].nunique() > 1:
+        (slope, _), covariance = np.polyfit(means["x"], means["y"], 1, w=np.sqrt(means["w"]), cov=True)
+        p = 2 * stats.t.sf(abs(slope) / np.sqrt(covariance[0, 0]), len(means) - 2)
+    return pd.Series({"drift": slope, "drift_p": p})
+
+
+def quality_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Pair each degraded item with the undamaged one that the same annotator scored: pair, annotator, difference.
+
+    Originals are outputs of systems or references. The difference is original - degraded, in points; both must stand
+    in the same HIT where HITs are known. An annotator's differences from all language pairs stand under each pair that
+    they worked on, for control is of people.
+    """
+    frame = with_pair(ratings)
+    key = [*_WHO, *(["hit"] if "hit" in frame else []), *ITEM]
+    whole = frame[frame["item_type"].isin(["system", "reference", "calibration"])]
+    original = whole.groupby(key)["score"].mean().reset_index()
+    joined = frame[frame["item_type"].eq("degraded")].merge(original, on=key, suffixes=("", "_original"))
+    joined["difference"] = joined["score_original"] - joined["score"]
+    worked = frame[_WHO].drop_duplicates()
+    return worked.merge(joined[["annotator", "difference"]], on="annotator")
+
+
+def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Test, annotator by annotator, whether degraded items score lower than their originals, as WMT's control does.
+
+    Returns pair, annotator, qc_pairs (over all language pairs of the annotator), qc_difference (mean of original -
+    degraded, points), qc_p, of a one-sided paired t-test, and qc_wilcoxon, of a signed-rank test. Annotators without
+    degraded items have no row. The ratings that WMT published as passing its control in 2021 and 2022 have qc_p < 0.05
+    for everyone all of whose work is known; neither Wilcoxon's test nor one per language pair would have let all pass.
+    Caveat: the t-test asks for a mean difference, which one large drop among many small ones can defeat.
+    """
+    pairs = quality_pairs(ratings).groupby(_WHO)["difference"]
+    table = pairs.agg(qc_pairs="size", qc_difference="mean")
+    for name, test in (("qc_p", paired_t), ("qc_wilcoxon", wilcoxon)):
+        table[name] = np.array([test(own.to_numpy()[None])[0] for _, own in pairs], float)
+    return table.reset_index()
+
+
+def one_score_hits(ratings: pd.DataFrame) -> pd.DataFrame:
+    """List who gave one single score throughout a HIT of 20 judgements or more: annotator, hits, judgements, score.
+
+    ratings: with ``hit``. score: the median over such HITs.
+    """
+    hits = ratings.groupby(["annotator", "hit"])["score"].agg(["nunique", "size", "first"])
+    flat = hits[(hits["nunique"] == 1) & (hits["size"] >= 20)].groupby("annotator")
+    return flat.agg(hits=("size", "size"), judgements=("size", "sum"), score=("first", "median")).reset_index()
+
+
+def paired_t(difference: np.ndarray) -> np.ndarray:
+    """Return one-sided p-values of the paired t-test (positive differences), one a row of differences.
+
+    Missing for a single difference; where all are equal, 0 if they are positive, else 1.
+    """
+    n, mean = difference.shape[1], difference.mean(axis=1)
+    if n < 2:
+        return np.full(len(difference), np.nan)
+    spread = difference.std(axis=1, ddof=1)
+    certain = np.where(mean > 0, np.inf, -np.inf)
+    t = np.divide(mean, spread / np.sqrt(n), out=certain, where=np.ptp(difference, axis=1) > 0)
+    return stats.t.sf(t, n - 1)
+
+
+def wilcoxon(difference: np.ndarray) -> np.ndarray:
+    """Return one-sided p-values of Wilcoxon's signed-rank test (positive differences), one a row of differences.
+
+    As R's ``wilcox.test(..., alternative="greater", exact=FALSE)``: zeros left out, ties and continuity corrected.
+    """
+    return signed_rank(difference, continuity=0.5, exact_up_to=0)
+
+
+class Caliper(NamedTuple):
+    """How many annotators pass a test narrowly, how many fail it as narrowly, and how likely so few are by chance."""
+
+    passed: int
+    failed: int
+    p: float
+
+
+def removed(p_values: ArrayLike) -> Caliper:
+    r"""Count the p-values just below and just above 0.05: where many pass narrowly, some must fail narrowly.
+
+    p_values: one an annotator, NaN for those without. Narrowly is up to 0.025 below or above the limit. ``p`` is
+    that of so few failures or fewer, :math:`P(X \le \text{failed})` with X binomial of all narrow ones at ``SHARE``.
+    A one-sided test whose statistic lies :math:`\delta` standard errors from zero on average has its p-value above the
+    limit in a share of narrow cases that is 1/2 for :math:`\delta = 0`, .32 for 3, and 1/4 for 4.2; those with a larger
+    :math:`\delta` hardly come near the limit. So ``p`` is small where failures were taken out, and nothing else needs
+    to be known of the data. Source: the caliper test of Gerber & Malhotra 2008, there for published p-values.
+    Caveat: it cannot see a removal where few come near the limit, and nobody need have been removed on purpose.
+
+    >>> removed([0.03] * 30 + [0.001] * 80)
+    Caliper(passed=30, failed=0, p=0.00017858...)
+    >>> removed([0.03, 0.06, 0.001]).p
+    0.9375
+    """
+    values = np.asarray(p_values, dtype=float)
+    passed = int(((values >= 0.025) & (values < 0.05)).sum())
+    failed = int(((values >= 0.05) & (values < 0.075)).sum())
+    return Caliper(passed, failed, float(stats.binom.cdf(failed, passed + failed, SHARE)))
+
+
+def profiles(
+    ratings: pd.DataFrame,
+    *,
+    tick_marks: tuple[float, ...] = SQM_TICKS,
+    within: float = 1.0,
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Describe every annotator of every language pair in one row.
+
+    tick_marks: positions of the slider's ticks; within: points that still count as on one. scale: its ends; None takes
+    the table's own. Returns, beside the columns of ``usage``:
+
+    - bimodality: Sarle's coefficient (see ``bimodality``); on_marks: share of scores on the slider's marks;
+    - grid: ticks of the grid in use, as text, or "none"; grid_p: its p-value (or the smallest of all), adjusted;
+    - repeated, median_abs_diff, max_abs_diff: items scored more than once, and differences between their scores;
+    - shared, with_others: see ``agreement_with_others``;
+    - seconds, seconds_from, drift, drift_p, drift_of: see ``speed`` and ``drift``;
+    - qc_pairs, qc_difference, qc_p, qc_wilcoxon: see ``quality_control``;
+    - missing: why a cell is missing, empty where none is.
+    """
+    scale = scale_of(ratings, given=scale)
+    table = usage(ratings, scale=scale).set_index(_WHO)
+    table["bimodality"] = bimodality(ratings).set_index(_WHO)["bimodality"]
+    table["on_marks"] = ticks(ratings, tick_marks=tick_marks, within=within, scale=scale).groupby(_WHO)["share"].sum()
+    tested = scale_grid(ratings, within=within, scale=scale)
+    used = tested[tested["in_use"]].set_index(_WHO)
+    table["grid"] = used["ticks"].astype("str").reindex(table.index).fillna("none")
+    table["grid_p"] = used["p_adjusted"].reindex(table.index).fillna(tested.groupby(_WHO)["p_adjusted"].min())
+    parts = [repeats(ratings).rename(columns={"n": "repeated"}), agreement_with_others(ratings)]
+    for part in (*parts, speed(ratings), drift(ratings), quality_control(ratings)):
+        table = table.join(part.set_index(_WHO))
+    counts = ["repeated", "shared", "qc_pairs"]
+    table[counts] = table[counts].fillna(0).astype(int)
+    return table.assign(missing=_reasons(table, ratings)).reset_index()
+
+
+def _reasons(table: pd.DataFrame, ratings: pd.DataFrame) -> pd.Series:
+    """Say for each annotator which cells are missing, and why."""
+    timed = {"started", "position"} & set(ratings.columns)
+    few = f"fewer than {FEWEST_SHARED} items shared with others"
+    why = {
+        "sd": "sd: one judgement",
+        "skewness": "skewness, bimodality: one score throughout, or fewer than three judgements",
+        "median_abs_diff": "repeats: no item came twice",
+        "with_others": "with_others: " + few + ", or one side does not vary",
+        "seconds": "seconds: no times",
+        "drift": "drift: " + ("too few documents, or nothing varies" if timed else "no times or positions"),
+        "qc_p": "quality control: fewer than two degraded items beside their originals",
+    }
+    given = [np.where(table[name].isna(), f"{reason}; ", "") for name, reason in why.items()]
+    return pd.Series(["".join(parts).removesuffix("; ") for parts in zip(*given)], table.index)
