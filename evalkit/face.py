@@ -319,8 +319,9 @@ def strengths(comparisons: pd.DataFrame, **options: Any) -> pd.DataFrame:
 
     comparisons: system_a, system_b, segment, annotator and preference ("a", "b" or "tie"); doc where there is one.
     options: ties, place, resamples, seed. Strengths are natural logs of odds, with mean 0.
-    Returns system, strength, low, high, won, won_low, won_high (share of comparisons that it would win against all
-    others), best first. Raises DataError where systems were never compared, even through others. Source: Bradley & Terry 1952; Davidson 1970.
+    Returns system, strength, low, high, won, won_low, won_high (the share of comparisons that it would win against all
+    others, and its interval), best first. Raises DataError where systems were never compared, even through others.
+    Source: Bradley & Terry 1952; Davidson 1970.
 
     >>> answers = [("A", "B", n, "a") for n in range(6)] + [("A", "B", 6, "b"), ("A", "B", 7, "tie")]
     >>> table = pd.DataFrame(answers, columns=["system_a", "system_b", "segment", "preference"]).assign(annotator="x")
