@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.human.protocols import draws, rankings
+from evalkit.human.protocols import rankings
 from evalkit.show.plots import page
 from evalkit.show.plots.protocols import rankings as draw
 from tests.makers import ratings
@@ -39,7 +39,7 @@ def scored():
 @pytest.fixture(scope="module")
 def drawn(scored):
     """The same, drawn 200 times."""
-    return draws.draw_scores(scored, resamples=200)
+    return rankings.draw_scores(scored, resamples=200)
 
 
 def means(scored):
@@ -75,7 +75,7 @@ def test_every_two_rankings_correlate_as_in_scipy(scored, drawn):
 def test_opposed_pairs_are_sure_in_both_and_otherwise_ordered():
     scored = campaigns(np.random.default_rng(4), steps=6.0, documents=20)
     turned = scored.assign(score=scored["score"].where(scored["protocol"] != "MQM-1", -scored["score"]))
-    drawn = draws.draw_scores(turned, resamples=300)
+    drawn = rankings.draw_scores(turned, resamples=300)
     found = rankings.between(drawn).set_index(["a", "b"])["opposed"]
 
     def sure(name, i, j):
@@ -98,7 +98,7 @@ def test_without_gold_every_other_kind_has_one_vote(scored, drawn):
     assert found.loc["ESA-2", "gold"] == pytest.approx(tau["ESA-2", "WMT-MQM"])
     assert found.loc["WMT-MQM", ["gold", "gold_low", "gold_high"]].isna().all()
     alone = campaigns(np.random.default_rng(1), names=("MQM-1", "WMT-MQM"))
-    assert rankings.against(draws.draw_scores(alone, resamples=50))["others"].isna().all()
+    assert rankings.against(rankings.draw_scores(alone, resamples=50))["others"].isna().all()
 
 
 def test_campaigns_of_one_kind_are_compared_with_those_of_two(scored, drawn):
@@ -127,7 +127,7 @@ def test_draws_vary_as_much_as_campaigns_do():
     """Judged once each, by people who only scatter: the error of a difference is known, √(2/n) times the noise."""
     options = {"systems": 4, "documents": 40, "length": 3, "people": 10, "steps": 0.0, "noise": 6.0}
     scored = campaigns(np.random.default_rng(3), names=("ESA-1", "WMT-MQM"), **options)
-    drawn = draws.draw_scores(scored, resamples=2000).draws
+    drawn = rankings.draw_scores(scored, resamples=2000).draws
     first, second = np.triu_indices(4, 1)
     spread = (drawn[..., first] - drawn[..., second]).std(axis=0).mean(axis=1)
     np.testing.assert_allclose(spread, 6 * np.sqrt(2 / 120), rtol=0.15)
@@ -137,7 +137,7 @@ def test_people_who_like_systems_differently_widen_intervals():
     """Ten people, each with likings of standard deviation 5: they are what scatters, and are hardly overcounted."""
     options = {"systems": 8, "documents": 200, "people": 10, "noise": 0.1, "taste": 5.0}
     scored = campaigns(np.random.default_rng(8), names=("ESA-1",), **options)
-    drawn = draws.draw_scores(scored, resamples=1000).draws
+    drawn = rankings.draw_scores(scored, resamples=1000).draws
     first, second = np.triu_indices(8, 1)
     assert (drawn[..., first] - drawn[..., second]).var(axis=0).mean() == pytest.approx(2 * 5**2 / 10, rel=0.5)
 
@@ -147,24 +147,24 @@ def test_only_segments_that_all_protocols_have_are_compared(scored):
     fewer = fewer.query("not (protocol == 'WMT-DASQM' and segment == '005' and system == 'S2')")
     part = scored[scored["protocol"] == "ESA-1"].assign(protocol="ESA-IAA").head(5)
     reference = scored[scored["system"] == "S0"].assign(system="refA", item_type="reference")
-    kept = draws.same_segments(pd.concat([fewer, part, reference]))
+    kept = rankings.same_segments(pd.concat([fewer, part, reference]))
     assert set(kept["segment"]) == set(scored["segment"]) - {"003", "005", "007"}
     assert set(kept["protocol"]) == set(NAMES)
     assert kept.groupby("protocol").size().tolist() == [17 * 5] * 7
     assert "refA" not in set(kept["system"])
-    assert len(draws.same_segments(fewer, protocols=["ESA-1", "MQM-1"])) == 2 * 20 * 5
+    assert len(rankings.same_segments(fewer, protocols=["ESA-1", "MQM-1"])) == 2 * 20 * 5
 
 
 def of(scored, *names):
-    return draws.draw_scores(scored, protocols=names, resamples=5)
+    return rankings.draw_scores(scored, protocols=names, resamples=5)
 
 
 @pytest.mark.parametrize(
     ("call", "word"),
     [
         (lambda s: of(s, "ESA-1", "MQM-9"), "MQM-9"),
-        (lambda s: draws.same_segments(s[(s["protocol"] == "ESA-1") != (s["segment"] < "005")]), "share no segment"),
-        (lambda s: draws.draw_scores(s.query("protocol != 'MQM-1' or system != 'S2'")), "MQM-1 .* S2"),
+        (lambda s: rankings.same_segments(s[(s["protocol"] == "ESA-1") != (s["segment"] < "005")]), "share no segment"),
+        (lambda s: rankings.draw_scores(s.query("protocol != 'MQM-1' or system != 'S2'")), "MQM-1 .* S2"),
         (lambda s: of(campaigns(np.random.default_rng(1), documents=1, people=20, length=1), "ESA-1"), "ESA-1"),
         (lambda s: rankings.against(of(s, "ESA-1", "LLM")), "WMT-MQM"),
         (lambda s: rankings.kinds_apart(of(s, "ESA-1", "LLM", "MQM-1")), "of one kind"),
@@ -241,7 +241,7 @@ def test_the_unit_of_a_protocol_and_the_order_of_rows_change_nothing(shift, fact
     scored = campaigns(np.random.default_rng(seed), names=("ESA-1", "MQM-1", "WMT-MQM"), documents=12)
     other = scored.assign(score=scored["score"].where(scored["protocol"] != "MQM-1", factor * scored["score"] + shift))
     other = other.sample(frac=1, random_state=seed)
-    found = [draws.draw_scores(table, resamples=20, seed=seed) for table in (scored, other)]
+    found = [rankings.draw_scores(table, resamples=20, seed=seed) for table in (scored, other)]
     columns = ["protocol", "system", "rank", "rank_low", "rank_high"]
     pd.testing.assert_frame_equal(*(rankings.places(one)[columns] for one in found))
     pd.testing.assert_frame_equal(*map(rankings.between, found))
@@ -257,6 +257,6 @@ def test_figures_show_places_and_a_line_per_protocol(scored, drawn):
 
 def test_a_draw_without_a_judgement_gives_way_to_one_with_all():
     scored = campaigns(np.random.default_rng(1), names=("ESA-1",), documents=6, people=5, length=1)
-    found = draws.draw_scores(scored, resamples=400).draws[:, 0]
+    found = rankings.draw_scores(scored, resamples=400).draws[:, 0]
     assert np.isfinite(found).all()
     assert 200 <= len(np.unique(found, axis=0)) < 395  # so some were put in the place of others

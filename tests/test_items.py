@@ -10,7 +10,7 @@ from evalkit import DataError
 from evalkit.human import mqm, planning, ranking
 from evalkit.human.normalization import normalize
 from evalkit.human.protocols import agreement as of_protocols
-from evalkit.human.protocols import counts, draws, effort
+from evalkit.human.protocols import counts, effort, rankings
 from evalkit.human.ranking.rule_errors import grid
 from evalkit.metrics import correlation
 from evalkit.stats import agreement
@@ -62,8 +62,8 @@ FUNCTIONS = {
     "metric of segments": lambda r: correlation.segments(r, metrics=["metric"], resamples=20),
     "protocols between": lambda r: of_protocols.between(protocols(r), resamples=20),
     "protocols counted": lambda r: counts(protocols(r)),
-    "protocols drawn": lambda r: pd.DataFrame(draws.draw_scores(protocols(r), resamples=20).scores),
-    "same segments": lambda r: draws.same_segments(protocols(r))[["protocol", "system", "doc", "score"]],
+    "protocols drawn": lambda r: pd.DataFrame(rankings.draw_scores(protocols(r), resamples=20).scores),
+    "same segments": lambda r: rankings.same_segments(protocols(r))[["protocol", "system", "doc", "score"]],
     "words": lambda r: effort.add_words(r, r.assign(source=r["doc"] + " " + "x " * 2))[["words"]],
 }
 

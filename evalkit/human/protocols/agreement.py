@@ -20,26 +20,22 @@ from evalkit.stats import correlation, widths
 from evalkit.stats.agreement.coefficients import PREPARE, coded
 from evalkit.stats.correlation import ratio, tau_b
 
-#: All collections, by the names of the release: people's, those that WMT made itself, parts judged again, the model.
-ORDER = (
-    "ESA-1",
-    "ESA-2",
-    "ESAAI-1",
-    "ESAAI-2",
-    "MQM-1",
-    "WMT-MQM",
-    "WMT-DASQM",
-    "ESA-IAA",
-    "ESAAI-IAA",
-    "MQM-IAA",
-    "LLM",
-)
-#: The name of a collection -> the kind of judgement that it holds.
-KINDS = {name: "ESA with suggested marks" if name.startswith("ESAAI") else name.split("-")[0] for name in ORDER} | {
+#: All collections, by the names of the release -> the kind of judgement that it holds: people's, those that WMT made
+#: itself, parts judged again, the model.
+KINDS = {
+    "ESA-1": "ESA",
+    "ESA-2": "ESA",
+    "ESAAI-1": "ESA with suggested marks",
+    "ESAAI-2": "ESA with suggested marks",
+    "MQM-1": "MQM",
     "WMT-MQM": "MQM",
     "WMT-DASQM": "DA+SQM",
+    "ESA-IAA": "ESA",
+    "ESAAI-IAA": "ESA with suggested marks",
+    "MQM-IAA": "MQM",
     "LLM": "model",
 }
+ORDER = tuple(KINDS)
 #: Names on pages: ESA^AI is how its authors write ESA with suggested marks.
 SHORT = {name: name.replace("ESAAI", "ESA^AI").replace("DASQM", "DA+SQM") for name in ORDER}
 _OF_WMT = {"mqm": "WMT-MQM", "da-sqm": "WMT-DASQM"}
@@ -299,7 +295,7 @@ def together(
     characters (see ``characters``), of all marks and of those that nobody suggested.
     """
     x, y = (laid.scores[name].to_numpy() for name in pair)
-    model = laid.scores["LLM"].to_numpy() if "LLM" in laid.scores else np.full(len(x), np.nan)
+    with_model = laid.scores.reindex(columns=[*pair, "LLM"]).to_numpy()
     both, severity = laid.scores[list(pair)], classes[list(pair)]
     return {
         "pearson": pearson_of(x, y),
@@ -310,7 +306,7 @@ def together(
         "gwet_ac1": _of_matrix(severity, "gwet_ac1", "none", classes=len(CLASSES)),
         "characters_alpha": characters_alpha(on, pair),
         "characters_own_alpha": characters_alpha(own, pair),
-        "pearson_without_model": partial_of(x, y, model),
+        "pearson_without_model": lambda counts: partial_correlation(correlation.covariances(with_model, counts)),
     }
 
 
@@ -318,20 +314,18 @@ def _all(one: Mapping[str, Statistic], counts: np.ndarray) -> np.ndarray:
     return np.stack([one[name](counts) for name in COEFFICIENTS], axis=-1)
 
 
-def partial_of(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Statistic:
-    """Make the correlation of x and y with z held constant, (r_xy - r_xz r_yz) / sqrt((1 - r_xz²)(1 - r_yz²)).
+def partial_correlation(covariance: np.ndarray) -> np.ndarray:
+    r"""Return the partial correlation of the first two columns given the others, (batch,); NaN where one is unknown.
 
-    Missing where z is not known of every row.
+    covariance: (batch, columns, columns). From its inverse P, :math:`-P_{01} / \sqrt{P_{00} P_{11}}`; Whittaker 1990.
+
+    >>> r = np.array([[[1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.5, 0.5, 1.0]]])  # (0.5 - 0.25) / (1 - 0.25)
+    >>> partial_correlation(r).round(6).tolist()
+    [0.333333]
     """
-    if not np.isfinite(z).all():
-        return lambda counts: np.full(len(counts), np.nan)
-    pairs = [pearson_of(*two) for two in ((x, y), (x, z), (y, z))]
-
-    def of(counts: np.ndarray) -> np.ndarray:
-        xy, xz, yz = (each(counts) for each in pairs)
-        return np.asarray(ratio(xy - xz * yz, np.sqrt((1 - xz**2) * (1 - yz**2))))
-
-    return of
+    known = np.isfinite(covariance).all(axis=(1, 2), keepdims=True)
+    precision = np.linalg.pinv(np.where(known, covariance, 0.0))
+    return ratio(-precision[:, 0, 1], np.sqrt(precision[:, 0, 0] * precision[:, 1, 1]))
 
 
 def within_of(x: np.ndarray, y: np.ndarray, group: np.ndarray) -> Statistic:

@@ -27,7 +27,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT, segment_names
-from evalkit.human.protocols.agreement import SHORT, drawn_units
+from evalkit.human.protocols.agreement import SHORT, drawn_units, partial_correlation
 from evalkit.stats import correlation
 from evalkit.stats.correlation import covariances, ratio
 from evalkit.stats.inference import column_means, interval, resample
@@ -209,13 +209,9 @@ def _pulls(values: np.ndarray, known: np.ndarray, times: np.ndarray) -> np.ndarr
     r = both[:, 0] / spread  # times the spread of the scores, which the multiple does not know
     multiple = 2 * r[:, 1] / (r[:, 2] + r[:, 3])
     major = WEIGHTS["major"]
-    return np.stack([plain, _partial(one), _partial(both), major * slope, major * clean, multiple], axis=1)
-
-
-def _partial(covariance: np.ndarray) -> np.ndarray:
-    """Return the partial correlation of the first two columns given the others, (batch,)."""
-    precision = np.linalg.pinv(covariance)
-    return -precision[:, 0, 1] / np.sqrt(precision[:, 0, 0] * precision[:, 1, 1])
+    return np.stack(
+        [plain, partial_correlation(one), partial_correlation(both), major * slope, major * clean, multiple], axis=1
+    )
 
 
 def _slope(covariance: np.ndarray, regressors: Sequence[int], instruments: Sequence[int]) -> np.ndarray:

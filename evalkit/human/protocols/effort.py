@@ -477,40 +477,29 @@ def decide(offers: pd.DataFrame, relative: Mapping[str, pd.DataFrame], *, expert
     standard error, and name with it each that is not shown to need more hours (its 95 % interval holds 1). To diagnose,
     take a protocol that names kinds of error where there are experts, otherwise the most marks; name with it each whose
     people draw more marks themselves.
-    Returns aim, hours, people, take, gives (in words), cost and yours (the reader's own case), the reader's rows first.
+    Returns aim, hours, people, take (protocols), what the first of these gives (pairs, marks, own and cost, see
+    ``prospects``) and yours (the reader's own case), the reader's rows first.
     """
     aims = {"rank systems": lambda some: _to_rank(some, relative), "find their errors": _to_diagnose}
     rows = []
-    for (aim, choose), hours, trained in itertools.product(
-        aims.items(), sorted(offers["hours"].unique()), (False, True)
-    ):
+    for aim, hours, trained in itertools.product(aims, sorted(offers["hours"].unique()), (False, True)):
         some = offers[(offers["hours"] == hours) & (trained | ~offers["protocol"].isin(EXPERT))].set_index("protocol")
-        take, gives = choose(some)
-        people = "with experts" if trained else "without experts"
-        row = {"aim": aim, "hours": hours, "people": people, "take": " or ".join(take), "gives": gives}
-        yours = trained == experts and hours == offers["hours"].min()
-        rows.append(row | {"cost": some.loc[take[0], "cost"], "yours": yours})
+        take = aims[aim](some)
+        row = {"aim": aim, "hours": hours, "people": "with experts" if trained else "without experts"}
+        row |= {"take": " or ".join(take), **some.loc[take[0], ["pairs", "marks", "own", "cost"]]}
+        rows.append(row | {"yours": trained == experts and hours == offers["hours"].min()})
     return pd.DataFrame(rows).sort_values("yours", ascending=False, kind="stable", ignore_index=True)
 
 
-def _to_rank(some: pd.DataFrame, relative: Mapping[str, pd.DataFrame]) -> tuple[list[str], str]:
+def _to_rank(some: pd.DataFrame, relative: Mapping[str, pd.DataFrame]) -> list[str]:
     """Name the protocol with the lowest error, then those whose need of hours is not shown to be larger."""
     best = some["se"].idxmin()
     near = relative[best].query("low <= 1").sort_values("hours")["protocol"]
-    take = [best, *near[near.isin(some.index) & near.ne(best)]]
-    ends = dict.fromkeys(f"{share:.0%}" for share in some.loc[take, "pairs"].agg(["min", "max"]))
-    return take, f"{' to '.join(ends)} of the pairs of systems distinguished"
+    return [best, *near[near.isin(some.index) & near.ne(best)]]
 
 
-def _to_diagnose(some: pd.DataFrame) -> tuple[list[str], str]:
+def _to_diagnose(some: pd.DataFrame) -> list[str]:
     """Name a protocol with kinds of error; if none, that with most marks, then those with more of people's own."""
     kinds = some[some.index.isin(EXPERT)]
     ordered = (kinds if len(kinds) else some).sort_values("marks", ascending=False)
-    best = ordered.iloc[0]
-    chosen = ordered[(ordered.index == best.name) | (ordered["own"] > best["own"])]
-    said = []
-    for row in chosen.itertuples():
-        marks, own = (f"{float(f'{number:.2g}'):,.0f}" for number in (row.marks, row.own))
-        said.append(f"{marks} marks" if row.own == row.marks else f"{marks} marks, {own} of them people's own")
-    what = "kinds of error" if len(kinds) else "places and severities"
-    return list(chosen.index), f"about {' or '.join(said)}, with {what}"
+    return [ordered.index[0], *ordered.index[ordered["own"] > ordered["own"].iloc[0]]]

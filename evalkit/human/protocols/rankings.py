@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.schemas import segment_names
+from evalkit.data.schemas import ITEM, SEGMENT, segment_names
 from evalkit.human import ranking
-from evalkit.human.protocols.agreement import KINDS
-from evalkit.human.protocols.draws import Drawn, named, summed
+from evalkit.human.protocols.agreement import KINDS, ORDER, drawn_units
 from evalkit.human.ranking.movement import rank_interval, ranks_of
 from evalkit.human.ranking.rules import complete
-from evalkit.stats import inference
+from evalkit.stats import inference, widths
 from evalkit.stats.correlation import count_pairs, kendall_b, pearson, ratio, spearman
 
+#: Parts of another collection judged again: each system on other segments, so their rankings compare texts as well.
+PARTS = tuple(name for name in ORDER if name.endswith("IAA"))
 #: WMT's own judgements by experts, the customary gold standard.
 GOLD = "WMT-MQM"
 #: What a ranking is held against: the protocol's own by other documents, the gold standard's, those of other kinds.
@@ -25,6 +28,102 @@ AGAINST = ("itself", "gold", "others")
 SHARES = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
 #: A kind of judgement -> another that followed it, and so cannot say how far it is to be trusted.
 _FOLLOWED = {"model": "ESA with suggested marks"}
+
+
+# Scores of systems, and on draws
+
+
+class Drawn(NamedTuple):
+    """Scores of systems under every protocol, (protocols, systems), and on resamples: (resamples, protocols, systems).
+
+    segments: how many segments each system was judged on, (protocols, systems).
+    """
+
+    protocols: list[str]
+    systems: list[str]
+    scores: np.ndarray
+    draws: np.ndarray
+    segments: np.ndarray
+
+
+def same_segments(scored: pd.DataFrame, *, protocols: Sequence[str] | None = None) -> pd.DataFrame:
+    """Keep the systems' translations of the segments that every protocol scored for every system.
+
+    scored: the table of ``protocols.scores``. protocols: the ones to compare; by default all but ``PARTS``. A protocol
+    that covers fewer segments than another ranks other texts, and what looks like a matter of protocols may be one of
+    texts. Raises DataError where no segment is left.
+
+    >>> scored = pd.DataFrame({"protocol": ["ESA-1"] * 4 + ["WMT-MQM"] * 2, "system": list("ABABAB"),
+    ...     "doc": "d", "segment": list("112211"), "item_type": "system", "score": range(6)})
+    >>> same_segments(scored)["segment"].tolist()
+    ['1', '1', '1', '1']
+    """
+    names = _named(scored, protocols)
+    own = _outputs(scored, names)
+    there = own.drop_duplicates(["protocol", *ITEM]).groupby([*SEGMENT], observed=True).size()
+    common = there.index[there == len(names) * own["system"].nunique()]
+    if common.empty:
+        raise DataError(f"{', '.join(names)} share no segment that all systems have. Compare fewer protocols.")
+    return own[pd.MultiIndex.from_frame(own[[*SEGMENT]]).isin(common)].reset_index(drop=True)
+
+
+def _named(scored: pd.DataFrame, protocols: Sequence[str] | None = None) -> list[str]:
+    """Return the protocols to compare in the order of the release; by default all there are, without ``PARTS``."""
+    there = set(scored["protocol"].unique())
+    chosen = [name for name in there if name not in PARTS] if protocols is None else list(protocols)
+    if lost := [name for name in chosen if name not in there]:
+        raise DataError(f"{lost[0]}: no such protocol here. Choose among {', '.join(map(str, sorted(there)))}.")
+    return sorted(chosen, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+
+
+def draw_scores(
+    scored: pd.DataFrame, *, protocols: Sequence[str] | None = None, resamples: int = 500, seed: int = 7
+) -> Drawn:
+    """Score systems under every protocol, and anew on drawn documents and people.
+
+    scored: the table of ``protocols.scores`` or ``same_segments``; references are left out. protocols: by default all
+    but ``PARTS``. Documents are drawn anew, the same ones for all protocols, and with them each protocol's own people
+    (``widths.redraw``). Where a row has no annotator (WMT's own judgements, the model's), documents alone are drawn:
+    such intervals leave out what other people would change. With 8 to 11 people they say little about people of another
+    kind. A draw that leaves a system without a judgement is replaced by another one of that protocol; DataError where
+    that is so of more than half of them.
+    """
+    names = _named(scored, protocols)
+    own = _outputs(scored, names)
+    systems, parts = sorted(own["system"].unique()), []
+    for name in names:
+        part = own[own["protocol"] == name]
+        member = part["system"].to_numpy(str)[:, None] == np.array(systems, str)
+        if lost := [system for system, there in zip(systems, member.any(axis=0), strict=True) if not there]:
+            raise DataError(f"{name} has no score of {lost[0]}. Leave the system out, or the protocol.")
+        statistic = partial(_means, part["score"].to_numpy(float), member.astype(float))
+        parts.append(widths.Part(statistic, drawn_units(part), len(part), member))
+    drawn = widths.redraw(parts, resamples=resamples, seed=seed)
+    draws = [_whole(one.narrowed(pool=True), name) for name, one in zip(names, drawn, strict=True)]
+    segments = np.array([part.complete.sum(axis=0) for part in parts if part.complete is not None])
+    return Drawn(names, systems, np.stack([one.estimate for one in drawn]), np.stack(draws, axis=1), segments)
+
+
+def _outputs(scored: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Keep scores of systems' outputs under these protocols."""
+    return scored[scored["protocol"].isin(names) & scored["item_type"].eq("system") & scored["score"].notna()]
+
+
+def _means(scores: np.ndarray, member: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Average scores by system under each weighting of rows, (batch, systems); member: (rows, systems)."""
+    return np.asarray(ratio(times @ (scores[:, None] * member), times @ member))
+
+
+def _whole(draws: np.ndarray, name: str) -> np.ndarray:
+    """Put draws that have a score of every system in the place of those that lack one, (resamples, systems)."""
+    there = np.isfinite(draws).all(axis=1)
+    if there.mean() < 0.5:
+        raise DataError(f"Too few people or documents stand behind {name} to be resampled. Leave this protocol out.")
+    places = np.where(there, np.arange(len(draws)), np.resize(np.flatnonzero(there), len(draws)))
+    return draws[places]
+
+
+# Rankings
 
 
 def places(drawn: Drawn) -> pd.DataFrame:
@@ -203,7 +302,7 @@ def subset_consistency(
 ) -> pd.DataFrame:
     """Measure how well a few documents rank systems, against the ranking by documents that were left out.
 
-    scored: the table of ``protocols.scores``, of the same segments under every protocol (``draws.same_segments``).
+    scored: the table of ``protocols.scores``, of the same segments under every protocol (``same_segments``).
     Documents are parted into halves, ``splits`` times. A share of one half ranks the systems under one protocol. The
     other half ranks them under that protocol (``against`` "itself"), under the gold standard ("gold"), or under
     each protocol of another kind ("others"; mean, each kind once, see ``voters``).
@@ -215,14 +314,17 @@ def subset_consistency(
     consistent is not to be right.
     Source: subset consistency, Kocmi et al. 2024; there against the ranking by all segments, which hold the subset.
     """
-    names = named(scored, protocols)
+    names = _named(scored, protocols)
     if gold not in names:
         raise DataError(f"{gold}: no such protocol here. Choose among {', '.join(names)}.")
-    _, _, cells = summed(scored, names)
-    size = 1 + max(one.documents.max() for one in cells.values())
+    own = _outputs(scored, names)
+    documents = sorted(own["doc"].unique())
+    size = len(documents)
     if size < 4:
         raise DataError(f"{size} documents cannot be parted into halves that rank. Bring four at least.")
-    sums = np.array([_by_document(one.documents, np.hstack([one.sums, one.weights]), size) for one in cells.values()])
+    cells = own.groupby(["protocol", "doc", "system"], observed=True)["score"].agg(["sum", "count"])
+    cells = cells.unstack("system", fill_value=0).reindex(pd.MultiIndex.from_product([names, documents]), fill_value=0)
+    sums = cells.to_numpy(float).reshape(len(names), size, -1)
     measures = _measures(names, gold)
     rng = np.random.default_rng(seed)
     estimate = _agreement(sums, np.ones((1, size)), shares, splits, measures, rng)[0].mean(axis=0)
@@ -230,7 +332,7 @@ def subset_consistency(
     drawn = _agreement(sums, inference.unit_counts(size, resamples, rng), shares, few, measures, rng)
     variance = drawn.mean(axis=1).var(axis=0, ddof=1) - drawn.var(axis=1, ddof=1).mean(axis=0) / few
     error = 1.96 * np.sqrt(np.maximum(variance, 0))
-    segments = segment_names(scored[scored["protocol"].isin(names)]).nunique() / size
+    segments = segment_names(own).nunique() / size
     used = [segments * _taken(share, size // 2) for share in shares]
     index = pd.MultiIndex.from_product([names, used, AGAINST], names=["protocol", "segments", "against"])
     columns = {"agreement": estimate, "kendall": 2 * estimate - 1}
@@ -265,11 +367,6 @@ def segments_needed(curve: pd.DataFrame, *, agreement: float = 0.85) -> pd.DataF
 def _taken(share: float, half: int) -> int:
     """Return how many documents a share of a half is, at least one."""
     return max(1, round(share * half))
-
-
-def _by_document(codes: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
-    """Sum rows by document, (documents, columns)."""
-    return pd.DataFrame(values).groupby(codes).sum().reindex(range(size), fill_value=0.0).to_numpy()
 
 
 def _measures(names: Sequence[str], gold: str) -> np.ndarray:
