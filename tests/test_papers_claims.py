@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError, data
-from evalkit.papers import claims, esa
-from evalkit.papers.stanchev2020 import claimed
+from evalkit.papers import claims, esa, stanchev2020
 from evalkit.show import verdicts
 
 STANCHEV = "002"
@@ -179,7 +178,7 @@ def test_rows_chosen_from_a_printed_table_keep_their_places_and_notes_of_their_o
 
 def test_claims_of_stanchev_match_or_rest_on_archives_that_could_not_be_had():
     printed = data.published("stanchev2020_claims")
-    rows = claims.look_up(printed, claimed.claim_tables(printed), data=data.published("wmt20_darr"))
+    rows = claims.look_up(printed, stanchev2020.claim_tables(printed), data=data.published("wmt20_darr"))
     told = Counter((row["verdict"], row.get("lacking")) for row in verdicts.judge(rows))
     assert told == {("match", None): 50, ("not reproducible", "file not here: WMT19's archives"): 35}
 

@@ -17,6 +17,7 @@ A paper's TOML file has a part for printed cells that are looked up alike::
     spelt = ["method"]              # those of them in which [names] has the computed table's name of a printed one
     values = {printed = "square"}   # printed column -> computed column; a list of columns where nothing is computed
     computed = "audited"            # the computed table, as the caller names it; without it, nothing is computed
+    computed_rows = "consistent=True"   # which of its rows; without it, all
     cell = "{method}, r²"           # by default the names of the row and, of several, that of the printed column
     basis = "follows from other printed numbers"
     within = 0.0005                 # what rounded inputs allow around the value; or bounds = ["low", "high"], columns
@@ -61,6 +62,9 @@ from evalkit.stats.verdicts import verdict
 
 #: What every row has. ``lacking``: what keeps a number from being recomputed, in words that one cause always has.
 COLUMNS = ["paper", "item", "cell", "printed", "computed", "note", "basis", "lacking", "place"]
+
+#: What a list of misprints has: the table and the cell, what is printed there, and the evidence in a sentence.
+MISPRINT = ["table", "cell", "printed", "evidence"]
 
 _COMPARE = {
     "<=": operator.le,
@@ -169,9 +173,10 @@ def _beside(
     """Put the computed rows beside the printed ones of the same names."""
     on = part["on"]
     table = printed.assign(**{name: printed[name].replace(spelt) for name in part.get("spelt", ())})
+    table[_NOTHING] = None
     if "computed" not in part:
-        return table.assign(**{_NOTHING: None})
-    ours = _table(part["computed"], tables).astype(dict.fromkeys(on, "str"))
+        return table
+    ours = _chosen(_table(part["computed"], tables), part.get("computed_rows", "")).astype(dict.fromkeys(on, "str"))
     if ours.duplicated(on).any():
         twice = ", ".join(ours.loc[ours.duplicated(on), on].iloc[0])
         raise ValueError(f"several computed rows are called {twice}; name rows by more columns than {', '.join(on)}")
@@ -413,3 +418,20 @@ def _column(rows: pd.DataFrame, name: str) -> pd.Series:
     if name not in rows:
         raise KeyError(f"no column is called {name!r}; there are {', '.join(map(str, rows.columns))}")
     return rows[name]
+
+
+def pivot(table: pd.DataFrame, index: str, columns: str, value: str) -> pd.DataFrame:
+    """Pivot one column of a transcribed table to numbers, rows and columns in the order of print.
+
+    >>> table = pd.DataFrame({"label": ["b", "a"], "split": "dev", "count": ["1,001", "2"]})
+    >>> pivot(table, "label", "split", "count")["dev"].to_dict()
+    {'b': 1001, 'a': 2}
+    """
+    numbers = table.assign(number=pd.to_numeric(table[value].str.replace(",", "")))
+    matrix = numbers.pivot(index=index, columns=columns, values="number")
+    return matrix.loc[table[index].unique(), table[columns].unique()]
+
+
+def misprints(found: Iterable[tuple[str, str, str, str]]) -> pd.DataFrame:
+    """Return a list of what print contradicts by itself as a table, columns ``MISPRINT``."""
+    return pd.DataFrame(list(found), columns=MISPRINT)

@@ -13,9 +13,9 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import data
-from evalkit.papers import claims, transcribed
+from evalkit.papers import claims
+from evalkit.papers.claims import pivot
 from evalkit.papers.sai2023.metrics import FAMILIES
-from evalkit.papers.transcribed import pivot
 
 #: Printed names of metrics -> those of computed tables that they turn out to be.
 NAMES = claims.names("sai2023")
@@ -51,7 +51,7 @@ def misprints(tables: Mapping[str, pd.DataFrame], *, annotated: int = 1400) -> p
         *_better_on_fluency(tables["table10"]),
         *_wins(tables["table3"]),
     ]
-    return transcribed.misprints(found)
+    return claims.misprints(found)
 
 
 def _off_averages(tables: Mapping[str, pd.DataFrame]) -> Iterator[Misprint]:
@@ -177,7 +177,7 @@ def said_of_print(tables: Mapping[str, pd.DataFrame], *, annotated: int = 1400) 
     means = pd.to_numeric(tables["table9"].query("language == 'average'").set_index("system")["mean_score"])
     return {
         "print_best": _best(tables["table1"]),
-        "print_weak": transcribed.misprints(_insignificant(tables["table1"], annotated=annotated)),
+        "print_weak": claims.misprints(_insignificant(tables["table1"], annotated=annotated)),
         "print_learned": pd.concat([_learned(tables[name], name) for name in ("table3", "table4")]),
         "print_subsets": subset_means(tables["table10"]).assign(better=lambda t: t["accuracy"] > t["fluency"]),
         "print_systems": means.sort_values(ascending=False).reset_index().assign(place=range(1, len(means) + 1)),

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from evalkit.papers import transcribed
+from evalkit.papers import claims
+from evalkit.papers.claims import pivot
 from evalkit.papers.sudoh2021 import challenge, evaluation
 from evalkit.papers.sudoh2021.taxonomy import TABLES, categories
-from evalkit.papers.transcribed import pivot
 from evalkit.stats.verdicts import half, reachable
 
 Misprint = tuple[str, str, str, str]
@@ -45,7 +45,7 @@ def misprints(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
     found = [row for check in checks for dimension in TABLES for row in check(tables, dimension)]
     for check in (_distant, _excellent, _lower_in_fluency, _higher_standard, _case):
         found += check(tables)
-    return transcribed.misprints(found)
+    return claims.misprints(found)
 
 
 def overall(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
+from evalkit.papers.claims import pivot
 from evalkit.papers.sudoh2021.taxonomy import categories
-from evalkit.papers.transcribed import pivot
 from evalkit.stats.inference import column_means, interval, resample
 
 #: What the last row of a table of scores is called, as in print.

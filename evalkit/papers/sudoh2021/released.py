@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.papers.claims import pivot
 from evalkit.papers.sudoh2021 import classify
 from evalkit.papers.sudoh2021.reduction import RULES, Wide, reduce, rule_called, to_wide
 from evalkit.papers.sudoh2021.taxonomy import KEY, categories, named, places
-from evalkit.papers.transcribed import pivot
 from evalkit.stats.verdicts import half
 
 SPLITS = ("train", "dev", "test")

@@ -1,0 +1,274 @@
+"""Knowles & Lo 2024 on WMT22: z-scores and official rankings recomputed, and tables behind claims of their prose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data.schemas import with_pair
+from evalkit.human import annotators, context, normalization
+from evalkit.human.normalization import normalize
+from evalkit.human.ranking.official import DIGITS, compare_with_official, explain_missing, flat_annotators
+from evalkit.papers import claims
+from evalkit.stats import agreement
+
+#: Scores above it are high ones.
+_HIGH = 50
+#: Numbers of ticks of a scale in use, as the paper calls them.
+_GRIDS = {5: "five ticks", 7: "seven ticks", 13: "seven ticks and midpoints"}
+#: What WMT's pipeline does, and one departure from it at a time: name -> options of ``normalize``.
+PIPELINES: Mapping[str, Mapping] = {
+    "as WMT": {"digits": 7},
+    "statistics not rounded": {},
+    "sd with ddof 0": {"digits": 7, "ddof": 0},
+    "statistics without references": {"digits": 7, "item_types": ("system", "repeat", "degraded")},
+    "statistics without degraded items": {"digits": 7, "item_types": ("system", "repeat", "reference")},
+    "statistics of first showings of outputs": {"digits": 7, "item_types": ("system",)},
+    "statistics per HIT": {"digits": 7, "by": ("hit",)},
+}
+
+
+def compare_with_published(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Compare recomputed z-scores with the published ones, the column z, per language pair and way of computing them.
+
+    WMT's own: mean and standard deviation (ddof 1) per language pair and worker, over items of all types, rounded to
+    the seven significant digits that R prints, because the pipeline wrote them to a file and read them back.
+    Returns pair, variant, judgements, undefined (published but not defined here), median and largest (of the absolute
+    differences, in standard deviations), equal (none larger than 1e-9, none undefined).
+    """
+    if "z" not in ratings:
+        raise DataError("These ratings have no column z of published z-scores. Load those of WMT's crowd campaigns.")
+    rows = []
+    for name, options in PIPELINES.items():
+        frame = with_pair(normalize(ratings, method="z", **options))
+        frame = frame[frame["z"].notna()]
+        for pair, part in frame.groupby("pair", sort=True):
+            off = (part["normalized"] - part["z"]).abs()
+            undefined, largest = int(off.isna().sum()), float(off.max())
+            equal = bool(undefined == 0 and largest <= 1e-9)
+            rows.append((pair, name, len(part), undefined, float(np.nanmedian(off)), largest, equal))
+    columns = ["pair", "variant", "judgements", "undefined", "median", "largest", "equal"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def beside(usage: pd.DataFrame, annotator: str) -> pd.DataFrame:
+    """Compare everybody else of an annotator's language pair with them: how much lower, how much wider scores are.
+
+    usage: the result of ``usage``. Returns pair, annotator (the others), mean_below (points that their mean lies below
+    the named one's), sd_above (their standard deviation less the named one's); no row where nobody bears the name.
+
+    >>> table = pd.DataFrame({"pair": "p", "annotator": list("abc"), "mean": [80.0, 60, 90], "sd": [10.0, 12, 5]})
+    >>> beside(table, "a").to_numpy().tolist()
+    [['p', 'b', 20.0, 2.0], ['p', 'c', -10.0, -5.0]]
+    """
+    named = usage.loc[usage["annotator"] == annotator, ["pair", "mean", "sd"]]
+    others = usage[usage["annotator"] != annotator].merge(named, on="pair", suffixes=("", "_named"))
+    differences = {"mean_below": others["mean_named"] - others["mean"], "sd_above": others["sd"] - others["sd_named"]}
+    return others[["pair", "annotator"]].assign(**differences)
+
+
+def lowest_between(extremes: pd.DataFrame, profiles: pd.DataFrame) -> pd.DataFrame:
+    """Tell of the two annotators with the lowest correlation whether one gave few kinds of scores, per pair and kind.
+
+    extremes: the result of ``agreement.correlation_extremes``. profiles: that of ``profiles``. Returns pair, statistic,
+    min_between, high_only (one of the two gave only scores above 50), coarse (one used a coarser scale) and
+    explained (either).
+    """
+    odd = profiles.set_index(["pair", "annotator"])
+    sides = extremes["min_between"].str.split(" ", expand=True)
+    found = {}
+    for name, marked in (("high_only", odd["min"] > _HIGH), ("coarse", odd["grid"] != "none")):
+        known = [marked.reindex(pd.MultiIndex.from_arrays([extremes["pair"], sides[k]])).to_numpy(bool) for k in (0, 1)]
+        found[name] = known[0] | known[1]
+    table = extremes[["pair", "statistic", "min_between"]].assign(**found)
+    return table.assign(explained=table["high_only"] | table["coarse"])
+
+
+def amounts(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Count each annotator's judgements, of every kind: pair, annotator, judgements, median_magnitude.
+
+    median_magnitude: the power of ten that the median annotator's number is nearest to (on a scale of logarithms), over
+    all language pairs; "on the order of" in print.
+
+    >>> ratings = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": ["a"] * 4 + ["b"] * 40})
+    >>> amounts(ratings).to_numpy().tolist()
+    [['eng-jpn', 'a', 4, 10], ['eng-jpn', 'b', 40, 10]]
+    """
+    table = with_pair(ratings).groupby(["pair", "annotator"]).size().rename("judgements").reset_index()
+    return table.assign(median_magnitude=10 ** round(float(np.log10(table["judgements"].median()))))
+
+
+def imagined(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Correlate two imagined annotators who give one score each, 60 and 50: one, other, value (Pearson's), outcome.
+
+    ratings: whose first two annotators' items they score. outcome: "undefined" where there is no correlation.
+    """
+    first = sorted(ratings["annotator"].unique())[:2]
+    both = ratings[ratings["annotator"].isin(first)]
+    both = both.assign(score=both["annotator"].eq(first[0]) * 10.0 + 50)
+    found = agreement.correlations(both).query("statistic == 'pearson'")
+    outcome = found["value"].map("{:.2f}".format).replace({"1.00": "perfect", "nan": "undefined"})
+    words = {"one": "60 for every segment", "other": "50 for every segment"}
+    return found.assign(**words, outcome=outcome)[[*words, "value", "outcome"]]
+
+
+def derived(ratings: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Add to the study's tables those that only its claims need: name -> table.
+
+    ratings: the calibration HITs. tables: among them usage, extremes, profiles and grids (scales in use).
+    """
+    usage, grids = tables["usage"], tables["grids"]
+    apart = pd.DataFrame({"steps": [1, 2], "points": annotators.SQM_TICKS[1:3]})
+    return dict(tables) | {
+        "counts": annotators.score_counts(ratings),
+        "grids": grids.assign(marks=grids["ticks"].map(_GRIDS).fillna("others")),
+        "usage": usage.assign(range=usage["max"] - usage["min"]),
+        "beside engjpn1611": beside(usage, "engjpn1611"),
+        "lowest pairs": lowest_between(tables["extremes"], tables["profiles"]),
+        "ticks apart": apart,
+    }
+
+
+def of_additional(
+    additional: pd.DataFrame, calibration: pd.DataFrame, consistency: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Make the tables of the additional HITs beside the calibration HITs: name -> table.
+
+    additional: WMT22's DA+SQM ratings of the annotators of the calibration HITs. consistency: the result of
+    ``annotators.intra_annotator_consistency`` for the two.
+    """
+    ends = consistency.assign(range=consistency["use"].isin(["min", "max"]))
+    far = normalization.mean_distances(normalization.means(additional, calibration=calibration))
+    medians = far.pivot(index="pair", columns="level", values="median").reset_index()
+    return {
+        "wmt22-da-sqm order": normalization.order_kept(normalization.normalize(additional, by=("hit",))),
+        "wmt22-da-sqm steadiness": ends,
+        "wmt22-da-sqm segments": amounts(additional),
+        "wmt22-da-sqm means": medians.assign(hits_further=medians["HIT"] > medians["annotator"]),
+    }
+
+
+def of_context(
+    sets: Mapping[str, pd.DataFrame], contrast: pd.DataFrame, welch: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Make the tables about data sets with degraded context: name -> table.
+
+    sets: name -> ratings. contrast, welch: the results of ``context.contrasts`` and ``context.welch`` by ``data``.
+    """
+    tables: dict[str, pd.DataFrame] = {}
+    for name, ratings in sets.items():
+        own = contrast[contrast["data"] == name]
+        tables |= {f"{name} contrast": own, f"{name} gap": context.gap(own)}
+        tables |= {f"{name} welch": welch[welch["data"] == name]}
+        degraded = ratings[ratings["item_type"] == "degraded"]
+        medians = degraded.groupby("annotator", as_index=False)["score"].median()
+        tables |= {f"{name} degraded": degraded}
+        tables |= {f"{name} degraded by annotator": medians.rename(columns={"score": "median"})}
+    return tables
+
+
+def of_earlier_years(ratings: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Make the tables about WMT18 to 2020: name -> table; none where the data sets that one needs are not all here.
+
+    ratings: wmt18-mturk, wmt19-mturk, wmt20-mturk, with the column ``context`` (sentence or document).
+    """
+
+    def paired(kind: str, *names: str) -> pd.DataFrame | None:
+        """Pair the repeats shown with this kind of context in all of these data sets."""
+        if not set(names) <= set(ratings):
+            return None
+        parts = [context.pairs(ratings[name][ratings[name]["context"] == kind]) for name in names]
+        return pd.concat(parts, ignore_index=True)
+
+    tables: dict[str, pd.DataFrame] = {}
+    alone = paired("sentence", "wmt18-mturk", "wmt19-mturk", "wmt20-mturk")
+    inside = paired("document", "wmt19-mturk", "wmt20-mturk")
+    if alone is not None:
+        tables["wmt18-20 repeats"] = context.repeats(alone)
+    if inside is not None:
+        tested = context.welch(inside)
+        outcome = np.where(tested["p_less"] < 0.05, "significant", "not significant")
+        tables |= {"wmt19-20 contrast": context.contrasts(inside), "wmt19-20 welch": tested.assign(outcome=outcome)}
+    return tables
+
+
+def official_scores(
+    ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str, paper: str, workers: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Compare the official scores of one scale, raw or z, with recomputed ones: rows for ``show.compare``.
+
+    official: text digits as in the ranking files. paper: who published them. workers: the organisers' list of
+    annotators with their means and standard deviations, such as ``wmt22-mturk-annotators``. Where the files lack
+    judgements that the official counts include, the note says which, and what the score would be if those were 0 (see
+    ``explain_missing``). Language pairs of which no ratings are here have no computed value.
+    Returns ``claims.COLUMNS``; ``place`` is empty, because the rankings stand in data files.
+    """
+    held = compare_with_official(ratings, official, scale=scale)
+    why = _reasons(ratings, held, scale, {} if workers is None else _without_spread(workers))
+    printed = with_pair(official)
+    keys = list(zip(printed["pair"], printed["system"], strict=True))
+    values = held.set_index(["pair", "system"])["recomputed"].to_dict()
+    found = pd.DataFrame(
+        {
+            "paper": paper,
+            "item": printed["pair"] + f", {scale}",
+            "cell": printed["system"],
+            "printed": printed[scale],
+            "computed": pd.Series([values.get(key) for key in keys], index=printed.index, dtype=object),
+            "note": [why[key] if key in values else "Scores of this language pair are not here." for key in keys],
+            "basis": "official result",
+            "place": "",
+            "lacking": ["" if key in values else f"scores not here: {paper.split(',')[0]} {key[0]}" for key in keys],
+        }
+    )
+    return found[claims.COLUMNS].reset_index(drop=True)
+
+
+def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[str, str]) -> dict:
+    """Say of each pair and system what the official number counts beyond the ratings; "" where it equals ours."""
+    short = {
+        (row.pair, row.system): _missing(row, scale, flat.get(row.pair, ""))
+        for row in explain_missing(ratings, held, scale=scale).itertuples()
+    }
+    return {
+        (row.pair, row.system): short.get((row.pair, row.system), "" if row.equal else _unknown(row))
+        for row in held.itertuples()
+    }
+
+
+def _missing(row, scale: str, flat: str) -> str:
+    """Explain one score by judgements that the ratings lack; ``row`` is one of ``explain_missing``."""
+    low, high = (f"{end:.{DIGITS[scale] + 2}f}" for end in (row.lowest, row.highest))
+    becomes, rounds = low, "which rounds to the printed number"
+    if low != high:
+        becomes = f"{low} to {high}, depending on the segments that they belong to"
+        rounds = "in which values round to the printed number"
+    more = "a judgement" if row.missing_judgements == 1 else f"{row.missing_judgements} judgements"
+    new = {0: "no segment", 1: "a segment"}.get(row.missing_segments, f"{row.missing_segments} segments")
+    return (
+        f"The official number counts {more} and {new} more. That fits annotators without spread, who have no z-score "
+        f"and therefore no row in the released ratings{flat}: with 0 for these the score becomes {becomes}, "
+        + (f"{rounds}." if row.explained else "which is not the printed number: something else differs, too.")
+    )
+
+
+def _unknown(row) -> str:
+    """Say what is known of a score that lacks no judgement and differs all the same."""
+    if row.judgements == row.official_judgements:
+        return "The counts of judgements agree; the cause is not known."
+    return (
+        f"The files hold {row.judgements:,} judgements of it; the official ranking counts "
+        f"{row.official_judgements:,}. Which of them it leaves out is not known."
+    )
+
+
+def _without_spread(workers: pd.DataFrame) -> dict[str, str]:
+    """Say per language pair how many annotators gave one score throughout, and which."""
+    found = flat_annotators(workers)
+    return {
+        row.pair: f" ({row.without_spread} of {row.pair} gave nothing but {row.scores}, by the organisers' list)"
+        for row in found[found["without_spread"] > 0].itertuples()
+    }
