@@ -289,14 +289,14 @@ def matched(rows):
 def test_all_official_results_come_out_to_the_last_digit(wmt20):
     table = darr.results(wmt20)
     official = data.published("wmt20_darr")
-    checked = claims.compare("wmt", {"darr": table}, items="official DARR")
+    checked = claims.compare("shared_tasks", {"darr": table}, items="official DARR")
     assert len(checked) == checked["place"].nunique() == 2 * 78
     assert set(checked["basis"]) == {"official result"}
     assert official["pair"].nunique() == len(wmt20) == 18
     assert len(matched(checked)) == len(checked)
     assert len(table[table["variant"] == "hard"]) == 78, "every metric at hand has an official result"
     one = {"khm-eng": wmt20["khm-eng"].only(["chrF"])}
-    alone = claims.compare("wmt", {"darr": darr.results(one)}, items="official DARR")
+    alone = claims.compare("shared_tasks", {"darr": darr.results(one)}, items="official DARR")
     assert alone["computed"].notna().sum() == alone["lacking"].eq("").sum() == 2, "others are told as missing"
 
 
