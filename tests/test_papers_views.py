@@ -7,7 +7,6 @@ import pytest
 
 from evalkit import DataError, show
 from evalkit.papers import views
-from evalkit.papers.sudoh2021 import views as of_labels
 from evalkit.show import explore
 from tests.makers import read
 
@@ -77,7 +76,7 @@ AT_80 = "They reach 0.8 between 0.10 and 0.18"
     [
         (views.power_curves, POWERS, WANTED, 0.5, AT_80, "They reach 0.5 between 0.06 and 0.08"),
         (views.average_differences, AVERAGED, BY_DIRECTION, "X-EN", "languages 0 of 1", "languages 1 of 1"),
-        (of_labels.da_ridges, LABELLED, BY_LANGUAGE, "deu", "Contradiction 0.50", "Contradiction 0.75"),
+        (views.da_ridges, LABELLED, BY_LANGUAGE, "deu", "Contradiction 0.50", "Contradiction 0.75"),
         (views.spread, NORMAL, {"language": explore.Choice("ta", of=["ml", "ta"])}, "ml", "BLEU 43%", "BLEU 20%"),
         (views.buckets, BOXES, {"language": explore.Choice("ml", of=["ml", "ta"])}, "ta", "0-5 11", "0-5 22"),
     ],
@@ -107,4 +106,4 @@ def test_methods_are_ticked_and_none_stands_for_all(outputs):
 
 def test_a_source_language_that_is_not_there_is_named():
     with pytest.raises(DataError, match=r"xxx: no such .* ces, deu"):
-        of_labels.da_ridges(LABELLED, dimension="adequacy", src_lang="xxx")
+        views.da_ridges(LABELLED, dimension="adequacy", src_lang="xxx")

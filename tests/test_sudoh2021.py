@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 from evalkit import DataError, data
 from evalkit.data import labels as files
 from evalkit.papers import claims
-from evalkit.papers.sudoh2021 import agreement, comparison, released, taxonomy
+from evalkit.papers.sudoh2021 import agreement, comparison, reduction, taxonomy
 from evalkit.papers.sudoh2021 import figures as draw
 from evalkit.papers.sudoh2021 import labels as assessed
 
@@ -233,7 +233,7 @@ def test_what_rests_on_fewer_rows_is_not_compared_with_print():
     options = {"on": ["label", "annotator"], "values": {"share": "share"}, "basis": "recomputed from data"}
     found = claims.compare_with_print(printed, computed, item="Table 5", **options)
     assert found["computed"].tolist() == [0.2329, None]
-    assert found["lacking"].tolist() == ["", released.UNRELEASED]
+    assert found["lacking"].tolist() == ["", reduction.UNRELEASED]
     assert found["note"].tolist() == ["", "On newstest2015: 0.255."]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.papers.sudoh2021 import reduction, released
+from evalkit.papers.sudoh2021 import reduction
 from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES, categories, places, taxonomy
 
 DIMENSIONS = ["fluency", "adequacy"]
@@ -52,7 +52,7 @@ def plain(triple, rule, dimension):
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
-@pytest.mark.parametrize("rule", [name for name in reduction.RULES if name not in ("Dawid-Skene", "MACE")])
+@pytest.mark.parametrize("rule", reduction.RULES)
 def test_every_rule_does_what_its_words_say_to_every_triple(rule, dimension):
     triples = list(itertools.product(places(dimension), repeat=3))
     found = reduction.reduce(labelled(triples, dimension), rule=rule, dimension=dimension)
@@ -77,14 +77,14 @@ def test_bounds_hold_the_labels_that_were_hidden(seed):
     triples, hidden = drawn(dimension, rows=120, seed=seed), range(40, 120)
     full, part = labelled(triples, dimension), labelled(triples, dimension, missing=set(hidden))
     agreed = reduction.reduce(full, rule="worst", dimension=dimension).assign(dimension=dimension)
-    one = released.release(part, agreed, agreed[KEY].assign(split="test"), dimension=dimension)
-    found = released.third_annotator(one, NO_SHARES).set_index("label")
+    one = reduction.release(part, agreed, agreed[KEY].assign(split="test"), dimension=dimension)
+    found = reduction.third_annotator(one, NO_SHARES).set_index("label")
     names = dict(zip(places(dimension), categories(dimension, order="severity"), strict=True))
     truth = Counter(names[triples[n][2]] for n in hidden)
     assert all(found.at[name, "low"] <= truth[name] <= found.at[name, "high"] for name in names.values())
     assert (found["contradictions"] == 0).all()
     assert (found["rows"] == 80).all()
-    found = released.medians(one)
+    found = reduction.medians(one)
     codes = dict(zip(taxonomy(dimension)["code"], taxonomy(dimension)["category"]))
     median = reduction.reduce(full, rule="median", dimension=dimension).set_index(KEY)["label"].map(codes)
     place = {name: number for number, name in enumerate(categories(dimension, order="severity"))}
@@ -94,7 +94,7 @@ def test_bounds_hold_the_labels_that_were_hidden(seed):
     assert (low == high).sum() > 40
     assert found["explained"].all()
     perfect = found[KEY].assign(predicted=found["low"])
-    bounds = released.accuracy_bounds(perfect, one)
+    bounds = reduction.accuracy_bounds(perfect, one)
     assert bounds["test_at_most"] == 1
     assert bounds["test_at_least"] == bounds["labels_certain"] == (low == high)[~found["three"]].mean()
 
@@ -103,9 +103,9 @@ def test_a_row_that_no_third_label_explains_is_counted():
     labels = labelled([("S", "S", "S"), ("F", "F", "F")], "fluency", missing={1})
     agreed = pd.DataFrame({"segment": ["0", "1"], "label": ["S", "S"], "dimension": "fluency"})
     agreed = agreed.assign(src_lang="deu", tgt_lang="eng", doc="d")
-    one = released.release(labels, agreed, agreed[KEY].assign(split="test"), dimension="fluency")
-    assert released.third_annotator(one, NO_SHARES)["contradictions"].iloc[0] == 1
-    assert released.accuracy_bounds(agreed[KEY].assign(predicted="Fair"), one)["excluded"] == 1
+    one = reduction.release(labels, agreed, agreed[KEY].assign(split="test"), dimension="fluency")
+    assert reduction.third_annotator(one, NO_SHARES)["contradictions"].iloc[0] == 1
+    assert reduction.accuracy_bounds(agreed[KEY].assign(predicted="Fair"), one)["excluded"] == 1
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -118,8 +118,8 @@ def test_the_smallest_difference_is_that_of_trying_all_third_labels(seed):
     names = categories("fluency")
     target = dict(zip(names, np.random.default_rng(seed).multinomial(9, [0.2] * 5).tolist(), strict=True))
     printed = pd.DataFrame({"label": names, "split": "test", "count": [str(target[name]) for name in names]})
-    one = released.release(labels, agreed, translations, dimension="fluency")
-    found = released.fit_to_counts(one, printed).set_index("rule")["cells_difference"]
+    one = reduction.release(labels, agreed, translations, dimension="fluency")
+    found = reduction.fit_to_counts(one, printed).set_index("rule")["cells_difference"]
     codes = list(places("fluency"))
     rules = ["median", "majority-else-worst", "C"]
     best = dict.fromkeys(rules, 99)
@@ -155,7 +155,7 @@ def test_an_unknown_rule_and_a_row_without_a_split_are_told():
         reduction.reduce(labels, rule="vote", dimension="fluency")
     agreed = reduction.reduce(labels, rule="worst", dimension="fluency").assign(dimension="fluency")
     with pytest.raises(DataError, match="has no split of fluency"):
-        released.release(labels, agreed, agreed[KEY].assign(segment="9", split="test"), dimension="fluency")
+        reduction.release(labels, agreed, agreed[KEY].assign(segment="9", split="test"), dimension="fluency")
 
 
 @pytest.fixture(scope="module")
@@ -166,11 +166,11 @@ def labels(real):
 @pytest.fixture(scope="module")
 def releases(labels, real):
     agreed, translations = real("sudoh-agreed"), real("sudoh-translations")
-    return {name: released.release(labels, agreed, translations, dimension=name) for name in DIMENSIONS}
+    return {name: reduction.release(labels, agreed, translations, dimension=name) for name in DIMENSIONS}
 
 
 def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(releases):
-    found = pd.concat([released.fit_to_agreed(one) for one in releases.values()])
+    found = pd.concat([reduction.fit_to_agreed(one) for one in releases.values()])
     whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
     assert whole[["dimension", "rule", "rows"]].values.tolist() == [[name, "worst", 9280] for name in DIMENSIONS]
     known = found[found["split"].isin(["train", "dev"]) & (found["rule"] == "worst")]
@@ -182,7 +182,7 @@ def test_tables_9_and_10_are_the_median_but_for_single_labels(releases):
     for dimension, left in (("fluency", 4), ("adequacy", 8)):
         own = TABLES[dimension]
         counts, shares = (data.published(f"sudoh2021_table{number}") for number in (own.counts, own.shares))
-        found = released.fit_to_counts(releases[dimension], counts, shares=shares)
+        found = reduction.fit_to_counts(releases[dimension], counts, shares=shares)
         apart = found.set_index(["rule", "split"])["cells_difference"].sort_index()
         assert apart["median"].to_dict() == {"train": left, "dev": 0, "test": 0}
         assert (apart["majority-else-worst"] > apart["median"]).all()
@@ -190,7 +190,7 @@ def test_tables_9_and_10_are_the_median_but_for_single_labels(releases):
 
 def test_print_and_agreed_files_agree_on_what_annotator_c_said(releases):
     for dimension, number in (("fluency", 4), ("adequacy", 5)):
-        found = released.third_annotator(releases[dimension], data.published(f"sudoh2021_table{number}"))
+        found = reduction.third_annotator(releases[dimension], data.published(f"sudoh2021_table{number}"))
         assert (found["print_low"] <= found["high"]).all()
         assert (found["low"] <= found["print_high"]).all()
         assert found["print_low"].sum() <= 3920 <= found["print_high"].sum()
@@ -203,10 +203,10 @@ def test_counts_by_the_median_are_those_of_plain_pandas(labels, releases, real):
     three = three[three.str.len() == 3].map(lambda given: sorted(given, key=place.get)[1]).rename("code").reset_index()
     three = three.merge(translations[[*KEY, "split"]])
     oracle = three.groupby(["split", "code"]).size()
-    found = released.counts(releases["adequacy"]).dropna(subset="count").set_index(["split", "label"])
+    found = reduction.counts(releases["adequacy"]).dropna(subset="count").set_index(["split", "label"])
     names = {row.category: row.code for row in taxonomy("adequacy").itertuples()}
     assert len(found) == 14
-    test = released.counts(releases["fluency"]).query("split == 'test'")
+    test = reduction.counts(releases["fluency"]).query("split == 'test'")
     assert test["count"].isna().all(), "what cannot be known has no count, but a reason"
     assert test["absent"].str.contains("not released").all()
     for (split, label), count in found["count"].items():

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 
 from evalkit.papers.licht2022 import figures, protocols
+from evalkit.papers.sudoh2021 import figures as of_labels
 from evalkit.show.plots import context, metrics, rows_of
 from evalkit.show.plots.views import View
 
+EVERY = "all"  # stands for all source languages
 _TRIED = {"X-EN": "into English", "EN-X": "out of English", "both": "in both directions"}
 
 
@@ -64,3 +66,14 @@ def buckets(table: pd.DataFrame, *, language: str) -> View:
     key = "Dot: median, white where judgements are fewer than five. Box: middle half. Line: from 5 to 95 %."
     caption = f"Metric scores by human score, {language} (Figure 6). {key}"
     return View(metrics.buckets(table, language=language), caption)
+
+
+def da_ridges(labelled: pd.DataFrame, *, dimension: str, src_lang: str = EVERY) -> View:
+    """View how direct assessments spread within each label of a dimension.
+
+    labelled: as ``sudoh2021.labels.joined`` makes it. src_lang: translations from this language only.
+    """
+    part = labelled if src_lang == EVERY else rows_of(labelled, "src_lang", src_lang)
+    chosen = "(Tables 6 and 7)" if src_lang == EVERY else f"of translations from {src_lang}"
+    figure = of_labels.da_ridges(part, dimension=dimension)
+    return View(figure, f"Direct assessments by label of {dimension} {chosen}")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit.papers import claims
 from evalkit.papers.claims import pivot
-from evalkit.papers.sudoh2021 import challenge, evaluation
+from evalkit.papers.sudoh2021 import challenge, classification
 from evalkit.papers.sudoh2021.taxonomy import TABLES, categories
 from evalkit.stats.verdicts import half, reachable
 
@@ -180,8 +180,8 @@ def scores(tables: Mapping[int, pd.DataFrame], dimension: str) -> Iterator[Mispr
     """Compare precision, recall, F1 and their averages with the confusion matrix."""
     numbers = TABLES[dimension]
     printed = tables[numbers.scores].set_index("label")
-    computed = evaluation.scores(evaluation.printed_confusion(tables[numbers.confusion], dimension=dimension))
-    for row in computed.replace({"label": {evaluation.AVERAGE: "average"}}).to_dict("records"):
+    computed = classification.scores(classification.printed_confusion(tables[numbers.confusion], dimension=dimension))
+    for row in computed.replace({"label": {classification.AVERAGE: "average"}}).to_dict("records"):
         for name in ("precision", "recall", "f1"):
             cell = printed.at[row["label"], name]
             if not reachable(cell, row[name], row[name]):

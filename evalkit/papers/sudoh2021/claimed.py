@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data.languages import CODES
-from evalkit.papers.sudoh2021 import challenge, evaluation
+from evalkit.papers.sudoh2021 import challenge, classification
 from evalkit.papers.sudoh2021.audit import DISTANT
 from evalkit.papers.sudoh2021.labels import shares
 from evalkit.papers.sudoh2021.reduction import reduce
@@ -185,12 +185,13 @@ def _ranked(dimension: str, table: pd.DataFrame) -> dict[str, str]:
 
 def _matrix(dimension: str, table: pd.DataFrame) -> dict[str, object]:
     """Count what the prose says about a printed confusion matrix."""
-    confused = evaluation.printed_confusion(table, dimension=dimension)
-    summary = evaluation.summary(confused).iloc[0]
+    confused = classification.printed_confusion(table, dimension=dimension)
+    summary = classification.summary(confused).iloc[0]
     square = confused.pivot(index="true", columns="predicted", values="count")
     excellent = int(square["Excellent"].sum())
     good = int(square.loc[["Excellent", "Good"], "Excellent"].sum())
-    distant = evaluation.confused_as(confused, DISTANT)
+    cells = confused.set_index(["true", "predicted"])["count"]
+    distant = int(sum(cells.get(pair, 0) for pair in DISTANT))
     return {
         "dimension": dimension,
         "correct": int(np.trace(square)),

@@ -10,8 +10,8 @@ import pandas as pd
 
 from evalkit import data
 from evalkit.papers import claims
-from evalkit.papers.sudoh2021 import challenge, evaluation, released
-from evalkit.papers.sudoh2021.released import UNRELEASED, Release
+from evalkit.papers.sudoh2021 import challenge, classification, reduction
+from evalkit.papers.sudoh2021.reduction import UNRELEASED, Release
 from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES
 from evalkit.stats.verdicts import half, verdict
 
@@ -69,7 +69,7 @@ def compare_with_print(
         number = TABLES[one.wide.dimension].counts
         rows = claims.compare_with_print(
             printed[number],
-            released.counts(one),
+            reduction.counts(one),
             item=f"Table {number}",
             on=["label", "split"],
             values={"count": "count"},
@@ -106,8 +106,8 @@ def _of_the_network(printed: Mapping[int, pd.DataFrame]) -> dict[str, pd.DataFra
             "on": ["true", "predicted"],
         }
         listed.append(claims.listed(table, "count", item=f"Table {numbers.confusion}", **asked))
-        ours = evaluation.scores(evaluation.printed_confusion(table, dimension=dimension))
-        ours = ours.replace({"label": {evaluation.AVERAGE: "average"}})
+        ours = classification.scores(classification.printed_confusion(table, dimension=dimension))
+        ours = ours.replace({"label": {classification.AVERAGE: "average"}})
         followed.append(
             claims.compare_with_print(
                 printed[numbers.scores],

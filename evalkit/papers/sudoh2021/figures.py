@@ -16,18 +16,15 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.papers.sudoh2021.taxonomy import CRITICAL, categories
 from evalkit.show.plots import (
-    BOTH,
     GREY,
     INK,
     LIGHT,
-    LINES,
     MARKERS,
     PALETTE,
     above,
     describe,
     forest,
     house,
-    legend,
     literal,
     page,
     shared_legend,
@@ -220,7 +217,7 @@ def between_annotators(tables: Mapping[str, pd.DataFrame]) -> Figure:
 def confusion(table: pd.DataFrame, *, models: Sequence[str]) -> Figure:
     """Draw confusion matrices side by side, a heat map per model.
 
-    table: one dimension of ``evaluation.confusion``: model, true, predicted, count. models: which, in order.
+    table: one dimension of ``classification.confusion``: model, true, predicted, count. models: which, in order.
     """
     absent = [name for name in models if name not in set(table["model"])]
     if absent or not models:
@@ -267,70 +264,10 @@ def _heat_map(axes: Axes, counts: pd.DataFrame):
 
 
 @house
-def reliability(tables: Mapping[str, pd.DataFrame], *, event: str) -> Figure:
-    """Draw how often an event happened against the probability stated for it, a line per model; the diagonal is ideal.
-
-    tables: model -> the result of ``evaluation.reliability``. event: what the probability is of.
-    """
-    figure, axes = plt.subplots(figsize=(BOTH, 4.6))
-    axes.plot([0, 1], [0, 1], color=GREY, lw=0.9, ls=":", label="as stated")
-    for number, (name, table) in enumerate(tables.items()):
-        color = PALETTE[number % len(PALETTE)]
-        axes.vlines(table["stated"], table["low"], table["high"], color=color, lw=1)
-        axes.plot(
-            table["stated"],
-            table["observed"],
-            color=color,
-            marker=MARKERS[number % len(MARKERS)],
-            ms=5,
-            ls=LINES[number % len(LINES)],
-            label=literal(name),
-        )
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"stated probability of {literal(event)}")
-    axes.set_ylabel("share that was (bar: 95 % interval)")
-    axes.grid(color=LIGHT, lw=0.5)
-    legend(figure, loc="outside upper center", columns=2)
-    gaps = [f"{name} {(table['stated'] - table['observed']).abs().max():.2f}" for name, table in tables.items()]
-    return describe(
-        figure, f"Observed share of {event} against its stated probability. Largest gap: {', '.join(gaps)}."
-    )
-
-
-@house
-def cost(table: pd.DataFrame) -> Figure:
-    """Draw what each signal costs, against no model, as a missed error grows dearer.
-
-    table: the result of ``costs.curve``.
-    """
-    figure, axes = plt.subplots(figsize=(BOTH, 3.8))
-    for number, (name, part) in enumerate(table.groupby("signal", sort=False)):
-        axes.plot(
-            part["missed_cost"],
-            part["relative"],
-            color=PALETTE[(number - 1) % len(PALETTE)] if number else GREY,
-            marker=MARKERS[number % len(MARKERS)],
-            ms=5,
-            ls=LINES[number % len(LINES)],
-            label=literal(name),
-        )
-    ticks = sorted(table["missed_cost"].unique())
-    axes.set_xscale("log")
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set_xticks([], minor=True)
-    axes.set(xlabel="cost of a missed critical error (a false alarm costs 1; logarithmic)")
-    axes.set_ylabel("expected cost, of that\nwithout a model (below 1: it pays)")
-    axes.grid(color=LIGHT, lw=0.5)
-    legend(figure, loc="outside upper center", columns=2)
-    least = table.loc[table.groupby("signal", sort=False)["relative"].idxmin().dropna()]
-    lowest = [f"{row.signal} {row.relative:.2f} at {row.missed_cost:g}" for row in least.itertuples()]
-    return describe(figure, f"Cost relative to no model as a missed error grows dearer. Lowest: {', '.join(lowest)}.")
-
-
-@house
 def by_pair(table: pd.DataFrame, *, models: Sequence[str]) -> Figure:
     """Draw each model's accuracy by language pair with its interval, a panel per dimension.
 
-    table: ``evaluation.accuracy`` by src_lang and tgt_lang. models: which, in order.
+    table: ``classification.accuracy`` by src_lang and tgt_lang. models: which, in order.
     """
     part = table[table["model"].isin(models)].assign(pair=lambda rows: rows["src_lang"] + "-" + rows["tgt_lang"])
     if part.empty:
