@@ -147,7 +147,7 @@ def test_what_has_no_estimate_is_refused(call, word):
 
 def test_who_won_everything_has_a_finite_strength_with_a_prior():
     fitted = preferences.fit(table(UNBEATEN), spread=preferences.WEAK)
-    assert fitted.table()["system"].tolist() == ["A", "B", "C"]
+    assert (np.diff(fitted.strength) < 0).all()
     assert np.isfinite(fitted.strength).all()
     assert preferences.separated(fitted.cells) == [["A"], ["B", "C"]]
 

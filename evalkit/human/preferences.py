@@ -310,17 +310,22 @@ class _Model:
 
     def maximum(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Find the maximum of each set of counts, (batch, cells, 3): values and log likelihoods; NaN where none is."""
-        values = np.tile(self.start, (len(counts), 1))
-        found, open_ = self.worth(counts, values), np.ones(len(counts), bool)
+        values, todo = np.tile(self.start, (len(counts), 1)), np.arange(len(counts))
+        found = self.worth(counts, values)
         for _ in range(_STEPS):
-            rows = np.flatnonzero(open_)
-            step, gain = self._step(counts[rows], values[rows])
-            values[rows], found[rows] = self._halved(counts[rows], values[rows], found[rows], step)
-            open_[rows] = gain > _SETTLED
-            if not open_.any():
+            step, gain = self._step(counts[todo], values[todo])
+            for _ in range(_HALVINGS):  # where the whole step leads down, go a half, a quarter … of it
+                worth = self.worth(counts[todo], values[todo] + step)
+                down = worth < found[todo] - 1e-12 * np.abs(found[todo])
+                if not down.any():
+                    break
+                step[down] /= 2
+            values[todo] += step
+            found[todo], todo = worth, todo[gain > _SETTLED]
+            if not len(todo):
                 break
-        astray = open_ | (np.abs(values[:, : self.cut]).max(axis=1) > _FAR)
-        values[astray], found[astray] = np.nan, np.nan
+        far = np.abs(values[:, : self.cut]).max(axis=1) > _FAR
+        values[far], values[todo], found[far], found[todo] = np.nan, np.nan, np.nan, np.nan
         return values, found
 
     def _step(self, counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -338,25 +343,10 @@ class _Model:
         step = np.linalg.solve(curve, slope[..., None])[..., 0]
         return step, (step * slope).sum(axis=1)
 
-    def _halved(
-        self, counts: np.ndarray, values: np.ndarray, found: np.ndarray, step: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Go a step, or a half, a quarter … of it where the whole leads down; return values and their worth."""
-        new, worth, share, todo = values.copy(), found.copy(), 1.0, np.arange(len(values))
-        for _ in range(_HALVINGS):
-            tried = values[todo] + share * step[todo]
-            own = self.worth(counts[todo], tried)
-            good = own >= found[todo] - 1e-12 * np.abs(found[todo])
-            new[todo[good]], worth[todo[good]] = tried[good], own[good]
-            todo, share = todo[~good], share / 2
-            if not len(todo):
-                break
-        return new, worth
-
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fitted model. values: (parameters,). likelihood: the log likelihood. ties: the model of ties that was fitted.
+    """A fitted model. values: (parameters,). likelihood: the log likelihood.
 
     strength: (systems,) natural logs, mean 0: A beats B with odds exp(strength[A] - strength[B]). place: (1,) what
     standing first adds; (0,) where not asked for. tie: (1,) the parameter t; (0,) where ties count half, or are none.
@@ -366,10 +356,6 @@ class Fitted:
     model: _Model
     values: np.ndarray
     likelihood: float
-
-    @property
-    def ties(self) -> str:
-        return self.model.ties
 
     @property
     def strength(self) -> np.ndarray:
@@ -389,16 +375,10 @@ class Fitted:
         whole = np.exp(self.strength - self.strength.max())
         return np.asarray(whole / whole.sum())
 
-    def table(self) -> pd.DataFrame:
-        """Return system, strength and ``beats_average``, the chance to beat one of average strength; best first."""
-        table = pd.DataFrame({"system": self.cells.systems, "strength": self.strength})
-        table["beats_average"] = expit(table["strength"])
-        return table.sort_values(["strength", "system"], ascending=[False, True], ignore_index=True)
-
     def expected(self) -> np.ndarray:
         """Return the expected count of each cell and answer: (cells, 3). Ties that count half are shared out."""
         d, t = self.model.leads(self.values[None])
-        return chances(self.ties, d[0], t[0]) * self.cells.counts.sum(axis=1, keepdims=True)
+        return chances(self.model.ties, d[0], t[0]) * self.cells.counts.sum(axis=1, keepdims=True)
 
 
 def fit(
@@ -415,8 +395,8 @@ def fit(
     count as independent; for intervals draw people and texts (``standing``).
 
     >>> table = pd.DataFrame({"system_a": ["A"] * 4, "system_b": ["B"] * 4, "preference": ["a", "a", "a", "b"]})
-    >>> fit(table).table().round(3).to_numpy().tolist()
-    [['A', 0.549, 0.634], ['B', -0.549, 0.366]]
+    >>> fit(table).strength.round(3).tolist()
+    [0.549, -0.549]
     """
     if ties not in KERNELS:
         raise DataError(f"{ties!r} is no model of ties. Choose one of {join_names([*KERNELS])}.")
@@ -493,7 +473,7 @@ def goodness(fitted: Fitted, *, units: Mapping[str, np.ndarray] | None = None) -
     (1, 0)
     """
     cells, observed, expected = fitted.cells, fitted.cells.counts, fitted.expected()
-    if fitted.ties == "half":
+    if fitted.model.ties == "half":
         observed, expected = observed[:, :2] + observed[:, 2:] / 2, expected[:, :2]
     with np.errstate(divide="ignore", invalid="ignore"):
         deviance = 2 * float(np.where(observed > 0, observed * np.log(observed / expected), 0.0).sum())
@@ -722,7 +702,7 @@ def standing(
     cells = count(comparisons, place=place)
     _refuse_apart(cells)
     fitted = fit(comparisons, ties=ties, place=place, spread=WEAK if len(separated(cells)) > 1 else None)
-    model = _Model(cells, ties=fitted.ties, place=place, spread=WEAK)
+    model = _Model(cells, ties=fitted.model.ties, place=place, spread=WEAK)
 
     def said(values: np.ndarray) -> np.ndarray:
         strength, rest = np.split(values[:, : model.cut], [model.systems], axis=1)
@@ -861,17 +841,17 @@ class Worth(NamedTuple):
     comparisons: int
 
 
-def z_statistics(comparisons: pd.DataFrame, *, unit: Sequence[str] = ("doc",)) -> pd.DataFrame:
+def z_statistics(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return of each pair of systems two z statistics: of the mean difference of scores, and of wins minus losses.
 
-    comparisons: with ``score_a`` and ``score_b``. unit: what is independent; both errors are those of sums over units
-    (Liang & Zeger 1986). Pairs that fewer than five units compare are left out. Columns system_a, system_b, n, scores,
-    wins (z), ties (share).
+    comparisons: with ``score_a`` and ``score_b``. Both errors are those of sums over documents, which are independent
+    (Liang & Zeger 1986). Pairs that fewer than five documents compare are left out. Columns system_a, system_b, n,
+    scores, wins (z), ties (share).
     """
     table = _in_order(comparisons)
     won = table["preference"].map({"a": 1.0, "b": -1.0, "tie": 0.0})
     table = table.assign(gap=table["score_a"] - table["score_b"], won=won, tie=won == 0, n=1)
-    sums = table.groupby(["system_a", "system_b", *unit], observed=True)[["gap", "won", "tie", "n"]].sum()
+    sums = table.groupby(["system_a", "system_b", "doc"], observed=True)[["gap", "won", "tie", "n"]].sum()
     rows = []
     for pair, own in sums.groupby(level=[0, 1]):
         n = own["n"].sum()
@@ -881,25 +861,25 @@ def z_statistics(comparisons: pd.DataFrame, *, unit: Sequence[str] = ("doc",)) -
 
 
 def _z(sums: pd.Series, size: pd.Series) -> float:
-    """Return a mean over its standard error, units being independent."""
+    """Return a mean over its standard error."""
     mean = sums.sum() / size.sum()
     error = np.sqrt(((sums - mean * size) ** 2).sum() * len(sums) / (len(sums) - 1)) / size.sum()
     return float(mean / error) if error > 0 else 0.0
 
 
-def efficiency(ratings: pd.DataFrame, *, tie: float = 0.0, unit: Sequence[str] = ("doc",)) -> Worth:
+def efficiency(ratings: pd.DataFrame) -> Worth:
     """Estimate what a comparison is worth beside two scores, by turning a campaign's scores into comparisons.
 
-    ratings: one person's scores of several systems' translations of a segment make comparisons. tie: see
-    ``compared.of_scores``. The efficiency is the ratio, over pairs of systems, of squared z statistics less the 1 that
-    chance gives each: certainty grows with the number of judgements, so that .5 means twice as many. The interval, of
-    the ratio's logarithm, leaves out one system at a time; it is NaN where that leaves nothing beyond chance. Source:
-    Pitman's relative efficiency (Lehmann 1999, section 3.4), here of real judgements. Caveat: people who are asked for
-    a preference may look closer than those who give two scores; then comparisons are worth more than this. Raises
-    DataError where no pair differs by more than chance.
+    ratings: one person's scores of several systems' translations of a segment make comparisons. The efficiency is the
+    ratio, over pairs of systems, of squared z statistics less the 1 that chance gives each: certainty grows with the
+    number of judgements, so that .5 means twice as many. The interval, of the ratio's logarithm, leaves out one system
+    at a time; it is NaN where that leaves nothing beyond chance. Source: Pitman's relative efficiency (Lehmann 1999,
+    section 3.4), here of real judgements. Caveat: people who are asked for a preference may look closer than those who
+    give two scores; then comparisons are worth more than this. Raises DataError where no pair differs by more than
+    chance.
     """
-    found = compared.of_scores(ratings, tie=tie, together=())
-    table = z_statistics(found, unit=unit)
+    found = compared.of_scores(ratings, together=())
+    table = z_statistics(found)
     systems = sorted({*table["system_a"], *table["system_b"]})
     ratio = _ratio(table)
     if not np.isfinite(ratio):
