@@ -5,11 +5,7 @@ import itertools
 import math
 import operator
 import sqlite3
-import sys
-import types
 from collections import Counter
-from importlib import metadata
-from importlib.machinery import ModuleSpec
 
 import numpy as np
 import pandas as pd
@@ -20,7 +16,6 @@ from sacrebleu.metrics import BLEU
 
 from evalkit import DataError
 from evalkit.metrics import lexical
-from evalkit.neural import pretrained
 
 
 @pytest.fixture(autouse=True)
@@ -224,172 +219,7 @@ def test_a_damaged_store_is_told_with_its_remedy(cache, damage):
         lexical.remembered("m", [("a", "b")], lambda rows: [1])
 
 
-# Metrics that need a model, whose packages are played by stand-ins
-
-
-@pytest.fixture
-def packages(monkeypatch):
-    """Install a stand-in for a package; what it was asked is noted in the list that comes back."""
-    asked = []
-
-    def install(**modules):
-        for name, module in modules.items():
-            stand_in = types.ModuleType(name.replace("__", "."))
-            stand_in.__spec__ = ModuleSpec(stand_in.__name__, None)
-            vars(stand_in).update(module)
-            monkeypatch.setitem(sys.modules, stand_in.__name__, stand_in)
-        monkeypatch.setattr(metadata, "version", lambda name: f"of {name}")
-        return asked
-
-    return install
-
-
-PAIRS = table(("h", "r"), ("h2", "r2")).assign(source=["s", "s2"])
-
-
-def test_comet_gets_source_translation_and_reference(packages):
-    def predict(samples, **options):
-        asked.append((samples, options["batch_size"]))
-        return types.SimpleNamespace(scores=[0.5, -0.25])
-
-    model = types.SimpleNamespace(predict=predict)
-    asked = packages(
-        comet={"download_model": lambda name: name, "load_from_checkpoint": lambda path: asked.append(path) or model},
-        torch={"cuda": types.SimpleNamespace(is_available=lambda: False)},
-    )
-    scored = pretrained.scores(PAIRS, metrics=["COMET-DA"], batch=4)
-    again = pretrained.scores(PAIRS, metrics=["COMET-DA"])
-    samples = [{"src": "s", "mt": "h", "ref": "r"}, {"src": "s2", "mt": "h2", "ref": "r2"}]
-    assert asked == ["Unbabel/wmt20-comet-da", (samples, 4)]
-    assert scored["COMET-DA"].tolist() == again["COMET-DA"].tolist() == [0.5, -0.25]
-    signature = scored.attrs["signatures"]["COMET-DA"]
-    assert signature == "COMET-DA|model:Unbabel/wmt20-comet-da|unbabel-comet:of unbabel-comet"
-
-
-def test_bertscore_takes_f1_from_the_layers_of_the_authors_notebook(packages, tmp_path):
-    class Scorer:
-        def __init__(self, **options):
-            if options["model_type"] == str(tmp_path):
-                raise AssertionError("between 0 and 2")
-            asked.append((options["model_type"], options["num_layers"]))
-
-        def score(self, hypotheses, references, *, batch_size):
-            return [np.array([9.0]), np.array([8.0]), np.array([0.75] * (hypotheses == ["h"]))]
-
-    asked = packages(bert_score={"BERTScorer": Scorer})
-    scored = pretrained.scores(table(("h", "r")), metrics=["mBERT", "distilmBERT", "IndicBERT", "MuRIL"])
-    assert scored[list(pretrained.LAYERS)].iloc[0].tolist() == [0.75] * 4
-    assert asked == [
-        ("bert-base-multilingual-cased", 9),
-        ("distilbert-base-multilingual-cased", 5),
-        ("ai4bharat/indic-bert", 4),
-        ("google/muril-base-cased", 4),
-    ]
-    signature = scored.attrs["signatures"]["MuRIL"]
-    assert signature == "MuRIL|model:google/muril-base-cased|layer:4|bert-score:of bert-score"
-    with pytest.raises(DataError, match=r"layer 4 of .*between 0 and 2"):
-        pretrained.scores(table(("h", "r")), metrics=["MuRIL"], models={"MuRIL": str(tmp_path)})
-    with pytest.raises(DataError, match="0 scores for 1 translations"):
-        pretrained.scores(table(("other", "r")), metrics=["mBERT"])
-
-
-class Encoder:
-    """Sentence vectors of two numbers: how many characters there are, and how many of them are a."""
-
-    def encode(self, texts, **options):
-        return np.array([[len(text), text.count("a")] for text in texts], float)
-
-
-def test_sentences_are_compared_by_the_cosine_of_their_vectors(packages):
-    def load(name):
-        if asked:
-            raise OSError(f"We cannot connect to find {name}.\nAnd more.")
-        asked.append(name)
-        return Encoder()
-
-    asked = packages(sentence_transformers={"SentenceTransformer": load})
-    scored = pretrained.scores(table(("aab", "bbb"), ("ab", "abab")), metrics=["LaBSE"])
-    assert scored["LaBSE"].tolist() == pytest.approx([9 / (13**0.5 * 3), 1])
-    assert asked == ["sentence-transformers/LaBSE"]
-    with pytest.raises(DataError, match=r"'sentence-transformers/LaBSE' cannot be loaded \(We cannot .*\)"):
-        pretrained.scores(PAIRS, metrics=["LaBSE"])
-
-
-def test_laser_knows_languages_by_two_letters_and_its_files_from_a_folder(packages, tmp_path):
-    class Laser(Encoder):
-        def __init__(self, *files):
-            asked.append(files)
-
-        def embed_sentences(self, texts, *, lang):
-            asked.append((texts, lang))
-            return self.encode(texts)
-
-    asked = packages(laserembeddings={"Laser": Laser})
-    frame = table(("tam", "ab"), ("b", "hin")).assign(tgt_lang=["tam", "hin"])
-    scored = pretrained.scores(frame, metrics=["LASER"])
-    assert scored["LASER"].tolist() == pytest.approx([7 / 50**0.5, 1])
-    assert asked == [(), (["tam", "b"], ["ta", "hi"]), (["ab", "hin"], ["ta", "hi"])]
-    pretrained.scores(frame, metrics=["LASER"], models={"LASER": str(tmp_path)})
-    names = ["93langs.fcodes", "93langs.fvocab", "bilstm.93langs.2018-12-26.pt"]
-    assert asked[3] == tuple(str(tmp_path / name) for name in names)
-    with pytest.raises(DataError, match="column tgt_lang"):
-        pretrained.scores(PAIRS, metrics=["LASER"])
-
-
-def test_bleurt_reads_a_folder_and_is_known_by_its_content(packages, tmp_path):
-    def scorer(folder):
-        return types.SimpleNamespace(score=lambda *, references, candidates, batch_size: [len(candidates[0])])
-
-    packages(bleurt={}, bleurt__score={"BleurtScorer": scorer})
-    signatures = set()
-    for content in (b"1", b"2"):
-        (tmp_path / "weights").mkdir(exist_ok=True)
-        (tmp_path / "weights" / "a").write_bytes(content)
-        models = {"BLEURT-20": str(tmp_path / "weights")}
-        scored = pretrained.scores(table(("hyp", "r")), metrics=["BLEURT-20"], models=models)
-        assert scored["BLEURT-20"].tolist() == [3]
-        signatures.add(scored.attrs["signatures"]["BLEURT-20"])
-    assert len(signatures) == 2
-    with pytest.raises(DataError, match="'BLEURT-20' is no folder here"):
-        pretrained.scores(table(("hyp", "r")), metrics=["BLEURT-20"])
-
-
-FAKE = """
-class BERTScorer:
-    def __init__(self, **options):
-        print("loading", options)
-    def score(self, hypotheses, references, batch_size):
-        class Scores(list):
-            tolist = list.copy
-        return [None, None, Scores(len(text) / 8 for text in hypotheses)]
-"""
-
-
-def test_another_environment_computes_what_this_one_cannot(tmp_path, monkeypatch):
-    package = tmp_path / "there" / "bert_score"
-    (package.parent / "bert_score-0.1.dist-info").mkdir(parents=True)
-    (package.parent / "bert_score-0.1.dist-info" / "METADATA").write_text("Name: bert-score\nVersion: 0.1\n")
-    package.mkdir()
-    (package / "__init__.py").write_text(FAKE)
-    monkeypatch.setenv("PYTHONPATH", str(package.parent))
-    frame = table(("நதி", "r"), ("h", "r"))
-    scored = pretrained.scores(frame, metrics=["mBERT"], python=sys.executable)
-    assert scored["mBERT"].tolist() == [3 / 8, 1 / 8]
-    assert scored.attrs["signatures"]["mBERT"] == "mBERT|model:bert-base-multilingual-cased|layer:9|bert-score:0.1"
-    (package / "__init__.py").write_text("raise RuntimeError('no GPU')")
-    for words, metric, python in (
-        ("RuntimeError: no GPU", "mBERT", sys.executable),
-        ("package unbabel-comet", "COMET-DA", sys.executable),
-        ("cannot be started", "mBERT", str(tmp_path / "python")),
-    ):
-        with pytest.raises(DataError, match=words):
-            pretrained.scores(PAIRS, metrics=[metric], python=python)
-
-
-def test_a_package_that_is_not_here_is_told_with_the_command_that_brings_it(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(DataError, match="pip install unbabel-comet"):
-        pretrained.scores(PAIRS, metrics=["COMET-MQM"])
+PAIRS = table(("h", "r"), ("h2", "r2"))
 
 
 @pytest.mark.parametrize(
@@ -399,7 +229,6 @@ def test_a_package_that_is_not_here_is_told_with_the_command_that_brings_it(monk
         ("Row 2 .* hypothesis", lambda: lexical.scores(PAIRS.assign(hypothesis=["a", None]))),
         ("'METEOR'.* BLEU-1", lambda: lexical.scores(PAIRS, metrics=["METEOR"])),
         ("'mecab'.* 13a", lambda: lexical.scores(PAIRS, tokenize="mecab")),
-        ("'GPT'.* COMET-DA", lambda: pretrained.scores(PAIRS, metrics=["GPT"])),
     ],
 )
 def test_what_cannot_be_scored_is_refused(words, call):

@@ -87,7 +87,7 @@ def test_faults_are_one_sentence_and_exit_code_2(examples, tmp_path, capsys):
     assert "has no model of fold 0" in capsys.readouterr().err
     assert comet.main(["train", "--examples", str(tmp_path / "none.csv"), *out]) == 2
     assert "no file none.csv" in capsys.readouterr().err
-    with pytest.raises(DataError, match="language kn"):
+    with pytest.raises(DataError, match="no example of kn to test on"):
         comet.parts(examples, 0, left_out="kn")
     with pytest.raises(DataError, match="no example to test on"):
         comet.parts(examples, 7)

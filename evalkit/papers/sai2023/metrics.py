@@ -14,7 +14,7 @@ from evalkit import DataError, data
 from evalkit.data.schemas import UNSTATED
 from evalkit.human.mqm import KEY
 from evalkit.metrics import alignment, correlation
-from evalkit.neural import pretrained, vectors
+from evalkit.neural import scorer
 from evalkit.papers import claims
 from evalkit.stats.inference import column_means, interval, resample
 
@@ -151,7 +151,7 @@ def table1(
     """Compare metrics whose word vectors, models or scores you give with Table 1: rows for ``show.compare``.
 
     ratings: judged translations, by default IndicMT-Eval with Hindi's references corrected. files: tgt_lang -> file of
-    word vectors, for EA, VE and GM in that language. models: metric of ``neural.MODELS`` -> its checkpoint, by name or
+    word vectors, for EA, VE and GM in that language. models: metric of ``scorer.MODELS`` -> its checkpoint, by name or
     path. columns: metrics, by the names in ``sai2023.toml``, whose scores ratings already hold, such as PRISM. python:
     that of the environment with PyTorch. For instance
     ``table1(files={"tam": "cc.ta.300.vec.gz"}, models={"LaBSE": "LaBSE"}, python=".venv-neural/bin/python")``.
@@ -164,11 +164,9 @@ def table1(
         raise DataError(f"No metric is called {strange[0]!r} here. Choose among {', '.join(known)}.")
     if ratings is None:
         ratings = alignment.corrected(data.load("indicmt-mqm"))
-    scored, metrics = ratings.assign(**{_GOLD: ratings["score"].clip(lower=0)}), [*columns, *(models or {})]
-    if files:
-        scored, metrics = vectors.scores(scored, vectors=files), [*vectors.METRICS, *metrics]
-    if models:
-        scored = pretrained.scores(scored, metrics=[*models], models=models, python=python)
+    scored = ratings.assign(**{_GOLD: ratings["score"].clip(lower=0)})
+    scored = scorer.scores(scored, models=models or {}, vectors=files, python=python)
+    metrics = [*(scorer.VECTORS if files else ()), *columns, *(models or {})]
     correlated = correlation.segments(scored, gold=_GOLD, metrics=metrics)
     return _compared(correlated[correlated["n"] > 0])
 

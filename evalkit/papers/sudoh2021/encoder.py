@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.neural.commands import in_a_sentence
+from evalkit.neural import in_a_sentence
 from evalkit.papers.sudoh2021 import classification
 from evalkit.papers.sudoh2021.reduction import RULES, reduce
 from evalkit.papers.sudoh2021.taxonomy import KEY, TAXONOMIES, categories, named
