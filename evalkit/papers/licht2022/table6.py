@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
+from evalkit.data import delimited, schemas
 from evalkit.human.calibration import METHODS
 from evalkit.stats import inference
 from evalkit.stats.correlation import pearson
@@ -25,6 +26,7 @@ DIRECTIONS = ("X-EN", "EN-X")
 COLUMNS = (*DIRECTIONS, "both")
 #: The languages that Table 5 highlights, and of which its caption speaks.
 HIGHLIGHTED = ("Hindi", "Portuguese", "Arabic", "Bulgarian", "Swahili")
+_COVARIATE = ["covariate", "direction", "language_code", "value"]
 STATISTICS = ("pearson", "r2", "linreg")
 
 
@@ -57,29 +59,21 @@ def prose_tables(table4: pd.DataFrame, table5: pd.DataFrame, table6: pd.DataFram
 
 def training_size(table4: pd.DataFrame) -> pd.DataFrame:
     """Take log10 of the number of training sentence pairs as a covariate, the same for both directions."""
-    value = np.log10(pd.to_numeric(table4["training_size"]))
-    sizes = pd.DataFrame({"language_code": table4["language_code"], "value": value})
-    return pd.concat([sizes.assign(covariate="log10 training pairs", direction=d) for d in DIRECTIONS])[
-        ["covariate", "direction", "language_code", "value"]
-    ].reset_index(drop=True)
+    sizes = table4[["language_code"]].assign(value=np.log10(pd.to_numeric(table4["training_size"])))
+    both = sizes.merge(pd.DataFrame({"direction": DIRECTIONS}), how="cross").assign(covariate="log10 training pairs")
+    return both.sort_values("direction", ascending=False, kind="stable", ignore_index=True)[_COVARIATE]
 
 
 def spbleu(scores: pd.DataFrame) -> pd.DataFrame:
     """Take the spBLEU of each system as a covariate (columns pair, system, spbleu; pairs into or out of eng)."""
-    languages = scores["pair"].str.split("-", expand=True)
-    into = languages[1] == "eng"
-    covariates = pd.DataFrame(
-        {
-            "covariate": "spBLEU " + scores["system"],
-            "direction": np.where(into, "X-EN", "EN-X"),
-            "language_code": languages[0].where(into, languages[1]),
-            "value": pd.to_numeric(scores["spbleu"]),
-        }
-    )
-    twice = covariates.duplicated(["covariate", "direction", "language_code"])
+    source, target = scores["pair"].str.split("-", expand=True).to_numpy().T
+    into = target == "eng"
+    found = pd.DataFrame({"covariate": "spBLEU " + scores["system"], "direction": np.where(into, "X-EN", "EN-X")})
+    found = found.assign(language_code=np.where(into, source, target), value=pd.to_numeric(scores["spbleu"]))
+    twice = found.duplicated(_COVARIATE[:3])
     if twice.any():
         raise DataError(f"Two scores for {scores.loc[twice, 'pair'].iloc[0]} of one system. Keep one test set a pair.")
-    return covariates
+    return found
 
 
 def covariates(table4: pd.DataFrame, scores: pd.DataFrame, *, own: str = "") -> pd.DataFrame:
@@ -91,8 +85,8 @@ def covariates(table4: pd.DataFrame, scores: pd.DataFrame, *, own: str = "") -> 
     if own:
         parts.append(read_scores(own, codes=table4["language_code"]))
     together = pd.concat(parts, ignore_index=True)
-    digest = f"{Path(own).name}@{hashlib.sha256(Path(own).read_bytes()).hexdigest()[:8]}" if own else "none"
-    together.attrs["own"] = digest
+    digest = hashlib.sha256(Path(own).read_bytes()).hexdigest()[:8] if own else ""
+    together.attrs["own"] = f"{Path(own).name}@{digest}" if own else "none"
     return together
 
 
@@ -102,27 +96,16 @@ def read_scores(path: str | Path, *, codes: pd.Series) -> pd.DataFrame:
     codes: the language codes that the human scores know. Raises DataError naming line and remedy for a missing column,
     an unknown language or direction, a score that is no number, a duplicate.
     """
-    path = Path(path)
-    try:
-        table = pd.read_csv(path, dtype=str, encoding="utf-8-sig", keep_default_na=False)
-    except (OSError, UnicodeDecodeError, ValueError) as problem:
-        raise DataError(f"{path}: is no readable UTF-8 CSV file ({problem}). Check the path and the file.") from None
-    missing = [column for column in ("language_code", "direction", "score") if column not in table]
-    if missing:
-        raise DataError(f"{path}, line 1: no column {missing[0]}. The header must be language_code,direction,score.")
-    value = pd.to_numeric(table["score"], errors="coerce")
-    known = sorted(codes.unique())
-    rules = [
-        ("language_code", ~table["language_code"].isin(known), f"is not one of {', '.join(known)}"),
-        ("direction", ~table["direction"].isin(DIRECTIONS), "is neither X-EN nor EN-X"),
-        ("score", ~np.isfinite(value), "is not a number"),
-        ("language_code", table.duplicated(["language_code", "direction"]), "has a second score for this direction"),
-    ]
-    for column, wrong, what in rules:
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            raise DataError(f"{path}, line {row + 2}, column {column}: {table[column][row]!r} {what}. Correct it.")
-    return table.assign(covariate=path.stem, value=value)[["covariate", "direction", "language_code", "value"]]
+    path, known = Path(path), sorted(codes.unique())
+    columns = {
+        "language_code": schemas.one_of(known, f"is not one of {', '.join(known)}. Correct it"),
+        "direction": schemas.one_of(DIRECTIONS, "is neither X-EN nor EN-X. Correct it"),
+        "score": schemas.Column("float"),
+    }
+    schema = schemas.Schema(columns, ("language_code", "direction"), "Keep one score of each direction.")
+    table = delimited.table(delimited.content(path), origin=str(path))
+    table = schemas.check(table, schema, origin=str(path))
+    return table.assign(covariate=path.stem, value=table["score"])[_COVARIATE]
 
 
 def correlate(
