@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from evalkit import DataError, data
 from evalkit.metrics import lexical
-from evalkit.neural import pretrained
+from evalkit.neural import scorer
 from evalkit.papers import claims
 from evalkit.papers.sai2023 import metrics, printed
 from evalkit.stats import verdicts
@@ -75,7 +76,7 @@ def tamil(real):
 @pytest.fixture
 def drawn(tamil, tmp_path):
     """Write a file of random vectors for the words of the references."""
-    split = metrics.vectors._splitter("intl")
+    split = BLEU(tokenize="intl").tokenizer
     words = dict.fromkeys(word for text in tamil["reference"] for word in split(text).split())
     found = dict(zip(words, np.random.default_rng(7).normal(size=(len(words), 8)).round(3), strict=True))
     lines = [f"{word} {' '.join(map(str, vector))}\n" for word, vector in found.items()]
@@ -89,7 +90,7 @@ def test_vectors_fill_their_rows_for_the_languages_that_have_them(tamil, drawn):
     assert set(rows["basis"]) == {"recomputed from data"}
     assert rows["place"].str.fullmatch(r"sai2023_table1:\d+:(pearson|kendall)").all()
     assert sorted(rows["cell"]) == sorted(f"ta, {m}, {r}" for m in ("EA", "VE", "GM") for r in ("pearson", "kendall"))
-    split, mean = metrics.vectors._splitter("intl"), np.mean(list(found.values()), axis=0)
+    split, mean = BLEU(tokenize="intl").tokenizer, np.mean(list(found.values()), axis=0)
     sums = [
         [sum(found.get(word, mean) for word in split(text).split()) for text in tamil[side]]
         for side in ("hypothesis", "reference")
@@ -104,7 +105,7 @@ def test_vectors_fill_their_rows_for_the_languages_that_have_them(tamil, drawn):
 def test_a_model_and_scores_from_elsewhere_fill_theirs_and_five_languages_the_average(real, monkeypatch):
     ratings = real("indicmt-mqm").groupby("tgt_lang", sort=False).head(60).reset_index(drop=True)
     scored = lexical.scores(ratings, metrics=["chrF"])["chrF"]
-    monkeypatch.setattr(pretrained, "scores", lambda table, *, metrics, models, python: table.assign(LaBSE=-scored))
+    monkeypatch.setattr(scorer, "scores", lambda table, **asked: table.assign(LaBSE=-scored))
     rows = metrics.table1(ratings.assign(PRISM=scored), models={"LaBSE": "a"}, columns=["PRISM"], python="p")
     computed = rows.set_index("cell")["computed"].astype(float)
     assert len(computed) == 2 * 6 * 2
