@@ -24,7 +24,7 @@ from evalkit.campaign.systems.ranking import Ranking, rank_systems
 from evalkit.data import schemas
 from evalkit.human import annotators, context, mqm, normalization, planning, preferences, screening
 from evalkit.human.calibration import calibrate as calibrate_ratings
-from evalkit.human.ranking.by_rule import rule_clusters
+from evalkit.human.ranking.lines import rule_clusters
 from evalkit.metrics.metaeval.scores import Scores, align
 from evalkit.metrics.metaeval.significance import perm_both
 from evalkit.metrics.metaeval.statistics import correlations

@@ -6,7 +6,6 @@ import pytest
 
 from evalkit import DataError, campaign
 from evalkit.human import ranking
-from evalkit.human.ranking import by_rule
 from tests.pages import opened, page, plain, ranked, telling
 
 rank_systems = telling(campaign.rank_systems)
@@ -140,7 +139,7 @@ def test_counts_are_reconciled_from_the_file_to_what_ranks():
 def test_lines_follow_the_rule_that_is_named_and_everything_else_stays(name):
     mine = opened(own_documents())
     units, ruled = (rank_systems(mine, resamples=50, lines=lines) for lines in ("units", name))
-    expected = by_rule.rule_clusters(
+    expected = ranking.rule_clusters(
         mine.judged, rule=name, unit=ruled.method.unit, item_types=ruled.method.item_types, segment=mine.segment
     )
     columns = ["cluster", "wins", "losses", "rank_top", "rank_bottom"]

@@ -5,7 +5,8 @@ import pytest
 
 from evalkit import DataError
 from evalkit.data import mturk, simulate
-from evalkit.human import context, ranking
+from evalkit.human import context
+from evalkit.papers import wmt
 from tests.workbooks import tarred
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
@@ -88,7 +89,7 @@ def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real)
 @pytest.mark.parametrize("year", [21, 22])
 def test_the_simulation_has_its_own_ranking(year):
     drawn, table = simulate.stand_in(f"wmt{year}-mturk"), simulate.stand_in(f"wmt{year}-mturk-ranking")
-    assert ranking.compare_with_official(drawn, table)["equal"].all()
+    assert wmt.compare_with_official(drawn, table)["equal"].all()
 
 
 # Archives of a year's evaluation

@@ -16,6 +16,7 @@ from evalkit.data import simulate
 from evalkit.human import ranking
 from evalkit.human.ranking.drawn import covariance, draws, effective_units
 from evalkit.human.ranking.scores import segment_means
+from evalkit.papers import wmt
 from evalkit.show.plots import ranking as draw
 from tests.makers import laid_out, ratings
 
@@ -49,11 +50,11 @@ def test_moves_are_told_against_the_official_order():
         [("B", "47.0", "4.7", 2), ("A", "45.1", "4.5", 3)], columns=["system", "raw", "z", "judgements"]
     )
     official = official.assign(segments=2, src_lang="eng", tgt_lang="deu")
-    compared = ranking.compare_with_official(rated(SMALL), official, scale="raw").set_index("system")
+    compared = wmt.compare_with_official(rated(SMALL), official, scale="raw").set_index("system")
     assert compared["equal"].to_dict() == {"B": True, "A": False}
     assert compared["moved"].to_dict() == {"B": -1, "A": 1}
     with pytest.raises(DataError, match="only one of"):
-        ranking.compare_with_official(rated(SMALL), official.replace({"A": "C"}))
+        wmt.compare_with_official(rated(SMALL), official.replace({"A": "C"}))
 
 
 @settings(max_examples=10)
@@ -74,8 +75,8 @@ def test_zeros_taken_away_are_found_again(which):
     gone = full.drop(index=len(SMALL) + which)
     true = ranking.system_scores(full)
     official = true.assign(raw=true["score"].round(1).astype(str), z="0", src_lang="eng", tgt_lang="deu")
-    compared = ranking.compare_with_official(gone, official.drop(columns=["pair"]), scale="raw")
-    told = ranking.explain_missing(gone, compared, scale="raw")
+    compared = wmt.compare_with_official(gone, official.drop(columns=["pair"]), scale="raw")
+    told = wmt.explain_missing(gone, compared, scale="raw")
     assert len(told) == 1
     assert told["explained"].all()
 
@@ -183,18 +184,18 @@ def test_a_system_may_win_over_one_with_a_higher_mean_when_asked():
     plain = ranking.significance_clusters(judged).set_index("system")
     assert plain["rank"].to_dict() == {"S0": 1, "S1": 2}
     assert plain["wins"].sum() == 0
-    told = ranking.significance_clusters(judged, with_upsets=True, line="own").set_index("system")
+    told = ranking.significance_clusters(judged, upsets=True, line="own").set_index("system")
     assert told["wins"].to_dict() == {"S0": 0, "S1": 1}
     assert told["rank_top"].to_dict() == {"S0": 2, "S1": 1}
 
 
 def test_wmt22s_published_p_values_wins_and_lines_come_out_to_their_last_digit(real):
     judged, printed = real("wmt22-mturk"), data.published("wmt22_pvalues")
-    compared = ranking.compare_p_values(judged, printed)
+    compared = wmt.compare_p_values(judged, printed)
     shown = compared.dropna(subset="official")
     assert len(shown) == len(printed) == compared["significant"].sum()
     assert shown["off"].max() < 1e-13
-    compared = ranking.compare_clusters({"wmt22-mturk": judged}, data.published("wmt_clusters"))
+    compared = wmt.compare_clusters({"wmt22-mturk": judged}, data.published("wmt_clusters"))
     assert len(compared) == 73
     assert compared[["equal_wins", "equal_line"]].all(axis=None)
 

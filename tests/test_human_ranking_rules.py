@@ -12,9 +12,8 @@ from scipy import stats
 
 from evalkit import DataError, data
 from evalkit.human import ranking
-from evalkit.human.ranking import by_rule, rule_errors, rule_trials, rules
-from evalkit.metrics.autorank import auto_rank
-from evalkit.papers import wmt_lines
+from evalkit.human.ranking import lines, rules, trials
+from evalkit.papers import claims, wmt
 from tests.makers import laid_out, ratings
 
 NAMES = list(rules.RULES)
@@ -117,7 +116,7 @@ def test_a_rule_equals_its_script_in_loops(name, gaps):
     for seed in range(2):
         frame = campaign(seed, documents=30, gaps=gaps, step=2.0)
         order, beats = by_hand(frame, name)
-        one = by_rule.judge(frame, rules.named(name), **OPTIONS)[0]
+        one = lines.apply_rule(frame, rules.named(name), **OPTIONS)[0]
         assert one.table["system"].tolist() == order
         assert (one.beats == beats).all()
         cluster = 1 + np.cumsum([0, *brute(beats.tolist(), rules.named(name).line)[:-1]])
@@ -128,7 +127,7 @@ def test_a_rule_equals_its_script_in_loops(name, gaps):
 
 def test_ours_equals_the_campaign_s_clusters():
     frame = campaign(3, documents=30, step=5.0)
-    ours = by_rule.rule_clusters(frame, rule="units", **OPTIONS)
+    ours = lines.rule_clusters(frame, rule="units", **OPTIONS)
     theirs = ranking.significance_clusters(frame, test="t", correction="holm", unit="doc", **OPTIONS)
     columns = ["system", "cluster", "wins", "losses", "rank_top", "rank_bottom"]
     pd.testing.assert_frame_equal(ours[columns], theirs[columns], check_dtype=False)
@@ -136,14 +135,14 @@ def test_ours_equals_the_campaign_s_clusters():
 
 def test_rules_side_by_side_give_what_each_gives_alone():
     frame = campaign(5, documents=30, step=4.0)
-    together, counts = by_rule.side_by_side({"mine": (frame, OPTIONS)}, resamples=200)
+    together, counts = lines.side_by_side({"mine": (frame, OPTIONS)}, resamples=200)
     for name in NAMES:
-        alone = by_rule.rule_clusters(frame, rule=name, resamples=200, **OPTIONS)
+        alone = lines.rule_clusters(frame, rule=name, resamples=200, **OPTIONS)
         own = together[together["rule"] == name]
         assert own[["system", "cluster"]].to_numpy().tolist() == alone[["system", "cluster"]].to_numpy().tolist()
-    lines = counts.set_index("rule")["lines"]
-    assert lines["units"] <= lines["units-lines"] <= lines["units-plain"]
-    assert lines["wmt25"] >= lines["wmt25-ranges"]
+    drawn = counts.set_index("rule")["lines"]
+    assert drawn["units"] <= drawn["units-lines"] <= drawn["units-plain"]
+    assert drawn["wmt25"] >= drawn["wmt25-ranges"]
 
 
 @settings(max_examples=15)
@@ -152,9 +151,9 @@ def test_names_of_systems_order_of_rows_and_a_change_of_scale_change_no_line(see
     frame = campaign(seed, systems=4)
     other = frame.sample(frac=1, random_state=seed) if not rules.named(name).apart else frame
     other = other.assign(score=np.round(other["score"] * gain + shift, 9), system="x" + other["system"])
-    one, two = (by_rule.rule_clusters(f, rule=name, resamples=100, **OPTIONS) for f in (frame, other))
+    one, two = (lines.rule_clusters(f, rule=name, resamples=100, **OPTIONS) for f in (frame, other))
     assert two["system"].tolist() == ["x" + system for system in one["system"]]
-    if rules.named(name).test not in ("sign flips", "bootstrap"):  # these draw in the order of the segments
+    if rules.named(name).test not in ("permutation", "bootstrap"):  # these draw in the order of the segments
         assert one["cluster"].tolist() == two["cluster"].tolist()
 
 
@@ -164,8 +163,8 @@ def test_what_a_rule_needs_is_said():
     cases = [(frame.drop(columns="annotator"), "wmt22", "annotator"), (frame, "wmt25-range", "wmt25-ranges")]
     for table, rule, word in [*cases, (apart, "wmt26", "no two segments")]:
         with pytest.raises(DataError, match=word):
-            by_rule.rule_clusters(table, rule=rule, **OPTIONS)
-    _, counts = by_rule.side_by_side({"mine": (apart, OPTIONS)}, ["wmt20", "wmt26"])
+            lines.rule_clusters(table, rule=rule, **OPTIONS)
+    _, counts = lines.side_by_side({"mine": (apart, OPTIONS)}, ["wmt20", "wmt26"])
     assert counts.set_index("rule")["why"].str.contains("share no").to_dict() == {"wmt20": False, "wmt26": True}
 
 
@@ -175,38 +174,38 @@ def test_neighbours_only_part_systems_that_their_own_test_does_not():
     base = rng.normal(60, 5, 40)
     scores = [base + np.where(np.arange(40) % 4, -2, 14), base + rng.normal(1.5, 0.4, 40), base]
     frame = laid_out(scores, "system segment", documents=range(40))
-    found = by_rule.judge(frame, rules.named("wmt25"), **OPTIONS)[0]
+    found = lines.apply_rule(frame, rules.named("wmt25"), **OPTIONS)[0]
     assert found.table["system"].tolist() == ["S0", "S1", "S2"]
-    assert (found.lines, found.unproved) == (1, 1)
-    assert by_rule.judge(frame, rules.named("wmt25-ranges"), **OPTIONS)[0].lines == 0
+    assert (found.counts()["lines"], found.counts()["unproved"]) == (1, 1)
+    assert lines.apply_rule(frame, rules.named("wmt25-ranges"), **OPTIONS)[0].counts()["lines"] == 0
 
 
 def test_what_each_rule_parts_is_counted():
     rows = [(rule, *row) for rule, ends in zip("xyz", (2, 1, 1)) for row in (("A", 1), ("B", ends))]
     frame = pd.DataFrame(rows, columns=["rule", "system", "cluster"]).assign(data="d", pair="p")
     frame.loc[frame["rule"] == "z", "cluster"] = [2, 1]
-    found = by_rule.parted(frame)[["better", "worse", "rules", "of", "against", "names"]]
+    found = lines.parted(frame)[["better", "worse", "rules", "of", "against", "names"]]
     assert found.to_numpy().tolist() == [["A", "B", 1, 3, 1, "x"]]
 
 
 def laid(seed=1, **options):
-    return rule_trials.grids({"drawn": campaign(seed, systems=8, documents=40, step=0.0, **options)})
+    return trials.grids({"drawn": campaign(seed, systems=8, documents=40, step=0.0, **options)})
 
 
 def test_exchanging_names_keeps_the_mean_over_systems_and_the_level_of_a_test_by_segment():
     (grid,) = laid()
 
     def swapped(by, campaigns, **options):
-        return rule_errors.swapped(grid, by=by, campaigns=campaigns, rng=np.random.default_rng(1), **options)
+        return trials.swapped(grid, by=by, campaigns=campaigns, rng=np.random.default_rng(1), **options)
 
     batch = next(swapped("document", 3, points=(0.0,) * 8))
-    np.testing.assert_allclose(batch.means["raw"].mean(axis=1), np.tile(grid.raw.mean(axis=0), (3, 1)))
-    both = rule_errors.rates(swapped("segment", 300), "alike", names=NAMES)
+    np.testing.assert_allclose(batch.fields["raw"].means.mean(axis=1), np.tile(grid.raw.mean(axis=0), (3, 1)))
+    both = trials.rates(swapped("segment", 300), "alike", names=NAMES)
     single = both[~both["rule"].isin(["wmt26", "wmt26-next"])]  # these take the better of two tests
     error = np.sqrt(single["nominal"] * (1 - single["nominal"]) / 300)
     assert (single["rate"] <= single["nominal"] + 4 * error).all()
     assert (both["low"] <= 2 * both["nominal"]).all()
-    by_document = rule_errors.rates(swapped("document", 300), "alike", names=NAMES).set_index("rule")
+    by_document = trials.rates(swapped("document", 300), "alike", names=NAMES).set_index("rule")
     assert by_document.loc["units", "low"] <= 0.1
     assert by_document.loc["wmt24-micro", "low"] > 0.05, "what depends within documents is no independent evidence"
 
@@ -214,13 +213,13 @@ def test_exchanging_names_keeps_the_mean_over_systems_and_the_level_of_a_test_by
 def test_rearranged_campaigns_are_tested_as_ratings_are():
     (grid,) = laid(seed=6, gaps=0.1)
     options = {"by": "document", "campaigns": 1, "points": (9.0, 4.0, 0.0), "true": True}
-    batch = next(rule_errors.swapped(grid, rng=np.random.default_rng(3), **options))
-    frame = laid_out(batch.means["raw"][0], "system segment", documents=grid.docs)
+    batch = next(trials.swapped(grid, rng=np.random.default_rng(3), **options))
+    frame = laid_out(batch.fields["raw"].means[0], "system segment", documents=grid.docs)
     frame["domain"] = [f"x{grid.domains[int(segment)]}" for segment in frame["segment"]]
-    names = [name for name in NAMES if rules.named(name).by == "raw" and rules.named(name).test != "sign flips"]
-    _, parted = rule_errors.lined(batch, [rules.named(name) for name in names], resamples=200)
+    names = [name for name in NAMES if rules.named(name).by == "raw" and rules.named(name).test != "permutation"]
+    _, parted = trials.lined(batch, [rules.named(name) for name in names], resamples=200)
     for name, found in zip(names, parted[:, 0], strict=True):
-        one = by_rule.judge(frame, rules.named(name), **OPTIONS, resamples=200)[0]
+        one = lines.apply_rule(frame, rules.named(name), **OPTIONS, resamples=200)[0]
         assert found == one.beats.any(), name
 
 
@@ -228,11 +227,12 @@ def test_halves_of_a_crowd_split_every_judgement_once():
     frame = campaign(2, systems=2, documents=60)
     frame["annotator"] = "a" + (frame.index % 24).astype(str)
     frame = frame.assign(z=frame["score"] / 10, segment=frame["doc"] + frame["segment"])
-    batch = next(rule_errors.halves(frame, campaigns=8, rng=np.random.default_rng(0)))
-    assert batch.weights.shape == (4, 2, 24)
-    assert ((batch.weights > 0).sum(axis=(1, 2)) == 24).all()
-    np.testing.assert_allclose(batch.weights.sum(axis=-1), np.isfinite(batch.means["raw"]).sum(axis=-1))
-    np.testing.assert_allclose(batch.sums["raw"].sum(axis=-1), np.nansum(batch.means["raw"], axis=-1))
+    batch = next(trials.halves(frame, campaigns=8, rng=np.random.default_rng(0)))
+    raw = batch.fields["raw"]
+    assert raw.weights.shape == (4, 2, 24)
+    assert ((raw.weights > 0).sum(axis=(1, 2)) == 24).all()
+    np.testing.assert_allclose(raw.weights.sum(axis=-1), np.isfinite(raw.means).sum(axis=-1))
+    np.testing.assert_allclose(raw.sums.sum(axis=-1), np.nansum(raw.means, axis=-1))
 
 
 def test_a_rule_that_errs_is_not_advised():
@@ -241,20 +241,21 @@ def test_a_rule_that_errs_is_not_advised():
         (rule, "differ", rate, rate / 2, np.nan) for rule, rate in (("bold", 0.9), ("sound", 0.6), ("timid", 0.2))
     ]
     found = pd.DataFrame([*alike, *differ], columns=["rule", "situation", "rate", "low", "nominal"])
-    assert rule_errors.advised(found, power="differ") == "sound"
-    assert rule_errors.advised(found[found["rule"] == "bold"], power="differ") == "bold"
+    assert trials.advised(found, power="differ") == "sound"
+    assert trials.advised(found[found["rule"] == "bold"], power="differ") == "bold"
 
 
 def test_autorank_by_hand():
     metrics = {"metricx": [1.0, 2.0, 5.0], "cometkiwi": [-0.5, -0.9, -0.1]}
-    found = auto_rank(pd.DataFrame({"pair": "p", "system": list("ABC"), **metrics}))
+    found = wmt.auto_rank(pd.DataFrame({"pair": "p", "system": list("ABC"), **metrics}))
     assert found["autorank"].tolist() == pytest.approx([(1 + 2.5) / 2, (1.75 + 1) / 2, 4.0])
     assert found["past_cutoff"].tolist() == [False, False, True]
 
 
 def test_wmt23_s_lines_follow_from_its_wins_and_its_automatic_ranks_from_the_metrics(real):
     printed, nothing = data.published("wmt23_clusters"), pd.DataFrame(columns=["data", "equal_wins", "equal_line"])
-    lines, ranks = wmt_lines.wmt23_lines(printed, real("wmt23-human")), data.published("wmt24_autorank")
-    came = wmt_lines.reproduced(lines, printed, nothing, wmt_lines.compare_autorank(ranks)).set_index("what")
+    ours = {"wmt24 automatic ranks": wmt.automatic_ranks(data.published("wmt24_autorank"))}
+    found, ranks = wmt.wmt23_lines(printed, real("wmt23-human")), claims.compare("shared_tasks", ours, items="AutoRank")
+    came = wmt.reproduced(found, printed, nothing, ranks).set_index("what")
     equal = came["equal"] == came["numbers"]
     assert equal[["lines, from the printed wins", "AutoRank and cutoff"]].all()

@@ -11,7 +11,7 @@ from evalkit.human import mqm, planning, ranking
 from evalkit.human.normalization import normalize
 from evalkit.human.protocols import agreement as of_protocols
 from evalkit.human.protocols import counts, effort, rankings
-from evalkit.human.ranking.rule_errors import grid
+from evalkit.human.ranking.trials import grid
 from evalkit.metrics import correlation
 from evalkit.stats import agreement
 from tests.makers import ratings
@@ -51,8 +51,7 @@ FUNCTIONS = {
     "shifts": lambda r: ranking.rank_shifts(moved(r)),
     "rankings": lambda r: ranking.rankings(moved(r)),
     **{
-        f"rule {name}": lambda r, name=name: ranking.by_rule.rule_clusters(r, rule=name, resamples=20)
-        for name in ranking.RULES
+        f"rule {name}": lambda r, name=name: ranking.rule_clusters(r, rule=name, resamples=20) for name in ranking.RULES
     },
     "grid of rules": lambda r: pd.DataFrame(grid("d", r).raw),
     "formula against own": lambda r: mqm.formula_against_own(r, resamples=0),

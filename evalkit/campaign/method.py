@@ -14,8 +14,9 @@ from evalkit.campaign.opening import Campaign
 from evalkit.campaign.spread import Spread, freedom_of
 from evalkit.data.provenance import like
 from evalkit.human import ranking
-from evalkit.human.ranking import by_rule, drawn, movement, pairwise, rules
-from evalkit.human.ranking.pairwise import Comparison
+from evalkit.human.ranking import drawn, movement, rules
+from evalkit.human.ranking import lines as engine
+from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import SegmentMeans, segment_means
 from evalkit.stats.terms import join_names
 
@@ -127,10 +128,10 @@ class Method:
         table: those of the systems. Under another rule than ours, cluster, wins, losses, rank_top and rank_bottom are
         its own; the order stays.
         """
-        found = pairwise.clustered(campaign.pair, table, self._comparison)
+        found = engine.cluster(campaign.pair, table, self._rule).table
         if self.lines == OWN_LINES:
             return found
-        ruled = by_rule.rule_clusters(
+        ruled = engine.rule_clusters(
             campaign.judged, rule=self.lines, unit=self.redrawn, item_types=self.item_types, segment=self.segment
         )
         own = ["cluster", "wins", "losses", "rank_top", "rank_bottom"]
@@ -138,7 +139,7 @@ class Method:
 
     def pairwise(self, campaign: Campaign, table: SegmentMeans) -> pd.DataFrame:
         """Test every two systems of a table; see ``ranking.pairwise_tests``."""
-        return pairwise.compared(campaign.pair, table.ordered(), self._comparison).drop(columns="pair")
+        return engine.compare(campaign.pair, table, self._rule).drop(columns="pair")
 
     def places(self, table: SegmentMeans, *, resamples: int, seed: int) -> pd.DataFrame:
         """Give each score its 95 % interval, and each system its places: as ``ranking.rank_ranges``, without draws of
@@ -172,8 +173,8 @@ class Method:
         return ranking.rank_shifts(found), ranking.rankings(found)
 
     @property
-    def _comparison(self) -> Comparison:
-        return Comparison(**self._tests)
+    def _rule(self) -> LineRule:
+        return LineRule(**self._tests)
 
 
 def choose_method(

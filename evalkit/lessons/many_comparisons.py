@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from evalkit.human.ranking.pairwise import Comparison, compared
+from evalkit.human.ranking import lines
+from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
 from evalkit.stats import inference
@@ -33,7 +34,7 @@ def compare(scores: pd.DataFrame, *, test: str = "wilcoxon") -> pd.DataFrame:
     values, there = scores.to_numpy(float).T, scores.notna().to_numpy().T
     counts = (there.astype(int), pd.RangeIndex(len(scores)), np.nan_to_num(values).T, there.T.astype(float))
     table = SegmentMeans(np.asarray(scores.columns, object), values, *counts)
-    found = compared("", table.ordered(), Comparison(test))
+    found = lines.compare("", table, LineRule(test=test))
     turned = (found["better"] > found["worse"]).to_numpy()
     first, second = found["better"].mask(turned, found["worse"]), found["worse"].mask(turned, found["better"])
     difference = found["difference"] * np.where(turned, -1, 1)

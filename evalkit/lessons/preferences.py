@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.human import preferences
-from evalkit.human.ranking.rules import complete
+from evalkit.human.ranking import rules
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
 from evalkit.metrics.metaeval import darr
 
@@ -107,7 +107,7 @@ def clusters(beats: np.ndarray) -> int:
 
     beats: systems in the order of the ranking, [i, j] whether the i-th is significantly better than the j-th.
     """
-    return int(complete(np.asarray(beats, bool))[:-1].sum()) + 1
+    return int(rules.clusters(np.asarray(beats, bool)).max())
 
 
 def circles(wins: pd.DataFrame) -> list[tuple[str, str, str]]:

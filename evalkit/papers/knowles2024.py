@@ -11,8 +11,8 @@ from evalkit import DataError
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators, context, normalization
 from evalkit.human.normalization import normalize
-from evalkit.human.ranking.official import DIGITS, compare_with_official, explain_missing, flat_annotators
 from evalkit.papers import claims
+from evalkit.papers.wmt import DIGITS, compare_with_official, explain_missing, flat_annotators
 from evalkit.stats import agreement
 
 #: Scores above it are high ones.

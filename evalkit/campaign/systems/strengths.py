@@ -11,7 +11,7 @@ from evalkit.campaign.method import Method
 from evalkit.campaign.opening import Campaign
 from evalkit.human import preferences
 from evalkit.human.ranking.movement import rank_interval, ranks_of
-from evalkit.human.ranking.rules import ends
+from evalkit.human.ranking.rules import clusters
 from evalkit.stats import inference
 
 #: Fewest units that a system needs of each kind for draws of these units.
@@ -63,7 +63,7 @@ def rank(campaign: Campaign, method: Method, standing: preferences.Standing) -> 
     pairwise = tests.table([(a, b) for k, a in enumerate(systems) for b in systems[k + 1 :]])
     beats = np.zeros((len(systems),) * 2, bool)
     beats[np.triu_indices(len(systems), 1)] = pairwise["significant"]
-    cluster = 1 + np.cumsum(np.r_[0, ends(beats, "all")[:-1]])
+    cluster = clusters(beats)
     table = _rows(campaign, standing, systems, place)
     won, lost = beats.sum(axis=1), beats.sum(axis=0)
     ranges = {"rank_top": 1 + lost, "rank_bottom": len(systems) - won}

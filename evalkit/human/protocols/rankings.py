@@ -14,7 +14,7 @@ from evalkit.data.schemas import ITEM, SEGMENT, segment_names
 from evalkit.human import ranking
 from evalkit.human.protocols.agreement import KINDS, ORDER, drawn_units
 from evalkit.human.ranking.movement import rank_interval, ranks_of
-from evalkit.human.ranking.rules import complete
+from evalkit.human.ranking.rules import ends
 from evalkit.stats import inference, widths
 from evalkit.stats.correlation import count_pairs, kendall_b, pearson, ratio, spearman
 
@@ -280,7 +280,7 @@ def clusters(scored: pd.DataFrame, drawn: Drawn, *, alpha: float = 0.05) -> pd.D
         beats = np.zeros((len(scores), len(scores)), int)
         beats[np.triu_indices(len(scores), 1)] = order
         best = np.argsort(-scores, kind="stable")
-        lines = complete(((beats - beats.T) > 0)[np.ix_(best, best)])
+        lines = ends(((beats - beats.T) > 0)[np.ix_(best, best)])
         row = {"protocol": name, "pairs": len(order), "distinguished": tested["wins"].sum()}
         row |= {"clusters": tested["cluster"].max(), "sure": (order != 0).sum(), "sure_clusters": 1 + lines[:-1].sum()}
         rows.append(row)

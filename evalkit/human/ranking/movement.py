@@ -13,7 +13,8 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data.schemas import segment_key
 from evalkit.human.ranking.drawn import draws, widened
-from evalkit.human.ranking.pairwise import Comparison, clustered
+from evalkit.human.ranking.lines import cluster
+from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
 from evalkit.stats import inference
 from evalkit.stats.correlation import kendall_b
@@ -93,7 +94,7 @@ def resampled(
     """
     if not variants:
         raise DataError("There is no variant to rank. Give at least one table of ratings.")
-    how = Comparison(**test)
+    how = LineRule(**test)
     segment = segment or segment_key(next(iter(variants.values())))
     columns = dict.fromkeys(variants, score) if isinstance(score, str) else score
     if lost := [name for name in variants if name not in columns]:
@@ -113,7 +114,7 @@ def resampled(
         drawn = draws(pair, aligned, resamples=resamples, rng=np.random.default_rng(seed))
         drawn = np.stack([widened(*one) for one in zip(drawn, aligned, strict=True)]) if widen else drawn
         places = {
-            name: clustered(pair, table, how).sort_values("system", ignore_index=True)
+            name: cluster(pair, table, how).table.sort_values("system", ignore_index=True)
             for name, table in zip(names, aligned, strict=True)
         }
         found.append(Resampled(pair, places, drawn))

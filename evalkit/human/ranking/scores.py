@@ -171,13 +171,13 @@ def system_scores(
     return pd.concat([ranked(pair, table) for pair, table in tables.items()], ignore_index=True)
 
 
-def ranked(pair: str, table: SegmentMeans) -> pd.DataFrame:
-    """Tabulate the scores and ranks of one language pair, in the order that its systems have."""
+def ranked(pair: str, table: SegmentMeans, scores: np.ndarray | None = None) -> pd.DataFrame:
+    """Tabulate scores (the totals, or others) and ranks of one language pair, in the order that its systems have."""
     frame = pd.DataFrame(
         {
             "pair": pair,
             "system": pd.Series(table.systems, dtype="str"),
-            "score": table.totals(),
+            "score": table.totals() if scores is None else scores,
             "segments": np.isfinite(table.means).sum(axis=1),
             "judgements": table.judgements.sum(axis=1),
         }

@@ -192,7 +192,7 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
 def score_changes(rankings: pd.DataFrame) -> Figure:
     """Draw how far each system's score moves when the repeats are left out, one dot a system.
 
-    rankings: the result of ``ranking.compare_with_official``, on z-scores, with a column ``data``; squares are systems
+    rankings: the result of ``wmt.compare_with_official``, on z-scores, with a column ``data``; squares are systems
     that change place.
     """
     names = list(dict.fromkeys(rankings["data"]))

@@ -1,4 +1,7 @@
-"""Compare recomputed scores and clusters with the official rankings, and explain what differs."""
+"""What WMT prints of scores, wins, lines and automatic ranks beside what its own rules give, and why it differs.
+
+``claims.compare("shared_tasks", tables)`` sets ``wmt23_lines`` and ``automatic_ranks`` beside print, cell by cell.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,19 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import segment_names, with_pair
-from evalkit.human.ranking.pairwise import pairwise_tests, significance_clusters
-from evalkit.human.ranking.scores import COUNTED, system_scores
+from evalkit.human.ranking import COUNTED, pairwise_tests, rule_clusters, significance_clusters, system_scores
+from evalkit.stats.terms import pluralize
+from evalkit.stats.verdicts import verdict
 
 #: Decimals that WMT's ranking files print for each scale.
 DIGITS = {"z": 3, "raw": 1}
 #: Significant digits of WMT's files of segment scores, which decide what counts as a tie.
 FILE_DIGITS = 15
 _COLUMN = {"raw": "score", "z": "z"}
+#: How WMT23's results call what its metrics task calls otherwise.
+NAMES = {"refA": "Human-refA", "ZengHuiMT": "LanguageX"}
+#: A gap between neighbours' automatic ranks from which on WMT24 had nobody below judged.
+GAP = 1.5
 
 
 def compare_with_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str = "z") -> pd.DataFrame:
@@ -105,7 +113,7 @@ def compare_clusters(ratings: Mapping[str, pd.DataFrame], official: pd.DataFrame
 
 def _compared_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
     """Compare the wins and lines of one set of ratings."""
-    ours = significance_clusters(ratings, score="z", digits=FILE_DIGITS, line="own", with_upsets=True)
+    ours = significance_clusters(ratings, score="z", digits=FILE_DIGITS, line="own", upsets=True)
     strict = significance_clusters(ratings, score="z", digits=FILE_DIGITS)
     for name, table in (("line", ours), ("line_all", strict)):
         ours[name] = table["cluster"].ne(table.groupby("pair")["cluster"].shift(-1))
@@ -242,3 +250,114 @@ def flat_annotators(workers: pd.DataFrame) -> pd.DataFrame:
     scores = flat.agg(lambda means: ", ".join(f"{score:g}" for score in sorted(set(means))))
     table["scores"] = scores.reindex(table.index).fillna("")
     return table.reset_index()
+
+
+def wmt23_lines(printed: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:
+    """Recompute WMT23's scores, wins and lines: pair, system, score, wins, line, line_by_wins, place in the order.
+
+    printed: ``wmt23_clusters`` from ``data.published``. segments: ``wmt23-human``, of whose pairs scores and wins
+    follow from the segments by the rule "wmt23"; line from these wins. line_by_wins: from the printed wins, all pairs.
+    """
+    da = segments[segments["metric"].eq("da-sqm")]
+    da = da.assign(item_type="system", system=da["system"].astype("str").replace(NAMES))
+    ours = rule_clusters(da, rule="wmt23")
+    ours["line"] = ours["cluster"].ne(ours.groupby("pair")["cluster"].shift(-1))
+    below = printed.groupby("pair").cumcount(ascending=False)
+    by_wins = pd.to_numeric(printed["wins"]).groupby(printed["pair"]).cummin().eq(below)
+    table = printed[["pair", "system"]].assign(line_by_wins=by_wins)
+    return table.merge(ours[["pair", "system", "score", "wins", "line"]], on=["pair", "system"], how="left")
+
+
+def auto_rank(scores: pd.DataFrame, *, metrics: tuple[str, ...] = ("metricx", "cometkiwi")) -> pd.DataFrame:
+    """Rank the systems of each language pair by metrics: adds autorank, 1 for a system that is best by all of them.
+
+    scores: pair, system, and a column per metric, lower is better. Each metric is stretched from 1, its best system,
+    to systems + 1, its worst; AutoRank is their mean. past_cutoff: below the first gap of more than ``GAP``.
+    Source: WMT24's workbook humeval/AutoRank.xlsx. Its report says that scores are stretched from 1 to the number of
+    systems; the workbook has one more.  Caveat: one system far behind squeezes all others together, and no line
+    follows from it: it has no test.
+
+    >>> scores = pd.DataFrame({"pair": "eng-jpn", "system": list("ABC"), "metricx": [1.0, 2, 5],
+    ...     "cometkiwi": [-1.0, -0.9, -0.2]})
+    >>> auto_rank(scores)["autorank"].round(3).tolist()
+    [1.0, 1.562, 4.0]
+    """
+    columns = scores[list(metrics)]
+    by_pair = columns.groupby(scores["pair"])
+    low, high = by_pair.transform("min"), by_pair.transform("max")
+    systems = scores.groupby("pair")["system"].transform("size")
+    rank = ((columns - low) / (high - low)).mul(systems, axis=0).add(1).mean(axis=1)
+    found = scores.assign(autorank=rank)
+    ordered = found.sort_values(["pair", "autorank"], kind="stable")
+    gap = ordered.groupby("pair")["autorank"].diff().gt(GAP)
+    return found.assign(past_cutoff=gap.groupby(ordered["pair"]).cummax().reindex(found.index).to_numpy(bool))
+
+
+def automatic_ranks(printed: pd.DataFrame) -> pd.DataFrame:
+    """Recompute WMT24's automatic ranks, and who is past its cutoff ("yes", "no"), from the printed metrics.
+
+    printed: ``wmt24_autorank`` from ``data.published``, text.
+    """
+    metrics = {name: pd.to_numeric(printed[name]) for name in ("metricx", "cometkiwi")}
+    ranked = auto_rank(printed[["pair", "system"]].assign(**metrics))
+    return ranked.assign(past_cutoff=ranked["past_cutoff"].map({True: "yes", False: "no"}))
+
+
+def reproduced(
+    wmt23: pd.DataFrame, printed23: pd.DataFrame, official: pd.DataFrame, autoranks: pd.DataFrame
+) -> pd.DataFrame:
+    """Sum up what of each year's printed tables comes out: printed, what, rule, numbers, equal, why.
+
+    wmt23: the result of ``wmt23_lines``; printed23: ``wmt23_clusters``. official: the result of ``compare_clusters``
+    for WMT21 and WMT22 into English. autoranks: ``automatic_ranks`` compared with print.
+    """
+    rows = [
+        (name, what, "wmt21-into-english", part[f"equal_{column}"], _why(part))
+        for name, part in official.groupby("data")
+        for what, column in (("wins", "wins"), ("lines", "line"))
+    ]
+    joined = wmt23.merge(printed23, on=["pair", "system"], suffixes=("", "_printed"))
+    lines, here = joined["line_printed"].eq("True"), joined["score"].notna()
+    of = f"in {pluralize(joined.loc[here, 'pair'].nunique(), 'pair')} whose segments' scores are here"
+    off = {name: (joined[name] - pd.to_numeric(joined[f"{name}_printed"])).abs() for name in ("score", "wins")}
+    match = [verdict(*pair) == "match" for pair in zip(autoranks["printed"], autoranks["computed"], strict=True)]
+    z = "they follow z-scores, for which who judged is needed"
+    rows += [
+        ("wmt23", "lines, from the printed wins", "wmt23", lines == joined["line_by_wins"], ""),
+        ("wmt23", f"mean scores, {of}", "wmt23", off["score"][here] <= 0.005 + 1e-9, ""),
+        ("wmt23", f"wins, {of}", "wmt23", off["wins"][here] < 0.5, z),
+        ("wmt23", f"lines, {of}", "wmt23", (lines == joined["line"].eq(True))[here], "the same"),
+        ("wmt24", "AutoRank and cutoff", "AutoRank", pd.Series(match), ""),
+    ]
+    table = pd.DataFrame(rows, columns=["printed", "what", "rule", "equal", "why"])
+    table.insert(3, "numbers", table["equal"].map(len))
+    return table.assign(equal=table["equal"].map(sum).astype(int))
+
+
+def wins_follow(printed: pd.DataFrame) -> str:
+    """Say whether WMT23's printed wins follow its printed raw means or its z means, by Spearman's correlation.
+
+    printed: ``wmt23_clusters`` from ``data.published``.
+    """
+    numbers = printed.assign(**{name: pd.to_numeric(printed[name]) for name in ("score", "z", "wins")})
+    rho = numbers.groupby("pair")[["score", "z", "wins"]].corr(method="spearman")["wins"].unstack()
+    closer = int((rho["z"] > rho["score"] + 1e-12).sum())
+    never = ", and never less" * bool((rho["z"] >= rho["score"] - 1e-12).all())
+    return (
+        f"WMT23's printed wins follow its printed z-scores more closely than its means in {closer} of {len(rho)} "
+        f"pairs{never}; z-scores need to know who judged, which is not here."
+    )
+
+
+def _why(part: pd.DataFrame) -> str:
+    return "" if part[["equal_wins", "equal_line"]].all(axis=None) else "see the study of calibration HITs"
+
+
+def with_domains(esa: pd.DataFrame) -> pd.DataFrame:
+    """Add ``domain`` to WMT24's judgements, by the names of its documents, such as test-en-news_….
+
+    >>> frame = pd.DataFrame({"doc": ["test-en-news_a.1", "test-en-speech_b_0"]})
+    >>> with_domains(frame)["domain"].tolist()
+    ['news', 'speech']
+    """
+    return esa.assign(domain=esa["doc"].str.extract(r"^[^-]+-[^-]+-([a-z]+)_", expand=False).fillna("other"))

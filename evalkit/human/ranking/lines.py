@@ -1,0 +1,553 @@
+"""Rank systems, test every two and draw lines: one engine for a campaign, for named rules and for thousands of trials.
+
+A ``Field`` holds campaigns × systems × segments. ``judge`` ranks each of its campaigns and applies a rule (see
+``rules``); ``pairwise_tests``, ``significance_clusters`` and ``rule_clusters`` do so for ratings tables, pair by pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse, stats
+
+from evalkit import DataError
+from evalkit.data.schemas import segment_key
+from evalkit.human.normalization import normalize
+from evalkit.human.ranking import drawn, rules
+from evalkit.human.ranking.rules import LineRule
+from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
+from evalkit.stats import inference
+from evalkit.stats.widths import Influences
+
+#: Tests that match no segments, so that systems may have segments of their own.
+UNMATCHED = ("mann-whitney", "rank sum", "t")
+#: Without ties, rank sums are exact below so many segments of both systems (R), or up to so many of either (scipy).
+EXACT_BELOW, EXACT_UP_TO = 50, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Campaigns of the same systems, segments and units; NaN where nobody judged.
+
+    means: (campaigns, systems, segments). sums, weights: the same scores split by the units that are taken as drawn,
+    (campaigns, systems, units); the ratio of their totals is a system's score. factors: codes of the units, (units, 1),
+    or (units, 2) where two kinds are crossed. domains: codes of the segments. influences: what units do to scores of a
+    single campaign, where its t-test goes by them (see ``drawn.influenced``).
+    """
+
+    means: np.ndarray
+    sums: np.ndarray
+    weights: np.ndarray
+    factors: np.ndarray
+    domains: np.ndarray
+    influences: Influences | None = None
+    known: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of(cls, table: SegmentMeans, domains: pd.Series | None = None) -> Field:
+        """Lay out one campaign. domains: by segment, of a table whose units are segments."""
+        codes = np.zeros(table.means.shape[1], int)
+        if domains is not None:
+            codes = pd.factorize(domains.reindex(table.units))[0]
+        parts = (table.means[None], table.sums.T[None], table.weights.T[None])
+        return cls(*parts, table.factors, codes, table.influences)
+
+    def taken(self, order: np.ndarray) -> Field:
+        """Put the systems of each campaign into an order, (campaigns, systems)."""
+        at = order[:, :, None]
+        parts = {name: np.take_along_axis(getattr(self, name), at, 1) for name in ("means", "sums", "weights")}
+        return replace(self, **parts, influences=self.influences and self.influences.taken(order[0]))
+
+    def scores(self, mean: str) -> np.ndarray:
+        """Average segments, or those of each domain and the domains in which there are any: (campaigns, systems).
+
+        >>> table = np.array([[[1.0, 1, 1, 5], [2, np.nan, 2, 2]]])
+        >>> one = Field(table, table, table, np.arange(4)[:, None], np.array([0, 0, 0, 1]))
+        >>> [one.scores(mean).tolist() for mean in ("segments", "domains")]
+        [[[2.0, 2.0]], [[3.0, 2.0]]]
+        """
+        parts = [self.means]
+        if mean == "domains":
+            parts = [self.means[..., self.domains == one] for one in np.unique(self.domains)]
+        judged = np.stack([np.isfinite(part).sum(axis=-1) for part in parts], axis=-1)
+        sums = np.stack([np.nansum(part, axis=-1) for part in parts], axis=-1)
+        averages = np.divide(sums, judged, out=np.zeros(sums.shape), where=judged > 0)
+        return averages.sum(axis=-1) / (judged > 0).sum(axis=-1)
+
+    def ordered(self, mean: str) -> tuple[np.ndarray, np.ndarray, Field]:
+        """Return the order of each campaign's ranking, its scores, and the field in this order."""
+        if mean not in self.known:
+            scores = self.scores(mean)
+            order = np.argsort(-scores, axis=-1, kind="stable")
+            self.known[mean] = order, np.take_along_axis(scores, order, axis=-1), self.taken(order)
+        return self.known[mean]
+
+    @cached_property
+    def upper(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every two systems: the places of the one above, and of the one below."""
+        return np.triu_indices(self.means.shape[1], 1)
+
+    @cached_property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The segments of every two systems of every campaign, (campaigns * pairs, segments) twice."""
+        first, second = (self.means[:, side].reshape(-1, self.means.shape[-1]) for side in self.upper)
+        return first, second
+
+    @cached_property
+    def difference(self) -> np.ndarray:
+        """The differences of every two systems, matched by segment, (campaigns * pairs, segments)."""
+        first, second = self.pairs
+        return first - second
+
+    @cached_property
+    def balance(self) -> tuple[np.ndarray, ...]:
+        """Pairs of segments won and tied, segments, and cubes of the numbers of tied ones, of every two systems.
+
+        (campaigns, systems, systems), the segments (campaigns, systems): from products of counts per distinct score.
+        """
+        size = self.means.shape
+        values = self.means.reshape(size[0], -1)
+        order = values.argsort(axis=1)
+        steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1, prepend=np.nan) != 0
+        codes = np.empty(values.shape, int)
+        np.put_along_axis(codes, order, steps.cumsum(axis=1) - 1, axis=1)
+        there = np.isfinite(self.means)
+        distinct = 1 + codes[there.reshape(size[0], -1)].max(initial=0)
+        cells = np.arange(size[0] * size[1]).reshape(*size[:2], 1) * distinct + codes.reshape(size)
+        counts = np.bincount(cells[there], minlength=size[0] * size[1] * distinct).astype(float)
+        counts = counts.reshape(*size[:2], distinct)
+        turned, squares = counts.swapaxes(1, 2), counts**2
+        won, tied, mixed = (counts.cumsum(axis=2) - counts) @ turned, counts @ turned, squares @ turned
+        cubes = (squares * counts).sum(axis=2)
+        both = cubes[:, :, None] + cubes[:, None] + 3 * (mixed + mixed.swapaxes(1, 2))
+        return won.swapaxes(1, 2), tied, counts.sum(axis=2), both
+
+    def covariance(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the covariance of systems' scores, and the fewer effective units of every two: see ``drawn``."""
+        totals = self.weights.sum(axis=-1, keepdims=True)
+        influence = (self.sums - self.sums.sum(axis=-1, keepdims=True) / totals * self.weights) / totals
+        kinds = self.factors.T if self.factors.shape[1] > 1 else []
+        levels = [influence] + [sum_by(influence, codes) for codes in kinds]
+        weights = [sum_by(self.weights, codes) for codes in kinds] or [self.weights]
+        units = np.min([one.sum(axis=-1) ** 2 / (one**2).sum(axis=-1) for one in weights], axis=0)
+        fewest = np.maximum(np.minimum(units[:, :, None], units[:, None]), 2)
+        return sum(one @ one.swapaxes(-1, -2) for one in levels) * fewest / np.maximum(fewest - 1, 1), fewest
+
+    def p_values(self, rule: LineRule, *, resamples: int, seed: int) -> np.ndarray:
+        """Test every two systems in the order that they have: (campaigns, pairs), not corrected."""
+        key = (rule.test, rule.two_sided, resamples, seed)
+        if key not in self.known:
+            p = _TESTS[rule.test](self, rule, {"resamples": resamples, "seed": seed})
+            self.known[key] = np.reshape(p, (len(self.means), -1))
+        return self.known[key]
+
+
+def sum_by(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Sum along the last axis what has the same code."""
+    member = sparse.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)))
+    return (values.reshape(-1, len(codes)) @ member).reshape(*values.shape[:-1], -1)
+
+
+def _rank_sum(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+    """Test by the balance of wins and losses, corrected for ties and continuity; exact in small samples without ties.
+
+    Source: Mann & Whitney 1947.  Caveat: it asks whose values are more often higher, not whose mean is.
+    """
+    won, tied, n, cubes = field.balance
+    better, worse = field.upper
+    won, tied, cubes = (part[:, better, worse].ravel() for part in (won, tied, cubes))
+    one, other = (n[:, side].ravel() for side in field.upper)
+    both, compared = one + other, one * other
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = compared / 12 * (both + 1 - (cubes - both) / (both * (both - 1)))
+    distance = won + tied / 2 - compared / 2
+    p = inference.normal(distance, variance, continuity=0.5, two_sided=rule.two_sided)
+    fewer, more = np.minimum(one, other), np.maximum(one, other)
+    small = more < EXACT_BELOW if rule.test == "mann-whitney" else fewer <= EXACT_UP_TO
+    side = "two-sided" if rule.two_sided else "greater"
+    for k in np.flatnonzero(small & (fewer > 0) & (cubes == both)):
+        a, b = (part[k][np.isfinite(part[k])] for part in field.pairs)
+        p[k] = stats.mannwhitneyu(a, b, alternative=side, method="exact").pvalue
+    return p
+
+
+def _matched_rank_sum(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+    """Test by rank sums over the segments that both systems have."""
+    if np.isfinite(field.means).all():
+        return _rank_sum(field, rule, draws)
+    shared = np.where(np.isfinite(field.difference)[:, None], np.stack(field.pairs, axis=1), np.nan)
+    return _rank_sum(replace(field, means=shared, influences=None), rule, draws)
+
+
+def _signed_rank(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+    """Test by ranks of differences; as in R for "wilcoxon", else as in scipy."""
+    in_r = {"continuity": 0.5, "exact_up_to": EXACT_BELOW - 1} if rule.test == "wilcoxon" else {}
+    return inference.signed_rank(field.difference, two_sided=rule.two_sided, **in_r)
+
+
+def _by_domain(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+    """Test by signed ranks within each domain, and combine; domains in which nothing differs are left out."""
+    parts = [field.difference[:, field.domains == one] for one in np.unique(field.domains)]
+    p = np.stack([inference.signed_rank(part, two_sided=rule.two_sided) for part in parts], axis=-1)
+    differs = np.stack([(np.nan_to_num(part) != 0).any(axis=1) for part in parts], axis=-1)
+    return inference.stouffer(np.where(differs, p, np.nan)) if len(parts) > 1 else p[:, 0]
+
+
+def _either_t(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+    """Test by Student's t, paired or independent, whichever finds more."""
+    paired = inference.paired_t(field.difference, two_sided=rule.two_sided)
+    return np.minimum(paired, inference.independent_t(*field.pairs, two_sided=rule.two_sided))
+
+
+def _over_units(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+    """Hold differences of scores against what another choice of units would do to them, by Student's t."""
+    scores = field.scores(rule.mean)
+    if field.influences is not None:
+        return drawn.apart(scores, *field.influences.spread())
+    return drawn.higher(scores, *field.covariance())
+
+
+#: How two systems are tested; what it means stands in ``rules.TESTS``. (field in order, rule, resamples and seed) -> p.
+_TESTS: dict[str, Callable[[Field, LineRule, Mapping[str, int]], np.ndarray]] = {
+    "mann-whitney": _rank_sum,
+    "rank sum": _rank_sum,
+    "matched rank sum": _matched_rank_sum,
+    "wilcoxon": _signed_rank,
+    "signed rank": _signed_rank,
+    "signed rank by domain": _by_domain,
+    "either t": _either_t,
+    "permutation": lambda field, _, draws: inference.sign_flips(field.difference, **draws),
+    "bootstrap": lambda field, _, draws: inference.redrawn(field.difference, **draws),
+    "t": _over_units,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Campaigns under a rule, in the order of each ranking.
+
+    order, scores: (campaigns, systems). p: (campaigns, systems, systems), corrected, of the systems [i, j] with i above
+    j, 1 elsewhere. beats: whether the i-th beats the j-th.
+    """
+
+    order: np.ndarray
+    scores: np.ndarray
+    p: np.ndarray
+    beats: np.ndarray
+
+
+def judge(field: Field, rule: LineRule, *, resamples: int = 1000, seed: int = 7) -> Judged:
+    """Rank the systems of every campaign, and test every two by a rule; rules with the same test share it."""
+    draws = {"resamples": resamples, "seed": seed}
+    order, scores, field = field.ordered(rule.mean)
+    size = scores.shape[1]
+    p = np.ones((*scores.shape, size))
+    p[:, *field.upper] = rules.corrected(field.p_values(rule, **draws), rule)
+    beats = (p < rule.alpha) & (scores[:, :, None] > scores[:, None])
+    if rule.upsets:
+        turned, back = np.ones(p.shape), np.broadcast_to(np.arange(size)[::-1], order.shape)
+        turned[:, *field.upper] = rules.corrected(field.taken(back).p_values(rule, **draws), rule)
+        beats |= turned[:, ::-1, ::-1] < rule.alpha
+    return Judged(order, scores, p, beats)
+
+
+@dataclass(frozen=True, eq=False)
+class Ruled:
+    """One language pair under one rule.
+
+    table: in the order of the ranking, pair, system, score, segments, judgements, rank, cluster (1 is best), wins,
+    losses, rank_top and rank_bottom. beats, p: see ``Judged``, of this pair.
+    """
+
+    rule: LineRule
+    table: pd.DataFrame
+    beats: np.ndarray
+    p: np.ndarray
+
+    def counts(self) -> dict[str, Any]:
+        """Count systems, lines, pairs of systems in different clusters (parted), pairs that the test parts (beaten),
+        and those that a line parts although the rule's own test does not (unproved).
+        """
+        cluster = self.table["cluster"].to_numpy()
+        apart = np.less.outer(cluster, cluster)
+        return {
+            "pair": self.table["pair"].iloc[0],
+            "systems": len(cluster),
+            "lines": int(cluster.max()) - 1,
+            "parted": int(apart.sum()),
+            "beaten": int(self.beats.sum()),
+            "unproved": int((apart & ~self.beats).sum()),
+        }
+
+
+def cluster(
+    pair: str,
+    table: SegmentMeans,
+    rule: LineRule,
+    *,
+    laid: Field | None = None,
+    resamples: int = 5000,
+    seed: int = 7,
+) -> Ruled:
+    """Rank and part the systems of one language pair. laid: the table as a field, if it is there already."""
+    laid = laid or Field.of(table)
+    order = laid.ordered(rule.mean)[0][0]
+    table = table.taken(order)
+    _demand_shared(pair, table, rule)
+    found = judge(laid, rule, resamples=resamples, seed=seed)
+    scores, beats = found.scores[0], found.beats[0]
+    won, lost, size = beats.sum(axis=1), beats.sum(axis=0), len(order)
+    top, bottom = rules.nearest(beats) if rule.line == "ranges" else (1 + lost, size - won)
+    placed = ranked(pair, table, scores).assign(
+        cluster=rules.clusters(beats, rule.line), wins=won, losses=lost, rank_top=top, rank_bottom=bottom
+    )
+    return Ruled(rule, placed, beats, found.p[0])
+
+
+def compare(pair: str, table: SegmentMeans, rule: LineRule, *, resamples: int = 5000, seed: int = 7) -> pd.DataFrame:
+    """Test every two systems of one language pair: the table of ``pairwise_tests``."""
+    table = table.ordered()
+    _demand_shared(pair, table, rule)
+    laid, totals, n = Field.of(table), table.totals(), np.isfinite(table.means).sum(axis=1)
+    better, worse = laid.upper
+    n_better, n_worse = n[better], n[worse]
+    if rule.test in ("mann-whitney", "rank sum"):
+        won, tied = (part[0][better, worse].astype(int) for part in laid.balance[:2])
+        lost = n_better * n_worse - won - tied
+    else:
+        won, tied, lost = (
+            kind.sum(axis=1) for kind in (laid.difference > 0, laid.difference == 0, laid.difference < 0)
+        )
+    compared_on = won + tied + lost
+    if rule.test not in UNMATCHED:
+        n_better = n_worse = compared_on
+    p = laid.p_values(rule, resamples=resamples, seed=seed)[0]
+    adjusted = rules.corrected(p, rule)
+    return pd.DataFrame(
+        {
+            "pair": pair,
+            "better": pd.Series(table.systems[better], dtype="str"),
+            "worse": pd.Series(table.systems[worse], dtype="str"),
+            "difference": totals[better] - totals[worse],
+            "n_better": n_better,
+            "n_worse": n_worse,
+            "wins": won,
+            "ties": tied,
+            "losses": lost,
+            "superiority": np.divide(won + tied / 2, compared_on, out=np.full(len(won), np.nan), where=compared_on > 0),
+            "p": p,
+            "adjusted": adjusted,
+            "significant": (adjusted < rule.alpha) & (totals[better] > totals[worse]),
+        }
+    )
+
+
+def pairwise_tests(
+    ratings: pd.DataFrame,
+    *,
+    score: str = "score",
+    item_types: tuple[str, ...] = COUNTED,
+    segment: tuple[str, ...] | None = None,
+    unit: str | Sequence[str] | None = None,
+    resamples: int = 5000,
+    seed: int = 7,
+    **rule: Any,
+) -> pd.DataFrame:
+    """Test whether the better of two systems is better, for every two systems of a language pair.
+
+    rule: fields of ``LineRule`` that shape a test. test: "mann-whitney" (the default), on all segments of either
+    system, as WMT does; "wilcoxon", signed ranks on the segments that both have; "permutation", random signs of these
+    differences; "t", the difference of the scores over its standard error under another choice of ``unit`` (see
+    ``drawn.covariance``), with effective units less 1 degrees of freedom; others stand in ``rules.TESTS``. The first
+    two are R's wilcox.test: ties corrected, continuity corrected, exact in small samples without ties. All are
+    one-sided: the better beats the worse. alpha: their level. correction: None (WMT's), "holm", for all tests of a
+    language pair, or "lines". digits: see ``segment_means``; 15 gives WMT22's published p-values to their last digit.
+    unit: what the t-test takes as drawn by chance, a column such as "annotator" or two that are crossed; None for
+    segments. resamples, seed: of the permutation test, whose p is (hits + 1) / (resamples + 1).
+    Returns, in the order of the ranking: pair, better, worse, difference (of scores), n_better, n_worse (segments),
+    wins, ties, losses (over all pairs of segments, or matched ones), superiority (of the better: share of wins plus
+    half the ties), p, adjusted (p after correction), significant (adjusted < alpha).
+    Source: Mann & Whitney 1947; Wilcoxon 1945; Holm 1979; WMT22 findings.  Caveat: segments count as independent,
+    although an annotator judged many of them, so p-values are too small where annotators differ, but for "t"
+    with that unit.
+
+    >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 4 + ["B"] * 4,
+    ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
+    >>> pairwise_tests(ratings)[["better", "worse", "wins", "losses", "p"]].round(3).values.tolist()
+    [['A', 'B', 15, 1, 0.029]]
+    """
+    how = LineRule(**rule)
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=how.digits, unit=unit)
+    parts = [compare(pair, table, how, resamples=resamples, seed=seed) for pair, table in tables.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def significance_clusters(
+    ratings: pd.DataFrame,
+    *,
+    score: str = "score",
+    item_types: tuple[str, ...] = COUNTED,
+    segment: tuple[str, ...] | None = None,
+    unit: str | Sequence[str] | None = None,
+    resamples: int = 5000,
+    seed: int = 7,
+    **rule: Any,
+) -> pd.DataFrame:
+    """Rank the systems of each language pair, and part them into clusters by pairwise tests.
+
+    rule: fields of ``LineRule``: those of ``pairwise_tests``, and line: "all" draws one below a system if it and all
+    above are significantly better than all below, which is how WMT's findings describe clusters; "own" if it has as
+    many wins as there are systems below, whatever those above have, which is the rule of WMT's published files; others
+    stand in ``rules.LINES``, and ``rules.RULES`` has them by year. upsets: a system may also win over one with a higher
+    score, as in these files (a mean and a rank test can disagree). The defaults with score="z" are WMT22's.
+    Returns, in the order of the ranking: pair, system, score, segments, judgements, rank, cluster (1 is best), wins and
+    losses (significant ones), rank_top = 1 + losses and rank_bottom = systems - wins, the range of ranks that WMT
+    prints.  Source: WMT22 findings (Kocmi et al. 2022).  Caveat: a range is no confidence interval; many tests at
+    ``alpha`` each draw some lines by chance (see correction), and a line not drawn says nothing about equality.
+
+    >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": list("AAAABBBB"),
+    ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
+    >>> significance_clusters(ratings)[["system", "cluster", "rank_top", "rank_bottom"]].values.tolist()
+    [['A', 1, 1, 1], ['B', 2, 2, 2]]
+    """
+    how = LineRule(**rule)
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=how.digits, unit=unit)
+    parts = [cluster(pair, table, how, resamples=resamples, seed=seed).table for pair, table in tables.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def rule_clusters(ratings: pd.DataFrame, *, rule: str = "wmt26", **options: Any) -> pd.DataFrame:
+    """Rank the systems of each language pair and part them by a rule of ``rules.RULES``: rule, and ``Ruled.table``.
+
+    options: see ``apply_rule``, which says what a rule needs.
+
+    >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 9 + ["B"] * 9,
+    ...     "segment": list("123456789") * 2, "score": [*range(60, 69), *range(50, 68, 2)], "item_type": "system"})
+    >>> rule_clusters(ratings, rule="wmt26")[["system", "score", "cluster"]].values.tolist()
+    [['A', 64.0, 1], ['B', 58.0, 2]]
+    """
+    found = apply_rule(ratings, rules.named(rule), **options)
+    return pd.concat([one.table.assign(rule=rule) for one in found], ignore_index=True)
+
+
+def apply_rule(
+    ratings: pd.DataFrame,
+    rule: LineRule,
+    *,
+    unit: str | Sequence[str] | None = "doc",
+    item_types: tuple[str, ...] = COUNTED,
+    segment: tuple[str, ...] | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
+    known: dict[Any, Any] | None = None,
+) -> list[Ruled]:
+    """Apply a rule to every language pair.
+
+    Rules on z-scores take the column ``z`` where there is one, and standardise per annotator where not. Rules that
+    weigh domains alike take the column ``domain``; without it, everything is one domain. unit: what t-tests take as
+    drawn; see ``pairwise_tests``. resamples, seed: random signs, or draws, of the rules that need them. known: what
+    rules have in common, filled and used here, for one after another on the same ratings and options.
+    Raises DataError where the ratings lack what the rule needs, such as segments that systems share.
+    """
+    known = {} if known is None else known
+    segment = segment or segment_key(ratings)
+    key = (rule.by, rule.apart, rule.digits, rule.test == "t")
+    if key not in known:
+        known[key] = _laid_out(ratings, rule, segment, unit=unit if rule.test == "t" else None, item_types=item_types)
+    draws = {"resamples": resamples, "seed": seed}
+    return [cluster(pair, table, rule, laid=laid, **draws) for pair, (table, laid) in known[key].items()]
+
+
+def _laid_out(
+    ratings: pd.DataFrame, rule: LineRule, segment: tuple[str, ...], *, item_types: tuple[str, ...], **options: Any
+) -> dict[str, tuple[SegmentMeans, Field]]:
+    """Average what a rule ranks: z-scores, or each judgement by its number among those of its segment."""
+    if rule.by == "z" and "z" not in ratings:
+        ratings = standardised(ratings, item_types)
+    if rule.apart:
+        turn = ratings.groupby(["src_lang", "tgt_lang", "system", *segment], sort=False).cumcount()
+        ratings, segment = ratings.assign(turn=turn), (*segment, "turn")
+    score = "score" if rule.by == "raw" else "z"
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=rule.digits, **options)
+    domains = None
+    if "domain" in ratings and rule.test != "t":
+        first = ratings.drop_duplicates(list(segment)).set_index(list(segment))
+        domains = first["domain"]
+    return {pair: (table, Field.of(table, domains)) for pair, table in tables.items()}
+
+
+def _demand_shared(pair: str, table: SegmentMeans, rule: LineRule) -> None:
+    """Refuse two systems without two segments in common, where the test is matched."""
+    if rule.test in UNMATCHED:
+        return
+    there = np.isfinite(table.means).astype(float)
+    few = np.argwhere(np.triu(there @ there.T < 2, 1))
+    if len(few):
+        one, other = table.systems[few[0]]
+        raise DataError(f"{pair}: {one} and {other} share no two segments, which a matched test needs.")
+
+
+def standardised(ratings: pd.DataFrame, item_types: tuple[str, ...] = COUNTED) -> pd.DataFrame:
+    """Add ``z``: scores standardised per annotator, those without spread left out; DataError without annotators."""
+    if "annotator" not in ratings:
+        raise DataError(
+            "Rules on z-scores need the column annotator, which these ratings lack. Choose one on raw scores."
+        )
+    return ratings.assign(z=normalize(ratings, item_types=item_types)["normalized"])
+
+
+def side_by_side(
+    judged: Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]],
+    names: Iterable[str] = tuple(rules.RULES),
+    *,
+    resamples: int = 1000,
+    seed: int = 7,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Apply rules to the same judgements.
+
+    judged: name of the data -> ratings, and options of ``apply_rule`` that they need.
+    Returns two tables. Rankings: data, pair, rule, system, score, rank, cluster. Counts: data, pair, rule, those of
+    ``Ruled.counts``, and why (the reason where a rule cannot be applied, which then has missing counts).
+    """
+    rankings: list[pd.DataFrame] = []
+    counts: list[dict[str, Any]] = []
+    for data, (ratings, options) in judged.items():
+        known: dict[Any, Any] = {}
+        for name in names:
+            try:
+                found = apply_rule(ratings, rules.named(name), **options, resamples=resamples, seed=seed, known=known)
+            except DataError as refused:
+                counts.append({"data": data, "pair": "", "rule": name, "why": str(refused)})
+                continue
+            rankings += [one.table.assign(data=data, rule=name) for one in found]
+            counts += [{"data": data, "rule": name, "why": ""} | one.counts() for one in found]
+    whole = dict.fromkeys(["systems", "lines", "parted", "beaten", "unproved"], "Int64")
+    table = pd.DataFrame(counts, columns=["data", "pair", "rule", *whole, "why"]).astype(whole)
+    columns = ["data", "pair", "rule", "system", "score", "rank", "cluster"]
+    return pd.concat(rankings, ignore_index=True)[columns], table
+
+
+def parted(rankings: pd.DataFrame) -> pd.DataFrame:
+    """Count, for every two systems of each data set and pair, the rules that put the first into a better cluster.
+
+    rankings: the first table of ``side_by_side``. Returns data, pair, better, worse, rules (that part them this way),
+    of (rules applied), against (rules that part them the other way) and names (of the rules, while they are few: up to
+    three). Each two systems once, in the order that more rules draw; those that none parts are not listed.
+    """
+    on, two = ["data", "pair"], ["better", "worse"]
+    both = rankings.merge(rankings, on=[*on, "rule"], suffixes=("_better", "_worse"))
+    above = both[both["cluster_better"] < both["cluster_worse"]]
+    above = above.rename(columns={"system_better": "better", "system_worse": "worse"})
+    table = above.groupby([*on, *two])["rule"].agg(rules="size", names=", ".join).reset_index()
+    turned = table[[*on, *two, "rules"]].rename(columns={"better": "worse", "worse": "better", "rules": "against"})
+    table = table.merge(turned, how="left").fillna({"against": 0}).astype({"against": int})
+    more, even = table["rules"] > table["against"], table["rules"] == table["against"]
+    table = table[more | (even & (table["better"] < table["worse"]))]
+    of = rankings.groupby(on)["rule"].nunique().rename("of").reset_index()
+    table = table.merge(of).assign(names=lambda found: found["names"].where(found["rules"] < 4, ""))
+    return table[[*on, *two, "rules", "of", "against", "names"]]

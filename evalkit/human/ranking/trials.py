@@ -1,0 +1,383 @@
+"""How often each rule parts systems that do not differ, and finds those that do: by rearranging real judgements.
+
+Where every system was judged on the same segments, two of them are made alike by exchanging their names on segments, or
+on whole documents, at random: what remains is chance, and the dependence between segments of a document. Where people
+judged what they liked, one system's annotators are split into two halves under two names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalkit.data.schemas import SEGMENT, segment_names, with_pair
+from evalkit.human.ranking import rules
+from evalkit.human.ranking.lines import Field, judge, standardised, sum_by
+from evalkit.human.ranking.rules import LineRule
+from evalkit.human.ranking.scores import COUNTED
+from evalkit.stats.inference import share_interval
+
+#: Numbers that a test may hold at once.
+MOST = 6_000_000
+#: Fewest systems of a language pair, from which six are chosen; fewest annotators of a system, who are split.
+LEAST, PEOPLE = 6, 10
+#: Situations, in words that fit a table's heading.
+BY_SEGMENT = "two alike, by segment"
+BY_DOCUMENT = "two alike, by document"
+HALVES = "one system's annotators in halves"
+DOMAINS = "alike on average, not within domains"
+COUPLES = "three couples of alikes"
+SIX = "six alike"
+ANY_TEST = "six alike, any test"
+POWER = "one of two better by {:g}"
+GROUPS = "three of six better by {:g}"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Judgements of one language pair, systems × segments, NaN where nobody judged.
+
+    raw, z: mean scores of cells. per_point: what one point more is worth in z, cell by cell. docs, domains: codes of
+    the segments.
+    """
+
+    name: str
+    raw: np.ndarray
+    z: np.ndarray
+    per_point: np.ndarray
+    docs: np.ndarray
+    domains: np.ndarray
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rearranged campaigns of the same systems, by "raw" scores and by "z".
+
+    counted: (systems - 1,), whether a line below a place is one that is asked about.
+    """
+
+    fields: Mapping[str, Field]
+    counted: np.ndarray
+
+
+def grids(ratings: Mapping[str, pd.DataFrame]) -> list[Grid]:
+    """Lay out campaigns in which all systems were judged on the same segments, a grid for each language pair.
+
+    ratings: name -> judgements (doc, segment, annotator), z-scores added where they lack. Pairs of fewer than ``LEAST``
+    systems are left out.
+    """
+    found = []
+    for name, table in ratings.items():
+        scored = table if "z" in table else standardised(table, ("system", "repeat"))
+        found += [grid(f"{name} {pair}", part) for pair, part in with_pair(scored).groupby("pair")]
+    return [one for one in found if len(one.raw) >= LEAST]
+
+
+def grid(name: str, ratings: pd.DataFrame, *, segment: Sequence[str] = SEGMENT) -> Grid:
+    """Lay out the ratings of one language pair: score, z and annotator, doc, and domain where there is one."""
+    known = ratings[ratings["item_type"].isin(COUNTED) & ratings["z"].notna()]
+    spread = known.groupby("annotator")["score"].transform("std")
+    cells = known.assign(per_point=1 / spread).groupby([*segment, "system"])[["score", "z", "per_point"]].mean()
+    wide = {column: cells[column].unstack("system") for column in cells}
+    first = known.drop_duplicates(list(segment)).set_index(list(segment))
+    first = first.reindex(wide["score"].index).reset_index()
+    codes = [
+        pd.factorize(first[column])[0] if column in first else np.zeros(len(first), int) for column in ("doc", "domain")
+    ]
+    return Grid(name, *(wide[column].to_numpy().T for column in ("score", "z", "per_point")), *codes)
+
+
+def swapped(
+    grid: Grid,
+    *,
+    campaigns: int,
+    rng: np.random.Generator,
+    by: str = "document",
+    points: Sequence[float] = (0.0, 0.0),
+    cancelling: bool = False,
+    true: bool = False,
+) -> Iterator[Batch]:
+    """Rearrange a grid so that some of its systems, chosen anew each time, do not differ but by ``points``.
+
+    by: "segment" or "document", within which the systems' names are exchanged at random. points: what is added to each
+    system's scores afterwards, as many systems as there are numbers; only lines between equals count, or, if true, only
+    those between systems that differ. cancelling: add them in some domains and take them away in others, see
+    ``balanced``.
+    """
+    blocks = grid.docs if by == "document" else np.arange(grid.raw.shape[1])
+    sign = balanced(grid.domains) if cancelling else np.ones(len(blocks))
+    systems, more = len(points), np.asarray(points)[:, None] * sign
+    counted = (np.diff(np.sort(points)) == 0)[::-1] != true
+    size = max(1, MOST // (systems * (systems - 1) // 2 * grid.raw.shape[1]))
+    for start in range(0, campaigns, size):
+        count = min(size, campaigns - start)
+        chosen = rng.permuted(np.tile(np.arange(len(grid.raw)), (count, 1)), axis=1)[:, :systems]
+        order = rng.random((count, systems, blocks.max() + 1)).argsort(axis=1)
+        rows = np.take_along_axis(chosen[:, :, None], order, axis=1)[:, :, blocks]
+        raw, z, worth = (table[rows, np.arange(table.shape[1])] for table in (grid.raw, grid.z, grid.per_point))
+        weights = sum_by(np.isfinite(raw).astype(float), grid.docs)
+        documents = np.arange(weights.shape[-1])[:, None]
+        fields = {
+            name: Field(means, sum_by(np.nan_to_num(means), grid.docs), weights, documents, grid.domains)
+            for name, means in {"raw": raw + more, "z": z + more * worth}.items()
+        }
+        yield Batch(fields, counted)
+
+
+def balanced(domains: np.ndarray) -> np.ndarray:
+    """Give each segment a share of a difference, up to 1 or -1, that is 0 on average over segments and over domains.
+
+    domains: (segments,), codes of three domains or more.
+
+    >>> balanced(np.array([0, 0, 0, 1, 2, 2])).round(2).tolist()
+    [-0.5, -0.5, -0.5, -0.5, 1.0, 1.0]
+    """
+    sizes = np.bincount(domains).astype(float)
+    both = np.stack([np.ones(len(sizes)), sizes])
+    share = np.where(np.arange(len(sizes)) % 2 == 0, 1.0, -1.0)
+    share -= both.T @ np.linalg.pinv(both @ both.T) @ both @ share
+    return (share / np.abs(share).max())[domains]
+
+
+def halves(ratings: pd.DataFrame, *, campaigns: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """Split the annotators of each system of one language pair at random into two, as if they had judged two systems.
+
+    ratings: score, z, annotator, system and segment. campaigns: splits in all, the systems in turn. Judgements of one
+    system by one annotator are what t-tests take as drawn.
+    """
+    known = ratings[ratings["item_type"].isin(COUNTED) & ratings["z"].notna()]
+    parts = [part for _, part in known.groupby("system") if part["annotator"].nunique() >= PEOPLE]
+    for number, part in enumerate(parts):
+        count = len(range(number, campaigns, len(parts)))
+        if count:
+            yield _halved(part, count, rng)
+
+
+def _halved(part: pd.DataFrame, count: int, rng: np.random.Generator) -> Batch:
+    """Split one system's annotators so many times."""
+    who, people = pd.factorize(part["annotator"])
+    where, segments = pd.factorize(segment_names(part))
+    second = rng.random((count, len(people))).argsort(axis=1) < len(people) // 2
+    mine = np.stack([second, ~second], axis=1)[:, :, who].astype(float)
+    judged = sum_by(mine, where)
+    share = mine / np.maximum(judged, 1)[..., where]
+    weights, units = sum_by(share, who), np.arange(len(people))[:, None]
+    domains, fields = np.zeros(len(segments), int), {}
+    for by, column in (("raw", "score"), ("z", "z")):
+        weighed = share * part[column].to_numpy(float)
+        means = np.where(judged > 0, sum_by(weighed, where), np.nan)
+        fields[by] = Field(means, sum_by(weighed, who), weights, units, domains)
+    return Batch(fields, np.ones(1, bool))
+
+
+def lined(
+    batch: Batch, chosen: Sequence[LineRule], *, resamples: int = 200, seed: int = 7
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tell whether each rule draws any line, and whether its test parts any two systems: both (rules, campaigns).
+
+    resamples, seed: random signs or draws of the rules that need them.
+    """
+    drawn_lines, parted = [], []
+    for rule in chosen:
+        beats = judge(batch.fields[rule.by], rule, resamples=resamples, seed=seed).beats
+        drawn_lines.append((rules.ends(beats, rule.line)[:, :-1] & batch.counted).any(axis=1))
+        between = beats if batch.counted.all() else np.diagonal(beats, 1, 1, 2) & batch.counted
+        parted.append(between.reshape(len(beats), -1).any(axis=1))
+    return np.array(drawn_lines), np.array(parted)
+
+
+def rates(
+    batches: Iterable[Batch],
+    situation: str,
+    *,
+    names: Iterable[str] = tuple(rules.RULES),
+    nominal: bool = True,
+    tests: str = "",
+    resamples: int = 200,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Count how often each rule draws a line: rule, situation, rate, low, high, nominal, campaigns.
+
+    batches: the rearranged campaigns. nominal: whether the systems do not differ, so that the rule's level is what it
+    promises; missing elsewhere. tests: a situation's name for rows that count campaigns in which the test parts two
+    systems, whether or not a line is drawn; none if empty. low, high: 95 % interval of the share (Clopper & Pearson
+    1934), which is about the number of campaigns, not about other judgements.
+    """
+    chosen = [rules.named(name) for name in names]
+    found = [lined(batch, chosen, resamples=resamples, seed=seed) for batch in batches]
+    if not found:  # none of the data allow this situation
+        chosen, found = [], [(np.zeros((0, 0), bool),) * 2]
+    parts = []
+    for name, hits in zip((situation, tests), zip(*found, strict=True), strict=True):
+        table = np.concatenate(hits, axis=1)
+        low, high = share_interval(table.sum(axis=1), table.shape[1])
+        part = {
+            "rule": [rule.name for rule in chosen],
+            "situation": name,
+            "rate": table.sum(axis=1) / max(table.shape[1], 1),
+            "low": low,
+            "high": high,
+            "nominal": [rule.nominal if nominal else np.nan for rule in chosen],
+            "campaigns": table.shape[1],
+        }
+        parts += [pd.DataFrame(part)] if name else []
+    return pd.concat(parts, ignore_index=True)
+
+
+def first(laid: Sequence[Grid], *, campaigns: int = 100, seed: int = 7) -> pd.DataFrame:
+    """Try every rule where two systems are alike and whole documents depend: the table of ``rates``.
+
+    campaigns: rearranged ones a grid.
+    """
+    return rates(_each(laid, campaigns, seed), BY_DOCUMENT)
+
+
+def every(
+    laid: Sequence[Grid],
+    crowds: Mapping[str, pd.DataFrame],
+    *,
+    points: Sequence[float] = (2.0, 5.0),
+    campaigns: int = 100,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Try every rule in all other situations: one table of ``rates``.
+
+    crowds: name -> ratings with z-scores and annotators, split by ``halves``. points: differences to be found, on a
+    scale from 0 to 100; grids on another scale, such as MQM, are left out of these. campaigns: rearranged ones a grid
+    for two systems; for six, or halves of annotators, fewer.
+    """
+    some, scored = max(1, 2 * campaigns // 5), [one for one in laid if np.nanmax(one.raw) > 50]
+    domains = [one for one in scored if one.domains.max() >= 2]
+    six, couples = (0.0,) * 6, (60.0, 60.0, 30.0, 30.0, 0.0, 0.0)
+    people = [part for table in crowds.values() for _, part in with_pair(table).groupby("pair")]
+    split = (
+        batch
+        for number, part in enumerate(people)
+        for batch in halves(part, campaigns=max(1, campaigns // 5), rng=np.random.default_rng([seed, number]))
+    )
+    found = [
+        rates(_each(laid, campaigns, seed, by="segment"), BY_SEGMENT),
+        rates(split, HALVES),
+        rates(_each(domains, campaigns, seed, points=(5.0, 0.0), cancelling=True, true=True), DOMAINS),
+        rates(_each(laid, some, seed, points=six), SIX, tests=ANY_TEST),
+        rates(_each(scored, some, seed, points=couples), COUPLES),
+    ]
+    for size in points:
+        two, groups = (size, 0.0), (size,) * 3 + (0.0,) * 3
+        found.append(rates(_each(scored, campaigns, seed, points=two, true=True), POWER.format(size), nominal=False))
+        found.append(rates(_each(scored, some, seed, points=groups, true=True), GROUPS.format(size), nominal=False))
+    return pd.concat(found, ignore_index=True)
+
+
+def _each(laid: Sequence[Grid], campaigns: int, seed: int, **how: Any) -> Iterator[Batch]:
+    for number, one in enumerate(laid):
+        yield from swapped(one, campaigns=campaigns, rng=np.random.default_rng([seed, number]), **how)
+
+
+def advised(found: pd.DataFrame, *, power: str) -> str:
+    """Name the rule that keeps its level wherever systems do not differ, and of several the most powerful one.
+
+    found: tables of ``rates``, of which ``ANY_TEST`` is left out. power: the situation in which a rule should draw a
+    line. A rule fails where even the low end of its rate is above its level. If all fail, the one with the least excess
+    is named.
+
+    >>> table = pd.DataFrame({"rule": list("abab"), "situation": ["alike"] * 2 + ["differ"] * 2,
+    ...     "rate": [0.4, 0.1, 0.9, 0.5], "low": [0.3, 0.1, 0.8, 0.4], "nominal": [0.1, 0.1, None, None]})
+    >>> advised(table, power="differ")
+    'b'
+    """
+    alike = found[found["nominal"].notna() & (found["situation"] != ANY_TEST)]
+    excess = (alike["low"] - alike["nominal"]).groupby(alike["rule"], sort=False).max()
+    strong = found[found["situation"] == power].set_index("rule")["rate"]
+    kept = excess.index[excess <= 0]
+    return str(strong.reindex(kept).idxmax() if len(kept) else excess.idxmin())
+
+
+def wide(found: pd.DataFrame) -> pd.DataFrame:
+    """Lay rates out as rule × situation, in percent, and each rule's level: rules in the order of ``RULES``."""
+    table = found.pivot(index="rule", columns="situation", values="rate")[found["situation"].unique()] * 100
+    table = table.reindex([name for name in rules.RULES if name in table.index])
+    levels = [100 * rules.RULES[name].nominal for name in table.index]
+    return table.assign(level=levels).rename_axis(columns=None).reset_index()
+
+
+def judged(
+    esa: pd.DataFrame,
+    protocols: Mapping[str, pd.DataFrame],
+    crowds: Mapping[str, pd.DataFrame],
+    segments: pd.DataFrame,
+    calibration: pd.DataFrame,
+) -> dict[str, tuple[pd.DataFrame, dict[str, Any]]]:
+    """Name the real judgements that rules are compared on, with the options of ``lines.apply_rule`` that each needs.
+
+    esa: WMT24's, with domains. protocols: WMT23's texts by name of the collection. crowds: WMT21 and WMT22 into
+    English. segments: WMT23's mean scores of segments, DA+SQM, no annotators. calibration: WMT22's calibration HITs.
+    """
+    own: dict[str, Any] = {"item_types": ("system",)}
+    shared = {"item_types": ("calibration",), "unit": ("annotator", "doc")}
+    da = segments[segments["metric"].eq("da-sqm")].assign(item_type="system")
+    return {
+        "wmt24-esa": (esa, own),
+        **{name: (table, own) for name, table in protocols.items()},
+        "wmt23-da-sqm": (da, own),
+        **{name: (table, {"unit": "annotator"}) for name, table in crowds.items()},
+        "wmt22-calibration": (calibration, shared),
+    }
+
+
+def totals(counts: pd.DataFrame) -> pd.DataFrame:
+    """Sum up what rules draw where all can be applied: rule, rankings, lines, parted, beaten, unproved.
+
+    counts: the second table of ``lines.side_by_side``.
+    """
+    applied = counts[counts["why"].eq("")]
+    everywhere = applied.groupby(["data", "pair"])["rule"].transform("size") == counts["rule"].nunique()
+    each = applied[everywhere].groupby("rule")
+    sums = each[["lines", "parted", "beaten", "unproved"]].sum().astype(int)
+    sums.insert(0, "rankings", each.size())
+    return sums.reindex(list(rules.RULES), fill_value=0).reset_index()
+
+
+def in_words(errors: pd.DataFrame, sums: pd.DataFrame, *, points: float, rankings: int) -> tuple[str, str, list[str]]:
+    """Say the main finding, how sure it is, and what to do.
+
+    errors: tables of ``rates``. sums: the result of ``totals``. points: the difference by which power is compared.
+    rankings: how many were rearranged.
+    """
+    best, campaigns = advised(errors, power=GROUPS.format(points)), errors["campaigns"]
+    shares = wide(errors).set_index("rule")
+    shares = shares.reindex(columns=shares.columns.union([BY_DOCUMENT, BY_SEGMENT], sort=False))
+    wmt, own, sums = shares[shares.index.str.startswith("wmt")], shares.loc[best], sums.set_index("rule")
+    promised = " or ".join(f"{level:.0f}" for level in sorted(wmt["level"].unique()))
+    span = {
+        situation: f"{wmt[situation].min():.0f} to {wmt[situation].max():.0f} %"
+        if wmt[situation].notna().any()
+        else "no campaign here"
+        for situation in (BY_DOCUMENT, BY_SEGMENT)
+    }
+    lines, loose = sums["lines"][wmt.index], sums.loc["wmt25"]
+    headline = (
+        f"WMT's rules for cluster lines part two systems that do not differ in {span[BY_DOCUMENT]} of campaigns, where "
+        f"they promise {promised} %, because segments of one document are not independent evidence. A test that takes "
+        f"whole documents as drawn does so in {own[BY_DOCUMENT]:.0f} %, where it promises {own['level']:.0f} %."
+    )
+    sure = (
+        f"How sure? Each share rests on {campaigns.min()} to {campaigns.max()} campaigns, rearranged from {rankings} "
+        "rankings of real judgements. They ask what other texts and people would bring; if segments were independent, "
+        f"WMT's rules would err in {span[BY_SEGMENT]}."
+    )
+    steps = [
+        f"Draw lines by the rule “{best}”: {rules.named(best).title}. Where two systems do not differ, it draws a line "
+        f"in {own[BY_DOCUMENT]:.0f} % of campaigns (its level is {own['level']:.0f} %), WMT's rules in "
+        f"{span[BY_DOCUMENT]} instead of {promised} %. In a report of your own: -p lines={best}.",
+        f"Expect fewer lines: {sums.loc[best, 'lines']} in {sums.loc[best, 'rankings']} rankings, where WMT's rules "
+        f"draw {lines.min()} ({lines.idxmin()}) to {lines.max()} ({lines.idxmax()}). A missing line does not say "
+        "“equal”: print intervals of scores beside the lines.",
+        f"Do not test neighbours only: of {loose['parted']} pairs of systems that “wmt25” parts, its own test does not "
+        f"part {loose['unproved']}.",
+    ]
+    return headline, sure, steps
