@@ -556,10 +556,10 @@ def verdicts(log: Log, pair: tuple[int, int], when: Looks) -> pd.DataFrame:
     for name, rule in RULES.items():
         found = rule(log, *pair, when)
         at = np.where(found.any(axis=1), (found != 0).argmax(axis=1), -1)
-        verdict, screens = found[np.arange(len(found)), at].astype(int), when.screens[at]
-        columns = {"rule": name, "verdict": verdict, "screens": screens, "saved": 1 - screens / when.screens[-1]}
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True).assign(nominal=when.alpha)
+        verdict = found[np.arange(len(found)), at].astype(int)
+        parts.append(pd.DataFrame({"rule": name, "verdict": verdict, "screens": when.screens[at]}))
+    table = pd.concat(parts, ignore_index=True)
+    return table.assign(saved=1 - table["screens"] / when.screens[-1], nominal=when.alpha)
 
 
 def rates(found: pd.DataFrame, *, better: int = 0) -> pd.DataFrame:

@@ -85,34 +85,6 @@ def found_again(
     return pd.DataFrame(rows, columns=[*_KEY, "system", "other", "same", "again"])
 
 
-def measures(
-    one_by_one: tuple[pd.DataFrame, pd.DataFrame],
-    side_by_side: tuple[pd.DataFrame, pd.DataFrame],
-    *,
-    resamples: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Return measure, pointwise, side_by_side, low, high (the 95 % interval of the difference) and ``drawn``.
-
-    Each of the two is what ``pairs`` and ``found_again`` return. Documents are drawn for both at once, people of either
-    by themselves, where there are several; drawn names the ways to judge whose people were, for the interval says
-    nothing of how others differ.
-    """
-    ways, parts = {"one by one": one_by_one, "side by side": side_by_side}, []
-    for name, tables in ways.items():
-        for rows, statistic in zip(tables, (_of_pairs, _of_marks)):
-            columns = {"documents": "doc", name: "annotator"}
-            units = {kind: rows[column].astype("str").to_numpy() for kind, column in columns.items()}
-            parts.append(Part(statistic(rows), units, len(rows)))
-    drawn, found = redraw(parts, resamples=resamples, seed=seed), []
-    for names, one, two in ((PAIRED, drawn[0], drawn[2]), (MARKED, drawn[1], drawn[3])):
-        low, high = combine([two, one], [1, -1]).interval()
-        found += zip(names, one.estimate, two.estimate, low, high)
-    people = [name for name, (paired, _) in ways.items() if paired["annotator"].nunique() > 1]
-    table = pd.DataFrame(found, columns=["measure", "pointwise", "side_by_side", "low", "high"])
-    return table.assign(drawn=" and ".join(people))
-
-
 def _of_pairs(paired: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray]:
     """Compute ``PAIRED`` where rows count several times: (batch, rows) -> (batch, 6)."""
     a, b = paired["a"].to_numpy(float), paired["b"].to_numpy(float)
@@ -152,21 +124,34 @@ def changed(
     resamples: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Return ``measures`` of MQM side by side against MQM of the same texts one by one.
+    """Return measure, pointwise, side_by_side, low, high (the 95 % interval of the difference) and ``drawn``.
 
-    side, side_spans: ``wmt23-side-by-side`` and its spans. single, single_spans: ``wmt23-mqm`` and its spans. outputs:
-    ``wmt23-outputs``.
+    side, side_spans: ``wmt23-side-by-side`` and its spans. single, single_spans: ``wmt23-mqm`` and its spans, of which
+    the same texts are taken. outputs: ``wmt23-outputs``. Documents are drawn for both ways to judge at once, people of
+    either by themselves, where there are several; drawn names the ways whose people were, for the interval says nothing
+    of how others differ.
     """
     single, marks, shown = (table[table["tgt_lang"].eq("deu")] for table in (single, single_spans, outputs))
     single = single[pd.MultiIndex.from_frame(single[ITEM]).isin(pd.MultiIndex.from_frame(side[ITEM]))]
     number = marks.groupby(ITEM, observed=True).size()
     single = single.assign(errors=number.reindex(pd.MultiIndex.from_frame(single[ITEM]), fill_value=0).to_numpy())
-    screens = side[["system", "against"]].drop_duplicates()
-    found = []
-    for rated, spans, written in ((single, marks, shown), (side, side_spans, side)):
+    screens, parts, people = side[["system", "against"]].drop_duplicates(), [], []
+    ways = {"one by one": (single, marks, shown), "side by side": (side, side_spans, side)}
+    for name, (rated, spans, written) in ways.items():
         texts = {(row.system, row.doc, row.segment): row.hypothesis for row in written.itertuples()}
-        found.append((pairs(rated, screens), found_again(spans, texts, rated, screens)))
-    return measures(*found, resamples=resamples, seed=seed)
+        paired, again = pairs(rated, screens), found_again(spans, texts, rated, screens)
+        parts += [_part(paired, _of_pairs(paired), name), _part(again, _of_marks(again), name)]
+        people += [name] * (paired["annotator"].nunique() > 1)
+    drawn, rows = redraw(parts, resamples=resamples, seed=seed), []
+    for names, one, two in ((PAIRED, drawn[0], drawn[2]), (MARKED, drawn[1], drawn[3])):
+        rows += zip(names, one.estimate, two.estimate, *combine([two, one], [1, -1]).interval())
+    table = pd.DataFrame(rows, columns=["measure", "pointwise", "side_by_side", "low", "high"])
+    return table.assign(drawn=" and ".join(people))
+
+
+def _part(rows: pd.DataFrame, statistic: Callable[[np.ndarray], np.ndarray], people: str) -> Part:
+    units = {kind: rows[name].astype("str").to_numpy() for kind, name in (("documents", "doc"), (people, "annotator"))}
+    return Part(statistic, units, len(rows))
 
 
 def follow(comparisons: pd.DataFrame, *, resamples: int = 1000, seed: int = 7) -> pd.DataFrame:
@@ -288,14 +273,12 @@ def worths(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def headline(measures: pd.DataFrame) -> str:
     """Say how often marks are found again either way, and what the interval leaves out. measures: ``changed``."""
-    again = _measure(measures, "marks found again, same")
+    again = _measure(measures, MARKED[0])
     left = [way for way in ("one by one", "side by side") if way not in again["drawn"]]
+    clear = "is" if again["low"] > 0 or again["high"] < 0 else "may be"
+    verdict = f"This difference {clear} more than chance."
     if left:
         verdict = f"No interval takes in how raters {' and '.join(left)} differ, so screen and raters stay mixed."
-    elif again["low"] > 0 or again["high"] < 0:
-        verdict = "This difference is clear."
-    else:
-        verdict = "We cannot tell this difference from chance."
     return (
         "Words that two translations share, marked in one, were marked in the other in "
         f"{again['side_by_side']:.0f} % of cases side by side, in {again['pointwise']:.0f} % one by one. {verdict}"
@@ -304,28 +287,28 @@ def headline(measures: pd.DataFrame) -> str:
 
 def sure(measures: pd.DataFrame) -> str:
     """Say how sure the change is. measures: ``changed``."""
-    again = _measure(measures, "marks found again, same")
+    again = _measure(measures, MARKED[0])
+    drawn = f"documents and raters {again['drawn']}" if again["drawn"] else "documents"
     return (
         f"Marks found again on the same screen: {again['side_by_side'] - again['pointwise']:+.0f} points, 95 % "
-        f"interval {again['low']:+.0f} to {again['high']:+.0f}, drawing documents"
-        f"{f' and raters {drawn}' if (drawn := again['drawn']) else ''}. "
+        f"interval {again['low']:+.0f} to {again['high']:+.0f}, drawing {drawn}. "
         "One by one and side by side were judged by other people at other times."
     )
 
 
 def steps(measures: pd.DataFrame, answers: pd.DataFrame, literary: pd.DataFrame, parts: int) -> list[str]:
     """Say what to do. measures: ``changed``. answers: of ``laeubli``. literary: ``follow``. parts: groups."""
-    same, other = (_measure(measures, f"marks found again, {one}")["side_by_side"] for one in ("same", "other"))
+    same, other = (_measure(measures, name)["side_by_side"] for name in MARKED)
     advice = "put translations on one screen" if same > other else "one screen did not help"
     won = answers[answers["criterion"].eq("adequacy") & answers["answer"].eq("a")].set_index("unit")["share"]
     choices = (literary["n"] + literary["equal"]).set_axis(literary["choices"])
     return [
-        f"Where marks should mean the same, {advice}: the same raters, marking words in one translation that another "
-        f"shares, marked them there, too, in {same:.0f} % of cases on one screen, in {other:.0f} % on different ones.",
+        f"Where marks should mean the same, {advice}: words that another translation shares were marked there, too, in "
+        f"{same:.0f} % of cases on one screen, in {other:.0f} % on different ones.",
         "Show whole documents where a person's translation competes: of sentences it was preferred for adequacy in "
         f"{100 * won['sentence']:.0f} %, of documents in {100 * won['document']:.0f} %.",
-        "Link all systems through others: what was never compared, even through others, cannot be ranked by any "
-        f"model ({parts} groups here, where five fixed screens were used).",
+        f"Link all systems through others: no model ranks what was never compared ({parts} groups here, where five "
+        "fixed screens were used).",
         f"Offer ties: where none could be answered, {100 * choices['difficult'] / choices['all']:.0f} % of choices "
         "were called difficult.",
     ]
@@ -336,9 +319,9 @@ def scale(fits: pd.DataFrame) -> str:
     said = []
     for what, p in (("one scale of strengths", "p"), ("one rate of ties", "ties_p")):
         bad = join_names(fits.loc[fits[p] < 0.05, "data"]) or "none"
-        said.append(f"Of {fits[p].notna().sum()} of {len(fits)} tables that can contradict {what}: {bad} (p < 0.05).")
+        said.append(f"{fits[p].notna().sum()} of {len(fits)} tables can contradict {what}, and do at p < 0.05: {bad}.")
     return " ".join(said)
 
 
-def _measure(measures: pd.DataFrame, start: str) -> pd.Series:
-    return measures[measures["measure"].str.startswith(start)].iloc[0]
+def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
+    return measures.set_index("measure").loc[name]
