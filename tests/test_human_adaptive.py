@@ -291,7 +291,7 @@ def test_rules_find_a_large_difference_and_name_the_better_system():
 def test_a_weighted_difference_equals_a_loop_over_screens():
     log = twins("greedy", campaigns=2, screens=150)
     when = adaptive.looks(150)
-    said = adaptive.weighted_test(log, 4, 1, when)
+    said = adaptive.weighted_test(log.of((4, 1)), when)
     assert (said[:, :-1] == 0).all()
     for campaign in range(2):
         guess = dict(zip((4, 1), adaptive.earlier(log.of((4, 1)))[campaign].T, strict=True))
@@ -316,10 +316,10 @@ def test_a_daily_test_is_welchs_at_each_look():
         a, b = (part[:, k][np.isfinite(part[:, k])] for k in (4, 3))
         off = stats.ttest_ind(a, b, equal_var=False).statistic
         told = np.sign(off) if abs(off) > stats.norm.ppf(0.975) else 0
-        assert adaptive.daily_test(log, 4, 3, when)[campaign, look] == told
+        assert adaptive.daily_test(log.of((4, 3)), when)[campaign, look] == told
         reached = abs(off) * np.sqrt(when.screens[look] / 120) > stats.norm.ppf(1 - 0.05 / 4)
-        assert (adaptive.planned_test(log, 4, 3, when)[campaign, look] != 0) == reached
-    assert (adaptive.final_test(log, 4, 3, when)[:, -1] == adaptive.daily_test(log, 4, 3, when)[:, -1]).all()
+        assert (adaptive.planned_test(log.of((4, 3)), when)[campaign, look] != 0) == reached
+    assert (adaptive.final_test(log.of((4, 3)), when)[:, -1] == adaptive.daily_test(log.of((4, 3)), when)[:, -1]).all()
 
 
 def test_exact_rules_do_not_see_what_was_shown_elsewhere():
@@ -331,9 +331,9 @@ def test_exact_rules_do_not_see_what_was_shown_elsewhere():
     wide = adaptive.Log(log.scores / 20 - 1, log.probability)
     scaled = adaptive.Looks(when.screens, when.alpha, (-1.0, 4.0))
     for name in (*EXACT, "interval of shared screens"):
-        told = adaptive.RULES[name](log, 4, 3, when)
-        assert (told == adaptive.RULES[name](bare, 4, 3, when)).all()
-        assert (told == adaptive.RULES[name](wide, 4, 3, scaled)).all()
+        told = adaptive.RULES[name](log.of((4, 3)), when)
+        assert (told == adaptive.RULES[name](bare.of((4, 3)), when)).all()
+        assert (told == adaptive.RULES[name](wide.of((4, 3)), scaled)).all()
 
 
 @pytest.mark.parametrize(
@@ -349,9 +349,9 @@ def test_a_strict_test_goes_by_the_share_of_what_was_planned():
     rng = np.random.default_rng(7)
     scores = np.stack([rng.normal(60, 10, (60, 200)), rng.normal(56.5, 10, (60, 200))], axis=2)
     log = adaptive.Log(scores, np.ones_like(scores))
-    half = adaptive.planned_test(log, 0, 1, adaptive.Looks(np.array([100]), share=np.array([0.5])))
-    both = adaptive.planned_test(log, 0, 1, adaptive.Looks(np.array([100, 200])))
-    late = adaptive.planned_test(log, 0, 1, adaptive.Looks(np.array([100]), share=np.array([1.0])))
+    half = adaptive.planned_test(log.of((0, 1)), adaptive.Looks(np.array([100]), share=np.array([0.5])))
+    both = adaptive.planned_test(log.of((0, 1)), adaptive.Looks(np.array([100, 200])))
+    late = adaptive.planned_test(log.of((0, 1)), adaptive.Looks(np.array([100]), share=np.array([1.0])))
     np.testing.assert_array_equal(half[:, 0], both[:, 0])
     assert half.sum() < late.sum()
 

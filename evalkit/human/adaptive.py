@@ -422,12 +422,12 @@ def looks(screens: int) -> Looks:
     return Looks(np.unique([*range(min(FIRST, screens), screens + 1, DAY), screens]))
 
 
-def daily_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def daily_test(log: Log, when: Looks) -> np.ndarray:
     """Test the plain means of two systems at every look as if it were the only one (Welch 1947)."""
-    return _beyond(_standardised(log, first, second, when), stats.norm.ppf(1 - when.alpha / 2))
+    return _beyond(_standardised(log, when), stats.norm.ppf(1 - when.alpha / 2))
 
 
-def planned_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def planned_test(log: Log, when: Looks) -> np.ndarray:
     r"""Test the plain means at every look, the more strictly the earlier, up to an end that was planned before.
 
     With :math:`t` the share of the planned screens, the bound is :math:`\Phi^{-1}(1 - \alpha/4)/\sqrt{t}`: a path of
@@ -436,61 +436,60 @@ def planned_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
     """
     share = when.screens / when.screens[-1] if when.share is None else when.share
     bound = stats.norm.ppf(1 - when.alpha / 4) / np.sqrt(share)
-    return _beyond(_standardised(log, first, second, when), bound)
+    return _beyond(_standardised(log, when), bound)
 
 
-def final_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def final_test(log: Log, when: Looks) -> np.ndarray:
     """Test the plain means once, at the end."""
-    return _at_the_end(daily_test(log, first, second, when), when)
+    return _at_the_end(daily_test(log, when), when)
 
 
-def weighted_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def weighted_test(log: Log, when: Looks) -> np.ndarray:
     """Test once, at the end, by what each screen says of the difference, weighted by probabilities."""
-    gained, both = _difference(log, first, second)
+    gained, both = _difference(log)
     count = both.sum(axis=1)
     mean = np.where(both, gained, 0).sum(axis=1) / count
     error = np.sqrt(np.where(both, (gained - mean[:, None]) ** 2, 0).sum(axis=1) / (count - 1) / count)
     return _at_the_end(_beyond(mean / error, stats.norm.ppf(1 - when.alpha / 2))[:, None], when)
 
 
-def separate(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def separate(log: Log, when: Looks) -> np.ndarray:
     """Hold the intervals of each system's own mean side by side: they part when they do not overlap."""
-    scores = (log.of((first, second)).scores - when.scale[0]) / (when.scale[1] - when.scale[0])
+    scores = (log.scores - when.scale[0]) / (when.scale[1] - when.scale[0])
     ends = [empirical_bernstein(own, np.isfinite(own), alpha=when.alpha / 2) for own in np.moveaxis(scores, -1, 0)]
     return _apart(*ends, when)
 
 
-def separate_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def separate_sequence(log: Log, when: Looks) -> np.ndarray:
     """Hold intervals of each system's mean side by side that hold at all looks, once there are many screens."""
-    scores = np.moveaxis(log.of((first, second)).scores, -1, 0)
-    ends = [asymptotic(own, np.isfinite(own), tuned=SHARED, alpha=when.alpha / 2, start=SHARED // 2) for own in scores]
-    return _apart(*ends, when)
+    how = {"tuned": SHARED, "alpha": when.alpha / 2, "start": SHARED // 2}
+    return _apart(*(asymptotic(own, np.isfinite(own), **how) for own in np.moveaxis(log.scores, -1, 0)), when)
 
 
-def shared(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def shared(log: Log, when: Looks) -> np.ndarray:
     """Bet on the difference on screens that show both systems: no probabilities are needed."""
-    gap, both = _shared(log, first, second)
+    gap, both = _shared(log)
     gap = np.where(both, gap, 0) / (when.scale[1] - when.scale[0])
     up, down = (np.maximum.accumulate(wealth(sign * gap, both), axis=1) for sign in (1, -1))
     sure = np.log(2 / when.alpha)
     return np.where(up >= sure, 1.0, np.where(down >= sure, -1.0, 0.0))[:, when.screens - 1]
 
 
-def shared_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def shared_sequence(log: Log, when: Looks) -> np.ndarray:
     """Follow the difference on screens that show both by an interval that holds at all looks, once there are many."""
-    ends = asymptotic(*_shared(log, first, second), tuned=SHARED, alpha=when.alpha, start=SHARED // 2)
+    ends = asymptotic(*_shared(log), tuned=SHARED, alpha=when.alpha, start=SHARED // 2)
     return _apart(ends, (0, 0), when)
 
 
-def weighted_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def weighted_sequence(log: Log, when: Looks) -> np.ndarray:
     """Follow the weighted difference by an interval that holds at all looks, once there are many screens."""
-    gained, both = _difference(log, first, second)
+    gained, both = _difference(log)
     start = int(when.screens[0])
     return _apart(asymptotic(gained, both, alpha=when.alpha, tuned=gained.shape[1] // 2, start=start), (0, 0), when)
 
 
-#: A rule -> campaigns × looks: 1 if it says that the first system is better, -1 the second, 0 not yet.
-RULES: dict[str, Callable[[Log, int, int, Looks], np.ndarray]] = {
+#: A rule, of a log of two systems -> campaigns × looks: 1 where it calls the first better, -1 the second, 0 not yet.
+RULES: dict[str, Callable[[Log, Looks], np.ndarray]] = {
     "a test at every look": daily_test,
     "a strict test at every look": planned_test,
     "a test at the end": final_test,
@@ -505,11 +504,10 @@ NAIVE, STRICT, ONCE = [*RULES][:3]
 ANY_TIME = (STRICT, *[*RULES][4:])
 
 
-def _standardised(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+def _standardised(log: Log, when: Looks) -> np.ndarray:
     """Return the difference of plain means over its standard error at every look, missing without two judgements."""
-    found, at = log.of((first, second)), when.screens - 1
-    counts = np.cumsum(found.shown, axis=1)[:, at].astype(float)
-    known = np.where(found.shown, found.scores, 0)
+    at, known = when.screens - 1, np.where(log.shown, log.scores, 0)
+    counts = np.cumsum(log.shown, axis=1)[:, at].astype(float)
     sums, squares = (np.cumsum(known**power, axis=1)[:, at] for power in (1, 2))
     counts[counts < 2] = np.nan
     means = sums / counts
@@ -518,17 +516,16 @@ def _standardised(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
     return (means[..., 0] - means[..., 1]) / np.sqrt(np.where(total > 0, total, np.nan))
 
 
-def _shared(log: Log, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
+def _shared(log: Log) -> tuple[np.ndarray, np.ndarray]:
     """Return the difference of two systems on each screen, and which screens show both."""
-    gap = log.scores[..., first] - log.scores[..., second]
+    gap = log.scores[..., 0] - log.scores[..., 1]
     return gap, np.isfinite(gap)
 
 
-def _difference(log: Log, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
+def _difference(log: Log) -> tuple[np.ndarray, np.ndarray]:
     """Return what each screen says of the difference of two systems, and where both could have been shown."""
-    both = log.of((first, second))
-    said = screen_scores(both, earlier(both))
-    return said[..., 0] - said[..., 1], both.probability.min(axis=-1) > 0
+    said = screen_scores(log, earlier(log))
+    return said[..., 0] - said[..., 1], log.probability.min(axis=-1) > 0
 
 
 def _beyond(off: np.ndarray, bound: np.ndarray | float) -> np.ndarray:
@@ -552,9 +549,9 @@ def verdicts(log: Log, pair: tuple[int, int], when: Looks) -> pd.DataFrame:
     Returns rule, verdict (1: the first, -1: the second, 0: never one), screens (at the first verdict; else all), saved
     (the share of screens that were not needed then), nominal (how often a rule may be wrong).
     """
-    parts = []
+    parts, two = [], log.of(pair)
     for name, rule in RULES.items():
-        found = rule(log, *pair, when)
+        found = rule(two, when)
         at = np.where(found.any(axis=1), (found != 0).argmax(axis=1), -1)
         verdict = found[np.arange(len(found)), at].astype(int)
         parts.append(pd.DataFrame({"rule": name, "verdict": verdict, "screens": when.screens[at]}))

@@ -121,9 +121,9 @@ def _without_difference(log: Log, campaigns: int, rng: np.random.Generator) -> L
 
 def _asked(rule: str, log: Log, null: Log, when: Looks, at: np.ndarray, names: tuple[str, str]) -> dict[str, object]:
     """Ask one rule at every look, and count how often it would have erred."""
-    said = _RULES[rule](log, 0, 1, when)[0]
+    said = _RULES[rule](log, when)[0]
     look = int((said != 0).argmax()) if said.any() else len(at) - 1
-    errors = int((_RULES[rule](null, 0, 1, when) != 0).any(axis=1).sum())
+    errors = int((_RULES[rule](null, when) != 0).any(axis=1).sum())
     low, high = share_interval([errors], [len(null.scores)])
     better = "not yet" if not said.any() else f"{names[0] if said[look] > 0 else names[1]} is better"
     return {
