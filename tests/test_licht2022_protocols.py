@@ -140,12 +140,6 @@ def test_an_annotation_file_of_the_printed_design_gives_its_kappas_back(printed)
 # --- differences
 
 
-def test_sign_flips_are_those_of_scipy():
-    d = pd.Series([0.1, 0.3, -0.05, 0.2, 0.15, 0.4])
-    oracle = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf)
-    assert table3._sign_flip(d) == pytest.approx(oracle.pvalue)
-
-
 def test_with_six_languages_no_sign_flip_survives_but_the_sampled_sentences_do(cells):
     found = table3.average_differences(cells)
     assert found.groupby("about").size().to_dict() == {"other languages": 15, "these languages": 15}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -39,22 +39,18 @@ def averages(table3: pd.DataFrame) -> pd.DataFrame:
     """Average each protocol's printed kappas per direction: protocol, direction, mean, rank, cells.
 
     "both" is the mean of the two directions, for the protocols that apply to both. Ranks are within a direction,
-    1 the highest; they are taken from exact decimal sums, so that equal means share a rank.
+    1 the highest; they are taken from exact sums, so that equal means share a rank.
     """
-    cells = {key: [Decimal(k) for k in group["kappa"]] for key, group in table3.groupby(["protocol", "direction"])}
-    means = {key: sum(values, Decimal()) / len(values) for key, values in cells.items()}
-    rows = []
-    for direction in DIRECTIONS:
-        if direction == "both":
-            both = [p for p in dict.fromkeys(table3["protocol"]) if all((p, d) in means for d in DIRECTIONS[:2])]
-            here = {p: (means[p, "X-EN"] + means[p, "EN-X"]) / 2 for p in both}
-        else:
-            here = {p: mean for (p, d), mean in means.items() if d == direction}
-        for protocol, mean in sorted(here.items(), key=lambda pair: -pair[1]):
-            rank = 1 + sum(other > mean for other in here.values())
-            count = sum(len(v) for (p, d), v in cells.items() if p == protocol and direction in (d, "both"))
-            rows.append((protocol, direction, float(mean), rank, count))
-    return pd.DataFrame(rows, columns=["protocol", "direction", "mean", "rank", "cells"])
+    exact = table3.assign(mean=table3["kappa"].map(Fraction), cells=1)
+    average = {"mean": lambda values: sum(values, Fraction()) / len(values), "cells": "sum"}
+    each = exact.groupby(["protocol", "direction"], sort=False).agg(average).reset_index()
+    twice = each[each.duplicated("protocol", keep=False)]
+    both = twice.groupby("protocol", sort=False).agg(average).reset_index().assign(direction="both")
+    found = pd.concat([each, both], ignore_index=True).astype({"mean": float})
+    found["rank"] = found.groupby("direction")["mean"].rank(method="min", ascending=False).astype(int)
+    order = found["direction"].map(DIRECTIONS.index)
+    found = found.assign(order=order).sort_values(["order", "rank"], kind="stable", ignore_index=True)
+    return found[["protocol", "direction", "mean", "rank", "cells"]]
 
 
 def kappas(codes: np.ndarray, *, categories: int) -> np.ndarray:
@@ -164,23 +160,16 @@ def average_differences(cells: pd.DataFrame) -> pd.DataFrame:
             d = here[a] - here[b]
             spread = np.sqrt((se[a] ** 2 + se[b] ** 2).sum()) / len(d)
             by_language = d.groupby("language").mean()  # both directions of a language share their annotators
+            flipped = stats.permutation_test((by_language,), np.mean, permutation_type="samples", n_resamples=np.inf)
             sampled = {
                 "these languages": (stats.norm.ppf(0.975) * spread, 2 * stats.norm.sf(abs(d.mean()) / spread)),
-                "other languages": (
-                    stats.t.ppf(0.975, len(by_language) - 1) * by_language.sem(),
-                    _sign_flip(by_language),
-                ),
+                "other languages": (stats.t.ppf(0.975, len(by_language) - 1) * by_language.sem(), flipped.pvalue),
             }
             for about, (margin, p) in sampled.items():
                 rows.append((about, direction, a, b, d.mean(), d.mean() - margin, d.mean() + margin, p))
     columns = ["about", "direction", "protocol_a", "protocol_b", "difference", "low", "high", "p"]
     frame = pd.DataFrame(rows, columns=columns).sort_values("about", kind="stable", ascending=False)
     return pd.concat([_holm(group) for _, group in frame.groupby("about", sort=False)], ignore_index=True)
-
-
-def _sign_flip(differences: pd.Series) -> float:
-    """Return the exact two-sided p of a mean difference over all ways to flip the signs."""
-    return float(stats.permutation_test((differences,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue)
 
 
 def _holm(frame: pd.DataFrame) -> pd.DataFrame:
@@ -212,16 +201,9 @@ def sensitivity(
 
 def true_kappas(table3: pd.DataFrame) -> pd.DataFrame:
     """List the printed cells as true kappas for ``simulate.protocol_study``: protocol, src_lang, tgt_lang, kappa."""
-    into = table3["direction"].eq("X-EN")
-    code = table3["language_code"]
-    return pd.DataFrame(
-        {
-            "protocol": table3["protocol"],
-            "src_lang": code.where(into, "eng"),
-            "tgt_lang": code.where(~into, "eng"),
-            "kappa": pd.to_numeric(table3["kappa"]),
-        }
-    )
+    into, code = table3["direction"].eq("X-EN"), table3["language_code"]
+    named = table3.assign(src_lang=code.where(into, "eng"), tgt_lang=code.where(~into, "eng"))
+    return named[["protocol", "src_lang", "tgt_lang"]].assign(kappa=pd.to_numeric(table3["kappa"]))
 
 
 def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:

@@ -132,22 +132,18 @@ def joint_consensus(cells: pd.DataFrame) -> pd.DataFrame:
     """
     if cells.duplicated(["direction", "language"]).any():
         raise DataError("A cell allows two separate ranges of consensus scores: narrow SEARCH to one of them.")
-    lows, highs = cells.sort_values("low", ascending=False), cells.sort_values("high")
-    name = "{direction} {language}".format_map
-    tied_low = lows[lows["low"] == lows["low"].iloc[0]]
-    tied_high = highs[highs["high"] == highs["high"].iloc[0]]
-    low, high = float(tied_low["low"].iloc[0]), float(tied_high["high"].iloc[0])
-    return pd.DataFrame(
-        {
-            "low": [low],
-            "high": [high],
-            "low_cell": [" and ".join(map(name, tied_low.to_dict("records")))],
-            "high_cell": [" and ".join(map(name, tied_high.to_dict("records")))],
-            "possible": [low <= high],
-            "low_else": [float(lows["low"].iloc[1])],
-            "high_else": [float(highs["high"].iloc[1])],
-        }
-    )
+    name = cells["direction"] + " " + cells["language"]
+    low, high = cells["low"].max(), cells["high"].min()
+    row = {
+        "low": low,
+        "high": high,
+        "low_cell": " and ".join(name[cells["low"].eq(low)]),
+        "high_cell": " and ".join(name[cells["high"].eq(high)]),
+        "possible": low <= high,
+        "low_else": cells["low"].nlargest(2).iloc[-1],
+        "high_else": cells["high"].nsmallest(2).iloc[-1],
+    }
+    return pd.DataFrame([row])
 
 
 def same_in_both_directions(table5: pd.DataFrame) -> pd.DataFrame:
@@ -221,22 +217,14 @@ def off_scale(table5: pd.DataFrame, *, standard: Standard = PAPER) -> pd.DataFra
     """
     low, high = standard.scale
     recovered = recover(table5, standard=standard)
+    forms = {"shift": ("cs", 1.0, recovered["alpha_cs"]), "line": ("cs_ht", recovered["beta"], recovered["alpha"])}
     parts = []
-    for form, method, beta, alpha in (
-        ("shift", "cs", 1.0, recovered["alpha_cs"]),
-        ("line", "cs_ht", recovered["beta"], recovered["alpha"]),
-    ):
+    for form, (method, beta, alpha) in forms.items():
+        ends = {"bottom_to": beta * low + alpha, "top_to": beta * high + alpha}
         printed = pd.to_numeric(table5[method]).to_numpy()
-        parts.append(
-            recovered[["direction", "language"]].assign(
-                form=form,
-                bottom_to=beta * low + alpha,
-                top_to=beta * high + alpha,
-                printed=printed,
-                printed_off=(printed < low) | (printed > high),
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+        parts.append(recovered[["direction", "language"]].assign(form=form, **ends, printed=printed))
+    found = pd.concat(parts, ignore_index=True)
+    return found.assign(printed_off=~found["printed"].between(low, high))
 
 
 def computed(table5: pd.DataFrame, recovered: pd.DataFrame) -> dict[str, pd.DataFrame]:

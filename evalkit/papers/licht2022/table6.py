@@ -8,7 +8,6 @@ a table with columns covariate, direction (X-EN | EN-X), language_code, value.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -152,24 +151,18 @@ def split_r2(x: ArrayLike, y: ArrayLike, *, splits: int, rng: np.random.Generato
         raise DataError(f"Half/half splits need at least 4 points, got {n}. Add languages, or leave this column out.")
     responses = y.reshape(n, -1).T  # (k, n)
     order = rng.permuted(np.tile(np.arange(n), (splits, 1)), axis=1)
-    scores = [_held_out_r2(x, responses, train, test) for train, test in _folds(order)]
+    first, second = order[:, : (n + 1) // 2], order[:, (n + 1) // 2 :]
+    scores = [_held_out_r2(x, responses, *fold) for fold in ((second, first), (first, second))]
     return np.mean(scores, axis=(0, 2)).reshape(y.shape[1:])
-
-
-def _folds(order: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    cut = (order.shape[1] + 1) // 2
-    yield order[:, cut:], order[:, :cut]
-    yield order[:, :cut], order[:, cut:]
 
 
 def _held_out_r2(x: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
     """Score lines fitted on ``train`` at ``test``: x (n,), y (k, n), folds (splits, m); returns (k, splits)."""
-    x_mean, y_mean = x[train].mean(-1), y[:, train].mean(-1)
-    dx = x[train] - x_mean[:, None]
-    sxx = (dx**2).sum(-1)
-    sxy = (dx * (y[:, train] - y_mean[..., None])).sum(-1)
+    x_mean, y_mean = x[train].mean(-1, keepdims=True), y[:, train].mean(-1, keepdims=True)
+    dx = x[train] - x_mean
+    sxx, sxy = (dx**2).sum(-1), (dx * (y[:, train] - y_mean)).sum(-1)
     slope = np.divide(sxy, sxx, out=np.zeros_like(sxy), where=sxx > 0)  # no spread in x: predict the mean
-    predicted = y_mean[..., None] + slope[..., None] * (x[test] - x_mean[:, None])
+    predicted = y_mean + slope[..., None] * (x[test] - x_mean)
     sse = ((y[:, test] - predicted) ** 2).sum(-1)
     sst = ((y[:, test] - y[:, test].mean(-1, keepdims=True)) ** 2).sum(-1)
     constant = np.where(sse == 0, 1.0, 0.0)  # scikit-learn's convention where the test fold does not vary
