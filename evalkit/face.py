@@ -22,7 +22,7 @@ from evalkit.campaign.opening import STEPS, from_ratings
 from evalkit.campaign.people.agreement import MEASURES, kind_of
 from evalkit.campaign.systems.ranking import Ranking, rank_systems
 from evalkit.data import schemas
-from evalkit.human import annotators, context, mqm, normalization, planning, preferences, screening
+from evalkit.human import annotators, components, context, mqm, normalization, planning, preferences, screening
 from evalkit.human.calibration import calibrate as calibrate_ratings
 from evalkit.human.ranking.lines import rule_clusters
 from evalkit.metrics.metaeval.scores import Scores, align
@@ -388,8 +388,8 @@ def plan(variances: Mapping[str, float] | pd.DataFrame, *, delta: float, pair: s
     """
     if isinstance(variances, pd.DataFrame):
         own = ratings(variances, needs=("system", "doc", "segment", "annotator", "score"))
-        found = planning.components(own)
-        variances = planning.variances(found, pair or found["pair"].iloc[0])
+        found = components.estimate(own)
+        variances = components.of_pair(found, pair or found["pair"].iloc[0])
     return planning.plan(variances, delta=delta, limits=planning.Limits(**limits))
 
 

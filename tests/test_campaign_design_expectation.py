@@ -13,7 +13,7 @@ from evalkit.campaign.design.protocols import PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
 from evalkit.campaign.planning.cost import hours
 from evalkit.data.importing import import_campaign
-from evalkit.human import calibration, planning
+from evalkit.human import calibration_sets, components
 from evalkit.reports import cli
 
 PARTS = ["document", "item", "annotator", "block", "residual"]
@@ -21,8 +21,8 @@ PARTS = ["document", "item", "annotator", "block", "residual"]
 
 def measured(ratings, layout):
     """Medians over language pairs of the five variances."""
-    table = planning.components(ratings, layout=layout)
-    found = pd.DataFrame([planning.variances(table, pair) for pair in table["pair"]])
+    table = components.estimate(ratings, layout=layout)
+    found = pd.DataFrame([components.of_pair(table, pair) for pair in table["pair"]])
     return found[PARTS].median().to_dict()
 
 
@@ -113,11 +113,11 @@ def test_a_pilot_tells_times_variances_and_the_calibration_set(judged):
     assert not found.assumed
     table, _ = hours(pilot)
     assert found.seconds == pytest.approx(table["hours"].sum() * 3600 / table["judgements"].sum())
-    assert found.variances == planning.variances(planning.components(pilot, layout="campaign"), "eng-deu")
+    assert found.variances == components.of_pair(components.estimate(pilot, layout="campaign"), "eng-deu")
     texts = read_texts([judged / "outputs"], source=judged / "source.txt", documents=judged / "documents.txt")
     drawn = draw(texts, Wish(PROTOCOLS["DA"], ("ann", "bob"), calibration=10), prior=pilot)
     levels = [0.0, 25.0, 50.0, 75.0, 100.0]
-    chosen = calibration.choose_set(pilot, per_level=2, levels=levels, tolerance=12.5, share=0.5, seed=7)
+    chosen = calibration_sets.choose_set(pilot, per_level=2, levels=levels, tolerance=12.5, share=0.5, seed=7)
     wanted = {(row.system, row.segment) for row in chosen.itertuples()}
     for mine in drawn.screens:
         shown = [item for screen in mine if screen.kind == "calibration" for item in screen.items]

@@ -5,7 +5,7 @@ import pytest
 
 from evalkit import DataError, campaign, data
 from evalkit.campaign.planning.pilot import FEWEST
-from evalkit.human import planning
+from evalkit.human import components, planning
 from evalkit.reports import cli
 from tests.makers import ratings
 from tests.pages import telling
@@ -67,19 +67,19 @@ def test_the_examples_of_the_study_are_what_they_were():
     hits = read_pilot("wmt22-calibration-hits", fallback=True)
     assert (hits.pair, hits.layout, hits.example) == ("eng-deu", "calibration", True)
     loaded = data.load("wmt22-calibration-hits", fallback=True)
-    expected = planning.components(loaded).set_index("pair")
-    found = planning.components(hits.ratings, layout=hits.layout).set_index("pair")
+    expected = components.estimate(loaded).set_index("pair")
+    found = components.estimate(hits.ratings, layout=hits.layout).set_index("pair")
     pd.testing.assert_frame_equal(found, expected.loc[found.index])
 
 
 def test_another_scale_is_stretched_and_told(written):
     frame = table()
-    plain = planning.components(read_pilot(written(frame)).ratings, layout="campaign")
+    plain = components.estimate(read_pilot(written(frame)).ratings, layout="campaign")
     low = frame.assign(score=1 + frame["score"] / 25)
     found = read_pilot(written(low), scale=(1, 5))
     assert found.scale == (1.0, 5.0)
     assert found.own_points(3) == pytest.approx(0.12)
-    moved = planning.components(found.ratings, layout="campaign")
+    moved = components.estimate(found.ratings, layout="campaign")
     for name in ("annotator", "block", "residual"):
         assert moved[name].iloc[0] == pytest.approx(plain[name].iloc[0], rel=1e-6)
     assert found.stretched
@@ -150,7 +150,7 @@ def test_what_a_pilot_cannot_tell_is_refused(word, written):
 
 def test_one_system_can_be_planned_with_where_the_layout_is_set_by_hand(written):
     found = read_pilot(written(table(systems=1)), layout="calibration")
-    assert planning.variances(planning.components(found.ratings), "eng-deu", shared=0.5)["residual"] > 0
+    assert components.of_pair(components.estimate(found.ratings), "eng-deu", shared=0.5)["residual"] > 0
 
 
 def test_hours_are_those_of_the_median_judgement(written):
@@ -188,6 +188,6 @@ def test_real_exports_are_pilots(place, mirrored):
     assert (found.pair, found.layout) == (pair, "campaign")
     assert found.ratings["item_type"].eq("system").all()
     assert found.apart["reference"] > 300
-    parts = planning.components(found.ratings, layout="campaign", taste=True).set_index("pair")
+    parts = components.estimate(found.ratings, layout="campaign", taste=True).set_index("pair")
     assert (parts.loc[pair, "taste"] > 0) == likes
     assert len(found.part) >= FEWEST

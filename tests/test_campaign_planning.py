@@ -11,7 +11,7 @@ from scipy import stats
 
 from evalkit import DataError, campaign
 from evalkit.campaign.planning import more as plans
-from evalkit.human import planning
+from evalkit.human import components, planning
 from tests.makers import finished, ratings
 from tests.pages import telling
 
@@ -140,19 +140,19 @@ def test_the_variance_of_an_observed_difference_is_that_of_campaigns_drawn_again
             score = score + rng.normal(0, np.sqrt(parts[name]), levels.max() + 1)[levels]
         cells = np.bincount(codes["item"], score) / np.bincount(codes["item"])
         differences.append(cells[first].mean() - cells[~first].mean())
-    expected = planning.contrast_variance(design, parts, first="S0", second="S1")
+    expected = components.contrast_variance(design, parts, first="S0", second="S1")
     sure = stats.chi2.ppf([0.0005, 0.9995], 2499) / 2499
     assert sure[0] < np.var(differences, ddof=1) / expected < sure[1]
-    assert expected == pytest.approx(planning.contrast_variance(design, parts, first="S1", second="S0"))
-    wrong = planning.contrast_variance(design, {**parts, "taste": 0.0}, first="S0", second="S1")
+    assert expected == pytest.approx(components.contrast_variance(design, parts, first="S1", second="S0"))
+    wrong = components.contrast_variance(design, {**parts, "taste": 0.0}, first="S0", second="S1")
     assert not sure[0] < np.var(differences, ddof=1) / wrong < sure[1], "an error of the liking would show"
     with pytest.raises(DataError, match="no judgements of S0 and nobody"):
-        planning.contrast_variance(design, parts, first="S0", second="nobody")
+        components.contrast_variance(design, parts, first="S0", second="nobody")
 
 
 def test_of_a_campaign_as_it_is_planned_the_variance_is_the_plans():
     table = collected(2, parts=V)
-    found = planning.contrast_variance(table, {**V, "document": 0.0}, first="S0", second="S1")
+    found = components.contrast_variance(table, {**V, "document": 0.0}, first="S0", second="S1")
     assert found == pytest.approx(of_people({**V, "document": 0.0}, 6, 8, 3))
 
 

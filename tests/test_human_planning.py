@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.human import planning
+from evalkit.human import calibration_sets, components, planning
 from evalkit.metrics import ppi
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.show.plots import planning as draw
@@ -21,7 +21,7 @@ from tests.makers import laid_out, ratings
 
 def moments(y, factors):
     """Estimate the components of factors, negative ones too, with nothing fixed but the mean."""
-    return planning.equate(y, factors).solve(list(factors))
+    return components.equate(y, factors).solve(list(factors))
 
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
@@ -58,10 +58,10 @@ def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
     seen = 0
     for seed in range(5):
         table = liked(np.random.default_rng(seed), taste=0.0)
-        found, without = planning.components(table, taste=True), planning.components(table)
+        found, without = components.estimate(table, taste=True), components.estimate(table)
         if "taste" in found["note"].iloc[0]:
             seen += 1
-            causes = [*planning.LAYOUTS["calibration"], "residual"]
+            causes = [*components.LAYOUTS["calibration"], "residual"]
             assert found[causes].equals(without[causes])
             assert found["taste"].iloc[0] == 0
     assert seen
@@ -69,17 +69,17 @@ def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
 
 def test_liking_is_a_component_where_somebody_judged_several_documents_of_a_system():
     table = liked(np.random.default_rng(2), taste=40.0)
-    found = planning.components(table, taste=True).iloc[0]
+    found = components.estimate(table, taste=True).iloc[0]
     assert found["taste"] > 10
-    once = planning.components(table[table["doc"].isin(["d00", "d01", "d02", "d03"])], taste=True).iloc[0]
+    once = components.estimate(table[table["doc"].isin(["d00", "d01", "d02", "d03"])], taste=True).iloc[0]
     assert np.isnan(once["taste"])
     assert np.isfinite(once["block"]), "what cannot be told from the block stays in it"
 
 
 def test_a_hit_of_twice_as_many_judgements_halves_the_hits_that_a_set_takes_to_pay():
-    table = planning.components(liked(np.random.default_rng(3), taste=0.0))
+    table = components.estimate(liked(np.random.default_rng(3), taste=0.0))
     done = pd.DataFrame({"pair": ["eng-deu"], "annotators": [10], "additional_hits_median": [4.0]})
-    small, large = (planning.workloads(table, done, hit=hit).iloc[0] for hit in (100, 200))
+    small, large = (calibration_sets.workloads(table, done, hit=hit).iloc[0] for hit in (100, 200))
     assert large["break_even_hits"] == pytest.approx(small["break_even_hits"] / 2)
     assert (small["cost_share"], large["cost_share"]) == (100 / 500, 100 / 900)
     assert large["se_ratio"] < small["se_ratio"]
@@ -132,10 +132,10 @@ def test_components_follow_shift_scale_order_and_names(seed, shift, scale):
 
 
 def test_what_cannot_be_told_apart_is_said():
-    one = planning.components(judged(np.random.default_rng(1).normal(50, 9, (20, 4)))).iloc[0]
+    one = components.estimate(judged(np.random.default_rng(1).normal(50, 9, (20, 4)))).iloc[0]
     assert "not separable: document, block" in one["note"]
     assert np.isnan(one["block"])
-    flat = planning.components(judged(np.tile([[1.0, 2.0], [2.0, 1.0]], (4, 1)))).iloc[0]
+    flat = components.estimate(judged(np.tile([[1.0, 2.0], [2.0, 1.0]], (4, 1)))).iloc[0]
     assert "negative, set to 0: item, annotator" in flat["note"]
     assert flat["annotator"] == 0
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_told_apart_is_said():
 BESIDE = {"document": 4.0, "item": 60.0, "annotator": 50.0, "block": 15.0, "residual": 80.0}
 COMPARED = {"document": 3.0, "item": 40.0, "annotator": 60.0, "block": 12.0, "residual": 60.0}
 #: A calibration set's components.
-OF_A_SET = planning.components(crossed(np.random.default_rng(2), 30, 6, 5))
+OF_A_SET = components.estimate(crossed(np.random.default_rng(2), 30, 6, 5))
 ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(50, 9, (20, 2)))
 
 
@@ -151,19 +151,19 @@ ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(5
     ("call", "word"),
     [
         (lambda: moments([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}), "distinguished"),
-        (lambda: planning.components(ONES.assign(item_type="degraded")), "no outputs"),
-        (lambda: planning.components(ONES, layout="x"), "layout='x'"),
-        (lambda: planning.components(judged([[1.0], [2.0]])), "judged twice"),
-        (lambda: planning.jackknife(SCORES), "three"),
-        (lambda: planning.random_scores(SCORES.assign(item_type="system")), "three scores"),
-        (lambda: planning.selections(crossed(np.random.default_rng(3), 80, 12, 8), size=80), "Lower the size"),
-        (lambda: planning.imbalance(ONES.assign(item_type="system")), "one system"),
-        (lambda: planning.best_size(V, judgements=1), "two judgements"),
-        (lambda: planning.break_even(V, size=0), "1 or more"),
-        (lambda: planning.variances(OF_A_SET, "deu-eng"), "No components"),
-        (lambda: planning.variances(OF_A_SET, "eng-deu", shared=2), "no share"),
-        (lambda: planning.variances(OF_A_SET, "eng-deu", typed=[1]), "five"),
-        (lambda: planning.smallest_sets(OF_A_SET, error=0), "reached"),
+        (lambda: components.estimate(ONES.assign(item_type="degraded")), "no outputs"),
+        (lambda: components.estimate(ONES, layout="x"), "layout='x'"),
+        (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
+        (lambda: components.jackknife(SCORES), "three"),
+        (lambda: calibration_sets.random_scores(SCORES.assign(item_type="system")), "three scores"),
+        (lambda: calibration_sets.selections(crossed(np.random.default_rng(3), 80, 12, 8), size=80), "Lower the size"),
+        (lambda: calibration_sets.imbalance(ONES.assign(item_type="system")), "one system"),
+        (lambda: calibration_sets.best_size(V, judgements=1), "two judgements"),
+        (lambda: calibration_sets.break_even(V, size=0), "1 or more"),
+        (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
+        (lambda: components.of_pair(OF_A_SET, "eng-deu", shared=2), "no share"),
+        (lambda: components.of_pair(OF_A_SET, "eng-deu", typed=[1]), "five"),
+        (lambda: calibration_sets.smallest_sets(OF_A_SET, error=0), "reached"),
         (lambda: planning.power(BESIDE, delta=1, segments=100, metric=1.0), "correlation of 1 is none"),
         (lambda: planning.answers(COMPARED, delta=1, ties=1.0, block=5), "share of ties"),
         (lambda: planning.answers(dict.fromkeys(COMPARED, 0.0), delta=1, ties=0.1, block=5), "variances"),
@@ -175,15 +175,15 @@ def test_what_makes_no_sense_is_refused(call, word):
 
 
 def test_variances_share_out_or_are_typed_in():
-    half, none = (planning.variances(OF_A_SET, "eng-deu", shared=share) for share in (0.5, 0.0))
+    half, none = (components.of_pair(OF_A_SET, "eng-deu", shared=share) for share in (0.5, 0.0))
     assert half["item"] == pytest.approx(none["item"] / 2)
     assert half["annotator"] == none["annotator"]
-    assert planning.variances(OF_A_SET, "?", typed=[5, 40, 60, 20, 60]) == V
+    assert components.of_pair(OF_A_SET, "?", typed=[5, 40, 60, 20, 60]) == V
 
 
 def test_factors_of_equally_many_levels_are_not_taken_for_the_same():
     judgements = crossed(np.random.default_rng(2), 30, 6, 5)  # 5 documents x 6 annotators: as many as items
-    found = planning.components(judgements).iloc[0]
+    found = components.estimate(judgements).iloc[0]
     assert found["note"] == ""
     names = {"document": ["doc"], "item": ["segment"], "annotator": ["annotator"], "block": ["doc", "annotator"]}
     codes = {name: judgements.groupby(key).ngroup() for name, key in names.items()}
@@ -194,12 +194,12 @@ def test_factors_of_equally_many_levels_are_not_taken_for_the_same():
 def test_the_jackknife_leaves_out_one_annotator_at_a_time():
     judgements = crossed(np.random.default_rng(2), 30, 6, 5, variances=V | {"document": 100.0})
     left = pd.concat(
-        planning.components(judgements[judgements["annotator"] != a]) for a in set(judgements["annotator"])
+        components.estimate(judgements[judgements["annotator"] != a]) for a in set(judgements["annotator"])
     )
     assert left["note"].eq("").all(), "none comes out negative, so that those left out would change"
     left = left["residual"]
     expected = np.sqrt(5 / 6 * ((np.array(left) - np.mean(left)) ** 2).sum())
-    assert planning.jackknife(judgements)["residual"].iloc[0] == pytest.approx(expected)
+    assert components.jackknife(judgements)["residual"].iloc[0] == pytest.approx(expected)
 
 
 def enumerated(scores, size, people):
@@ -215,7 +215,9 @@ def enumerated(scores, size, people):
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_the_closed_form_of_the_shift_equals_enumeration(size):
     scores = np.random.default_rng(4).normal(60, 15, (6, 4))
-    table = planning.calibration_size(judged(scores, documents=[0, 0, 1, 1, 2, 2]), sizes=(size,), resamples=4000)
+    table = calibration_sets.calibration_size(
+        judged(scores, documents=[0, 0, 1, 1, 2, 2]), sizes=(size,), resamples=4000
+    )
     for row in table[table["design"] == "segments"].itertuples():
         expected = enumerated(scores, size, row.annotators)
         assert row.se_closed_form == pytest.approx(expected, rel=1e-9)
@@ -224,21 +226,21 @@ def test_the_closed_form_of_the_shift_equals_enumeration(size):
 
 @given(st.floats(0.5, 10), st.integers(1, 12))
 def test_the_smallest_set_is_the_smallest(error, block):
-    size = planning.smallest(V, error=error, block=block)
+    size = calibration_sets.smallest(V, error=error, block=block)
     scatter = block * V["block"] + V["residual"]
     assert scatter / size <= (error * (1 + 1e-9)) ** 2
     assert size == 1 or scatter / (size - 1) > error**2
 
 
 def test_smallest_sets_are_listed_for_both_ways_to_build_them():
-    row, parts = planning.smallest_sets(OF_A_SET, error=3).iloc[0], OF_A_SET.iloc[0]
-    assert row["single_segments"] == planning.smallest(parts, error=3)
-    assert row["whole_documents"] == planning.smallest(parts, error=3, block=6)
+    row, parts = calibration_sets.smallest_sets(OF_A_SET, error=3).iloc[0], OF_A_SET.iloc[0]
+    assert row["single_segments"] == calibration_sets.smallest(parts, error=3)
+    assert row["whole_documents"] == calibration_sets.smallest(parts, error=3, block=6)
 
 
 def test_one_score_of_each_segment_drawn_at_random():
     scores = np.random.default_rng(9).gamma(2, 10, (300, 5))
-    table = planning.random_scores(judged(scores, item_type="system"), resamples=4000)
+    table = calibration_sets.random_scores(judged(scores, item_type="system"), resamples=4000)
     expected = np.sqrt(np.var(scores, axis=1).mean() / table["size"])
     assert np.allclose(table["se_closed_form"], expected)
     assert np.allclose(table["se_subsampled"], expected, rtol=0.05)
@@ -246,24 +248,24 @@ def test_one_score_of_each_segment_drawn_at_random():
 
 def test_ways_to_choose_a_set_differ_and_without_noise_every_set_gives_the_same_shift():
     judgements = crossed(np.random.default_rng(3), 80, 12, 8, variances={**V, "block": 80.0, "residual": 20.0})
-    table = planning.selections(judgements, size=16).set_index("selection")
+    table = calibration_sets.selections(judgements, size=16).set_index("selection")
     assert (table["ratio"].idxmin(), table["ratio"].idxmax()) == ("spread over documents", "whole documents")
     additive = judged(np.arange(40.0)[:, None] + np.arange(6.0), documents=np.arange(40) // 10)
-    assert np.allclose(planning.selections(additive, size=8)["error"], 0, atol=1e-9)
+    assert np.allclose(calibration_sets.selections(additive, size=8)["error"], 0, atol=1e-9)
 
 
 @given(st.floats(0, 200), st.floats(0, 200), st.floats(1, 200), st.integers(2, 200), st.integers(1, 100))
 def test_at_the_break_even_both_ways_are_equally_good(item, annotator, residual, size, block):
     parts = {"document": 3.0, "item": item, "annotator": annotator, "block": 5.0, "residual": residual}
-    needed = planning.break_even(parts, size=size, block=block)
+    needed = calibration_sets.break_even(parts, size=size, block=block)
     if np.isinf(needed):
         assert annotator <= (5 + residual) / size * (1 + 1e-9)
         return
-    with_set = planning.difference_variance(parts, judgements=needed, block=block, calibration=size)
-    without = planning.difference_variance(parts, judgements=needed + size, block=block)
+    with_set = calibration_sets.difference_variance(parts, judgements=needed, block=block, calibration=size)
+    without = calibration_sets.difference_variance(parts, judgements=needed + size, block=block)
     assert with_set == pytest.approx(without, rel=1e-9)
-    more = planning.difference_variance(parts, judgements=2 * needed, block=block, calibration=size)
-    assert more < planning.difference_variance(parts, judgements=2 * needed + size, block=block)
+    more = calibration_sets.difference_variance(parts, judgements=2 * needed, block=block, calibration=size)
+    assert more < calibration_sets.difference_variance(parts, judgements=2 * needed + size, block=block)
 
 
 @pytest.mark.parametrize("calibration", [0, 20])
@@ -281,24 +283,30 @@ def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(calibration
         scores = levels[who][..., None] + rng.normal(0, np.sqrt(V["item"] + V["residual"]), (2, documents, block))
         scores += rng.normal(0, np.sqrt(V["block"] + V["document"]), (2, documents, 1))
         found.append(scores[0].mean() - scores[1].mean())
-    expected = planning.difference_variance(V, judgements=documents * block, block=block, calibration=calibration)
+    expected = calibration_sets.difference_variance(
+        V, judgements=documents * block, block=block, calibration=calibration
+    )
     assert np.var(found) == pytest.approx(float(expected), rel=4 * np.sqrt(2 / 3000))
 
 
 def test_imbalance_is_none_in_balance_and_all_when_separate():
     both = pd.concat([judged(np.ones((4, 3)), item_type="system", system=name) for name in "st"])
-    assert planning.imbalance(both)["observed"].tolist() == [0]
+    assert calibration_sets.imbalance(both)["observed"].tolist() == [0]
     apart = both[(both["system"] == "s") == (both["annotator"] == "p0")]
-    assert planning.imbalance(apart)["observed"].iloc[0] == pytest.approx(1 + 1 / 2)
+    assert calibration_sets.imbalance(apart)["observed"].iloc[0] == pytest.approx(1 + 1 / 2)
 
 
 def test_pictures_take_any_name():
     judgements = crossed(np.random.default_rng(3), 40, 6, 5).assign(src_lang="$x$")
-    table = planning.components(judgements)
+    table = components.estimate(judgements)
     done = pd.DataFrame({"pair": table["pair"], "annotators": 6, "additional_hits_median": 4.0})
-    drawn = planning.calibration_size(judgements, sizes=(5, 10), resamples=50)
-    figures = [draw.shares(table), draw.calibration_errors(drawn), draw.spending(planning.spending(table, done))]
-    figures.append(draw.selections(planning.selections(judgements, size=8, splits=5, sets=5)))
+    drawn = calibration_sets.calibration_size(judgements, sizes=(5, 10), resamples=50)
+    figures = [
+        draw.shares(table),
+        draw.calibration_errors(drawn),
+        draw.spending(calibration_sets.spending(table, done)),
+    ]
+    figures.append(draw.selections(calibration_sets.selections(judgements, size=8, splits=5, sets=5)))
     for figure in figures:
         figure.canvas.draw()  # an unclosed equation would raise here
 

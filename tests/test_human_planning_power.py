@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from evalkit import DataError
-from evalkit.human import planning
+from evalkit.human import components, planning
 from evalkit.show.plots import planning as draw
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
@@ -163,7 +163,7 @@ def test_each_pair_has_its_cheapest_design_or_none():
     table = pd.DataFrame({"pair": ["quiet", "loud"], **V, "item": 80.0, "note": "", "segment": 0.0})
     table["document"] = [5.0, 9000.0]
     found = planning.by_pair(table, delta=4, limits=LIMITS).set_index("pair")
-    expected = planning.plan(planning.variances(table, "quiet"), delta=4, limits=LIMITS).iloc[0]
+    expected = planning.plan(components.of_pair(table, "quiet"), delta=4, limits=LIMITS).iloc[0]
     assert found.at["quiet", "segments"] == expected["segments"]
     assert found.loc["loud"].isna().all()
 

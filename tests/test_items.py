@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalkit import DataError
-from evalkit.human import mqm, planning, ranking
+from evalkit.human import components, mqm, ranking
 from evalkit.human.normalization import normalize
 from evalkit.human.protocols import agreement as of_protocols
 from evalkit.human.protocols import counts, effort, rankings
@@ -57,7 +57,7 @@ FUNCTIONS = {
     "formula against own": lambda r: mqm.formula_against_own(r, resamples=0),
     "raters": lambda r: agreement.correlations(r)[["value"]],
     "normalised": lambda r: normalize(r)[["normalized"]],
-    "components": lambda r: planning.components(r, layout="campaign"),
+    "components": lambda r: components.estimate(r, layout="campaign"),
     "metric of segments": lambda r: correlation.segments(r, metrics=["metric"], resamples=20),
     "protocols between": lambda r: of_protocols.between(protocols(r), resamples=20),
     "protocols counted": lambda r: counts(protocols(r)),

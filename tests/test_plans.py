@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evalkit import campaign
-from evalkit.human import planning
+from evalkit.human import components, planning
 from evalkit.show import tables
 from tests.makers import COMPONENTS, ratings
 
@@ -44,7 +44,7 @@ def written(table, path):
 def planned(path, layout):
     """Return the cheapest design, without and with liking, on whatever scale."""
     pilot = campaign.read_pilot(str(path), layout=layout, scale=(-50, 150))
-    found = [planning.components(pilot.ratings, layout=pilot.layout, taste=taste) for taste in (False, True)]
+    found = [components.estimate(pilot.ratings, layout=pilot.layout, taste=taste) for taste in (False, True)]
     limits = planning.Limits(most_segments=10_000)
     return pd.concat(planning.by_pair(table, delta=1.5, limits=limits) for table in found).drop(columns="power")
 
@@ -116,7 +116,7 @@ def anova(table):
 
 def test_components_of_a_balanced_campaign_are_those_of_the_analysis_of_variance():
     table = next(table for table in map(drawn, range(40)) if min(anova(table).values()) > 0)
-    found = planning.components(table, layout="campaign", taste=True).iloc[0]
+    found = components.estimate(table, layout="campaign", taste=True).iloc[0]
     assert {name: found[name] for name in anova(table)} == pytest.approx(anova(table), rel=1e-6)
     assert np.isnan(found["annotator"]), "nobody judged what others judged"
 
@@ -124,7 +124,7 @@ def test_components_of_a_balanced_campaign_are_those_of_the_analysis_of_variance
 def test_what_cannot_be_told_of_people_is_not_planned_with():
     """Strictness cannot be told from documents that are hard where each has one judge: it is no 0."""
     table = drawn(3)
-    variances = planning.variances(planning.components(table, layout="campaign"), "eng-deu")
+    variances = components.of_pair(components.estimate(table, layout="campaign"), "eng-deu")
     designs = planning.plan(variances, delta=3)
     assert set(designs["arrangement"]) == {"same"}
     known = planning.plan(variances | {"annotator": 25.0}, delta=3)
@@ -142,11 +142,11 @@ def test_components_and_standard_errors_are_recovered(each):
         table = drawn([each, seed], each=each, docs=docs)
         codes = {name: table.groupby(KEYS[name]).ngroup() for name in KEYS}
         held = [table["system"], codes["segment"], codes["annotator"]]
-        raw.append(planning.equate(table["score"], {name: codes[name] for name in told}, fixed=held).solve(told))
-        found = planning.components(table, layout="campaign", taste=True)
+        raw.append(components.equate(table["score"], {name: codes[name] for name in told}, fixed=held).solve(told))
+        found = components.estimate(table, layout="campaign", taste=True)
         none += found["taste"].iloc[0] == 0
-        variances = planning.variances(found, "eng-deu")
-        predicted.append(planning.contrast_variance(table, variances, first="S0", second="S1"))
+        variances = components.of_pair(found, "eng-deu")
+        predicted.append(components.contrast_variance(table, variances, first="S0", second="S1"))
     found = pd.DataFrame(raw)
     for name, error in (found.std() / len(found) ** 0.5).items():
         assert abs(found[name].mean() - TRUE[name]) < 3.5 * error, name

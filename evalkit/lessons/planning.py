@@ -1,6 +1,6 @@
 """The exercises of the lesson "Planning a campaign: power by simulation".
 
-Variances are those of ``planning.variances``, in squared points: document, item, annotator, block, residual.
+Variances are those of ``components.of_pair``, in squared points: document, item, annotator, block, residual.
 """
 
 from __future__ import annotations

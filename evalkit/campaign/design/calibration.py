@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.campaign.design.assignment import Item, Screen, columns
 from evalkit.campaign.design.texts import Texts
 from evalkit.data.provenance import scale_of
-from evalkit.human import calibration
+from evalkit.human import calibration_sets
 
 if TYPE_CHECKING:
     from evalkit.campaign.design.drawing import Wish
@@ -88,9 +88,9 @@ def _agreed(
     levels = np.linspace(*scale_of(prior), LEVELS)
     half = float(levels[1] - levels[0]) / 2
     steps = [float(level) for level in levels]
-    agreed = calibration.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
+    agreed = calibration_sets.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
     fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
-    chosen = calibration.choose_set(
+    chosen = calibration_sets.choose_set(
         known,
         per_level=max(1, wish.calibration // LEVELS),
         levels=steps,

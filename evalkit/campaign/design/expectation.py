@@ -19,7 +19,7 @@ from evalkit.campaign.opening import from_ratings
 from evalkit.campaign.planning.cost import hours
 from evalkit.campaign.planning.pilot import recognise
 from evalkit.data.provenance import declared_scale, source_of
-from evalkit.human import planning
+from evalkit.human import components, planning
 
 #: The chance of finding a difference that "can be found" means, and the error of the two-sided test.
 POWER, ALPHA = 0.8, 0.05
@@ -32,7 +32,7 @@ TIMES = (1, 2, 4)
 @dataclass(frozen=True)
 class Usual:
     """What is assumed of judgements by a protocol: seconds that one takes, variances in squared points of its scale
-    (see ``planning.variances``), and what both rest on. assumed: on data of others.
+    (see ``components.of_pair``), and what both rest on. assumed: on data of others.
     """
 
     seconds: float
@@ -95,8 +95,8 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
         parts.append(f"for times {told.source}")
     try:
         mine = from_ratings(ratings)
-        found = planning.components(mine.part, layout=recognise(mine.part, mine))
-        variances: Mapping[str, float] = planning.variances(found, mine.pair)
+        found = components.estimate(mine.part, layout=recognise(mine.part, mine))
+        variances: Mapping[str, float] = components.of_pair(found, mine.pair)
         if np.isnan(variances["annotator"]):
             variances = {**variances, "annotator": told.variances["annotator"]}
             parts.append(f"for how strict people are {told.source}, because none of them judged what others judged")

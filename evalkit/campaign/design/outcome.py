@@ -14,7 +14,7 @@ from evalkit.campaign.design.expectation import NORMAL, share_error, smallest_di
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import reading_of
-from evalkit.human import planning
+from evalkit.human import components
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +96,8 @@ def _achieved(campaign: Campaign) -> tuple[float, float] | None:
     if judged["system"].nunique() < 2:
         return None
     try:
-        found = planning.components(judged, layout="campaign" if "doc" in campaign.segment else "numbered")
-        variances = planning.variances(found, campaign.pair)
+        found = components.estimate(judged, layout="campaign" if "doc" in campaign.segment else "numbered")
+        variances = components.of_pair(found, campaign.pair)
     except DataError:
         return None
     segments = int(judged.groupby("system").apply(lambda own: len(own[["doc", "segment"]].drop_duplicates())).min())

@@ -15,7 +15,7 @@ from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.planning.cost import hours
 from evalkit.campaign.systems.ranking import Ranking
-from evalkit.human import planning
+from evalkit.human import components, planning
 
 #: Chance of finding a true difference that a plan asks for.
 POWER = 0.8
@@ -50,7 +50,7 @@ _WHOLE = (
 class Basis:
     """What a plan rests on: what scatters, and what the work looks like.
 
-    variances: as ``planning.variances`` returns them, squared points. layout: of ``planning.components``. block:
+    variances: as ``components.of_pair`` returns them, squared points. layout: of ``components.estimate``. block:
     segments of a document. capacity: most judgements that one person is asked for. liking: whether annotators like
     systems differently (``FOUND``, ``NOT_FOUND`` or ``NOT_TOLD``). over_annotators: whether people are what is tested
     over, because they like systems differently, or because the ranking draws them anew. annotators, systems: who judged
@@ -130,7 +130,7 @@ class Plan:
     @property
     def called(self) -> dict[str, str]:
         """What people call the components that scatter in a difference of two systems."""
-        return planning.NAMES | {"document": "documents", "item": "segments, by system"}
+        return components.NAMES | {"document": "documents", "item": "segments, by system"}
 
     def row(self, rivals: tuple[str, str], difference: str) -> dict[Hashable, Any] | None:
         """Return the table's row of two systems and a difference; None where it has none."""
@@ -227,7 +227,7 @@ def _there(judged: pd.DataFrame, basis: Basis, rivals: tuple[str, str], now: int
     """Say what there is of two systems: the variance of their difference, by the model of the plan, and segments."""
     first, second = rivals
     options: dict[str, Any] = {"first": first, "second": second, "layout": basis.layout}
-    return {"variance": planning.contrast_variance(judged, basis.variances, **options), "now": now}
+    return {"variance": components.contrast_variance(judged, basis.variances, **options), "now": now}
 
 
 def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: bool = False) -> Basis:
@@ -238,8 +238,8 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: 
     Raises DataError where nothing scatters, or nothing was judged twice.
     """
     layout = "campaign" if campaign.segment == ("doc", "segment") else "numbered"
-    found = planning.components(judged, layout=layout, taste=True)
-    variances = planning.variances(found, campaign.pair)
+    found = components.estimate(judged, layout=layout, taste=True)
+    variances = components.of_pair(found, campaign.pair)
     if np.nansum(list(variances.values())) < 1e-12:
         raise DataError("All scores are the same, so nothing scatters and nothing can be planned.")
     block = min(block_length(judged), 50)

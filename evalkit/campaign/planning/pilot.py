@@ -12,7 +12,7 @@ from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.planning.more import block_length, typical_seconds
 from evalkit.data import registry
 from evalkit.data.provenance import like, reading_of
-from evalkit.human import planning
+from evalkit.human import components
 
 #: The example, and the language pair that stands for it where none is named.
 EXAMPLE, EXAMPLE_PAIR = "wmt22-calibration-hits", "eng-deu"
@@ -35,7 +35,7 @@ class Pilot:
 
     ratings: outputs of systems (or calibration items, where there is nothing else) of all language pairs that can be
     planned with, higher is better, on a scale from 0 to 100; with provenance. pair: the one that is planned with.
-    layout: of ``planning.components``; chosen: whether it was chosen here. scale: the pilot's own ends; known_scale:
+    layout: of ``components.estimate``; chosen: whether it was chosen here. scale: the pilot's own ends; known_scale:
     whether they are declared, not just the lowest and the highest score. orientation: which way is better, as the
     import told it. criterion: what was judged, of ``criteria``. seconds: the median time of a judgement. apart: how
     many judgements of which kind of item were kept out. unusable: language pair -> why it cannot be planned with.
@@ -97,12 +97,12 @@ def read_pilot(
     """Read the pilot that a notebook's parameter names: a registered data set, or any file that ``import`` reads.
 
     pair: language pair to plan with; "" takes the one with most judgements. criterion: of several; "" takes the first.
-    layout: of ``planning.LAYOUTS``, or "auto". columns: see ``data.column_names``. scale: its ends, where a file does
+    layout: of ``components.LAYOUTS``, or "auto". columns: see ``data.column_names``. scale: its ends, where a file does
     not tell them. fallback: a marked simulation may stand in for a registered set.
     Raises DataError where the file cannot be read, or cannot tell what a plan needs.
     """
-    if layout not in ("auto", *planning.LAYOUTS):
-        raise DataError(f"layout={layout!r} is not known. Choose one of: auto, {', '.join(planning.LAYOUTS)}.")
+    if layout not in ("auto", *components.LAYOUTS):
+        raise DataError(f"layout={layout!r} is not known. Choose one of: auto, {', '.join(components.LAYOUTS)}.")
     ratings = _opened(choice, columns=columns, scale=scale, fallback=fallback)
     if any("comparisons won" in str(told) for told in reading_of(ratings).values()):
         raise DataError(
@@ -200,7 +200,7 @@ def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> st
             "person judge some of the same segments."
         )
     try:
-        planning.components(rows, layout=layout)
+        components.estimate(rows, layout=layout)
     except DataError as problem:
         return f"{problem} Have a second person judge some of the same segments."
     return ""

@@ -21,8 +21,9 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
-from evalkit.human import annotators, planning
+from evalkit.human import annotators
 from evalkit.human.annotators import PAUSE
+from evalkit.human.components import equate
 from evalkit.human.protocols.bias import MODEL
 from evalkit.stats import inference, widths
 
@@ -243,7 +244,7 @@ def estimate(rows: pd.DataFrame) -> dict[str, float]:
     """
     levels = {name: rows.groupby(columns, observed=True).ngroup().to_numpy() for name, columns in CAUSES.items()}
     system, segment = (rows.groupby(columns, observed=True).ngroup().to_numpy() for columns in ("system", [*SEGMENT]))
-    equations = planning.equate(rows["score"].to_numpy(float), levels, fixed=(system, segment), by_size=True)
+    equations = equate(rows["score"].to_numpy(float), levels, fixed=(system, segment), by_size=True)
     variances = equations.no_negative(list(levels))
     sizes = rows.drop_duplicates([*SEGMENT]).groupby("doc", observed=True).size()
     block = float((sizes**2).sum() / sizes.sum())
@@ -295,7 +296,7 @@ def variance(parts: pd.DataFrame, hours: ArrayLike, *, people: float | None = No
     .. math:: 2\,\frac{V_{residual} + b\,(V_{showing} + V_{annotator})}{N} + 2\,\frac{V_{taste}}{P}
 
     people: P; by default as many as share the hours when everybody works as long as here (``hours_each``).
-    Returns (rows, hours). Source: ``planning.difference_variance``.
+    Returns (rows, hours). Source: ``calibration_sets.difference_variance``.
     """
     spent = np.atleast_1d(np.asarray(hours, float))
     columns = ["seconds", "hours_each", "block", "showing", "annotator", "taste", "residual"]

@@ -41,7 +41,7 @@ _PARTS = {
 def shares(table: pd.DataFrame) -> Figure:
     """Draw each component's share of the variance of a score, a bar for each language pair.
 
-    table: the result of ``planning.components`` with layout ``calibration``.
+    table: the result of ``components.estimate`` with layout ``calibration``.
     """
     parts = table.set_index("pair")[list(_PARTS)].fillna(0.0)
     parts = parts.div(parts.sum(axis=1), axis=0)[::-1]
@@ -68,7 +68,7 @@ def shares(table: pd.DataFrame) -> Figure:
 def calibration_errors(table: pd.DataFrame) -> Figure:
     """Draw the shift's standard error against the set's size: lines in closed form, marks drawn from real sets.
 
-    table: the result of ``planning.calibration_size``; rows with all annotators are drawn, a panel a language pair.
+    table: the result of ``calibration_sets.calibration_size``; rows with all annotators are drawn, a panel a pair.
     """
     table = table[table["annotators"] == table.groupby("pair")["annotators"].transform("max")]
     figure, panels = small_multiples(
@@ -103,7 +103,7 @@ def calibration_errors(table: pd.DataFrame) -> Figure:
 def spending(table: pd.DataFrame) -> Figure:
     """Draw what a calibration set of each size is worth at equal cost, a panel a language pair.
 
-    table: the result of ``planning.spending``. Below 1 the set pays; the mark is the best size.
+    table: the result of ``calibration_sets.spending``. Below 1 the set pays; the mark is the best size.
     """
     figure, panels = small_multiples(
         dict.fromkeys(table["pair"]),
@@ -185,7 +185,7 @@ def _half_way(curve: pd.DataFrame) -> tuple[float, float]:
 def selections(table: pd.DataFrame) -> Figure:
     """Draw how the error changes when a set is not chosen at random, with intervals.
 
-    table: the result of ``planning.selections``; its rows with an interval of no width are the point of comparison.
+    table: the result of ``calibration_sets.selections``; rows with an interval of no width are compared with.
     """
     shown = table[table["low"] < table["high"]]
     figure, axes = plt.subplots(figsize=(BOTH, 0.55 * shown["pair"].nunique() + 1.5))

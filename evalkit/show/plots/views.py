@@ -93,7 +93,7 @@ def power(
 ) -> View:
     """View the chance to find differences between two systems against segments, and what a target takes.
 
-    variances: see ``planning.variances``. simulated: delta, segments, power, power_low, power_high of simulated
+    variances: see ``components.of_pair``. simulated: delta, segments, power, power_low, power_high of simulated
     campaigns, marked where their difference is drawn. delta: the difference that is asked for; deltas: those drawn
     beside it. segments: steps of the axis. block: segments of a document. design: the rest of ``planning.power``.
     """

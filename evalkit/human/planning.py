@@ -1,0 +1,794 @@
+"""Plan a campaign: the chance to find a difference between two systems, and the cheapest design that finds it.
+
+Power: in closed form, by simulation, watched every day, or of people's choices instead of scores. Designs: which
+numbers of segments, annotators and judgements suffice. Variances are those of ``components.of_pair``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import integrate, optimize, stats
+
+from evalkit import DataError
+from evalkit.human.components import NEEDED, of_pair
+from evalkit.stats import inference
+
+#: Who judges which system. same: whoever scores a document scores it by both systems. mixed: each document is given
+#: to other annotators for each system, by chance. separate: half of the annotators score one system, half the other.
+ARRANGEMENTS = ("same", "mixed", "separate")
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(101)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+#: How many more annotators than the fewest are tried where their number decides.
+MOST_CREWS = 40
+#: Most segments that ``smallest_crew`` looks for, and most annotators.
+MOST_SEGMENTS, MOST_PEOPLE = 20000, 1000
+#: How the design without a metric is called.
+ALONE = "people alone"
+_PLAN = ["arrangement", "calibration", "segments", "judgements_each", "annotators", "judgements", "cost", "power"]
+
+
+def power(
+    variances: Mapping[str, float],
+    *,
+    delta: ArrayLike,
+    segments: ArrayLike,
+    judgements: int = 1,
+    annotators: ArrayLike = 10,
+    arrangement: str = "same",
+    block: int = 10,
+    calibration: int = 0,
+    alpha: float = 0.05,
+    metric: float = 0.0,
+    scored: float = np.inf,
+) -> np.ndarray:
+    r"""Return the chance of finding a true difference between two systems, by a two-sided paired t-test.
+
+    delta: true difference of mean scores, points. segments: n source segments, translated by both systems, in
+    documents of ``block`` b segments. judgements: r, of each translation. variances: see ``components.of_pair``.
+    The test is over the D = n / b documents' differences (``separate``: over pairs of annotators who scored the same
+    documents), whose variance is
+
+    .. math:: \sigma_d^2 = 2\,(V_{document} + V_{item}/b + (V_{residual}/b + V_{block} + \kappa V_{level}) / r)
+
+    with :math:`\kappa` = 0 for ``same`` and 1 for ``mixed``; for ``separate`` b becomes an annotator's n / (m/2)
+    segments, and :math:`V_{document} + V_{block}` is divided by their documents. Power is that of the noncentral t
+    distribution with D - 1 (m/2 - 1) degrees of freedom and noncentrality :math:`\delta\sqrt{D}/\sigma_d`; exact for
+    normal scores in ``same`` and ``separate``. ``calibration``: segments of single documents that annotators' levels
+    are estimated on; 0: raw scores. Broadcasts delta, segments, annotators.
+    A sixth variance, ``taste``, says how differently annotators like a system. Then documents of one annotator are no
+    independent evidence: in ``same`` the test is over the m annotators' differences, each from D / m documents, with
+    variance :math:`2\,(V_{taste} + (V_{document} + V_{item}/b + V_{block} + V_{residual}/b)\,m/D)` and m - 1 degrees of
+    freedom; in ``separate`` it adds to the level, and no calibration set takes it off; ``mixed`` has no such test.
+    metric: the correlation :math:`\rho` of a metric with human scores on differences of the two systems. As
+    a control variate on N = ``scored`` segments, judged ones included, it takes :math:`\rho^2(1 - n/N)` off the
+    variance of documents, items and noise, but nothing off levels and tastes, and one degree of freedom.
+    Caveat: ``mixed`` is an approximation that improves with the number of annotators. The ends of the scale are not in
+    the model.
+
+    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
+    >>> power(V, delta=3, segments=[100, 200], block=10).round(2).tolist()
+    [0.2, 0.38]
+    """
+    _check(variances, arrangement, segments, block, judgements)
+    if not 0 <= metric < 1:
+        raise DataError(
+            f"A metric's correlation of {metric:g} is none that a plan can use. Give one from 0 to below 1."
+        )
+    documents, people = np.asarray(segments, float) / block, np.asarray(annotators)
+    left = 1 - metric**2 * np.clip(1 - np.asarray(segments, float) / scored, 0, 1)
+    own = left * document_variance(variances, block=block, judgements=judgements)
+    units, added = documents, added_variance(variances, arrangement, calibration) / judgements
+    if arrangement == "separate":
+        if people.min() < 4:
+            raise DataError("Separate annotators: a test needs two for each system or more. Raise annotators to 4.")
+        units = people // 2
+    elif _over_annotators(variances, arrangement):
+        if people.min() < 2 or (documents < people).any():
+            raise DataError("A test over annotators needs two of them or more, and a document for each.")
+        units = people
+    spread = 2 * (own * units / documents + added)
+    freedom = np.maximum(units - 1 - (metric > 0), 1)
+    return t_power(np.abs(np.asarray(delta, float)) * np.sqrt(units / spread), freedom, alpha=alpha)
+
+
+def t_power(shift: ArrayLike, freedom: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
+    """Return the power of a two-sided t-test with its noncentrality ``shift``, 0 or more; both broadcast.
+
+    shift: the true difference over its standard error. freedom: degrees of freedom, 1 or more.
+
+    >>> t_power([0, 3], [9, 9]).round(2).tolist()
+    [0.05, 0.76]
+    """
+    shift, freedom = np.asarray(shift, float), np.asarray(freedom, float)
+    critical = stats.t.isf(alpha / 2, freedom)
+    # The wrong tail has less than the normal's probability below -shift, which vanishes; scipy gives NaN far out there.
+    wrong_sign = np.where(shift < 8, stats.nct.cdf(-critical, freedom, np.minimum(shift, 8)), 0.0)
+    return np.asarray(stats.nct.sf(critical, freedom, shift) + wrong_sign)
+
+
+def document_variance(variances: Mapping[str, float], *, block: float, judgements: int = 1) -> float:
+    """Return what scatters in the mean of a document's ``block`` segments of one system, squared points.
+
+    judgements: of each translation, by as many annotators. Levels of annotators, and their tastes, are not in it.
+
+    >>> document_variance({"document": 5.0, "item": 40.0, "block": 20.0, "residual": 60.0}, block=10)
+    35.0
+    """
+    noise = (variances["residual"] / block + variances["block"]) / judgements
+    return variances["document"] + variances["item"] / block + noise
+
+
+def curve(
+    variances: Mapping[str, float], *, deltas: Sequence[float], segments: Sequence[int], **design: Any
+) -> pd.DataFrame:
+    """Return the power for every difference and number of segments: delta, segments, power. design: see ``power``."""
+    grid = power(variances, delta=np.asarray(deltas)[:, None], segments=np.asarray(segments)[None], **design)
+    table = pd.DataFrame(grid, index=pd.Index(deltas, name="delta"), columns=pd.Index(segments, name="segments"))
+    return table.stack().rename("power").reset_index()
+
+
+def simulate_power(
+    variances: Mapping[str, float],
+    *,
+    delta: float,
+    segments: int,
+    judgements: int = 1,
+    annotators: int = 10,
+    arrangement: str = "same",
+    block: int = 10,
+    calibration: int = 0,
+    alpha: float = 0.05,
+    resamples: int = 2000,
+    over: str = "annotators",
+    seed: int = 7,
+) -> dict[str, float]:
+    """Count how often simulated campaigns find a true difference; every single judgement is drawn.
+
+    Scores are the sum of normal effects with the given variances; the calibration set is drawn too, and each
+    annotator's mean on it is taken off their scores. The test is that of ``power``; ``segments`` is rounded down to
+    whole documents (``separate``: to as many for each pair of annotators, with taste for each annotator). over:
+    "documents" tests over documents where annotators have tastes, as if they had none. Returns power, power_low,
+    power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson interval.
+    """
+    _check(variances, arrangement, segments, block, judgements)
+    if arrangement == "mixed" and annotators < 2 * judgements:
+        raise DataError(f"Mixed annotators: {2 * judgements} judge each document. Raise annotators to that number.")
+    rng, documents, tastes = np.random.default_rng(seed), segments // block, _over_annotators(variances, arrangement)
+    if arrangement == "separate" or tastes:
+        shares = annotators if tastes else annotators // 2
+        documents = documents // shares * shares
+    if not documents:
+        raise DataError("Each pair of annotators needs a document. Raise segments, or lower annotators.")
+    step = max(1, inference.BATCH // (documents * block * judgements * 2 + annotators * (calibration + documents)))
+    hits = 0
+    for start in range(0, resamples, step):
+        shape = (min(step, resamples - start), annotators, documents, judgements, calibration)
+        differences = delta + _campaigns(variances, shape, arrangement, block, rng)
+        if tastes and over == "annotators":
+            differences = differences.reshape(len(differences), annotators, -1).mean(axis=2)
+        hits += int((stats.ttest_1samp(differences, 0, axis=1).pvalue < alpha).sum())
+    interval = stats.binomtest(hits, resamples).proportion_ci(0.95, method="wilson")
+    return {"power": hits / resamples, "power_low": float(interval.low), "power_high": float(interval.high)}
+
+
+def _campaigns(
+    variances: Mapping[str, float],
+    shape: tuple[int, int, int, int, int],
+    arrangement: str,
+    block: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw campaigns judgement by judgement; return (campaigns, units) differences of the units' mean scores."""
+    campaigns, annotators, documents, judges, calibration = shape
+
+    def normal(variance: float, *sizes: int) -> np.ndarray:
+        return rng.standard_normal((campaigns, *sizes), dtype=np.float32) * np.float32(math.sqrt(variance))
+
+    levels = normal(0.0 if arrangement == "same" else variances["annotator"], annotators)
+    if calibration:  # what is taken off holds the level itself and the mean error over the set
+        noise = normal(variances["block"], annotators, calibration)
+        levels = -(noise + normal(variances["residual"], annotators, calibration)).mean(axis=2, dtype=float)
+    evenly = _over_annotators(variances, arrangement)
+    who = _assigned((campaigns, documents, 2, judges), annotators, "evenly" if evenly else arrangement, rng)
+    given = np.take_along_axis(levels[:, None, None, :], who, axis=3)
+    if taste := variances.get("taste", 0.0):
+        given = given + np.take_along_axis(normal(taste, 2, annotators)[:, None], who, axis=3)
+    scores = normal(variances["residual"], documents, 2, judges, block)
+    scores += normal(variances["item"], documents, 2, 1, block) + normal(variances["document"], documents, 2, 1, 1)
+    scores += (given + normal(variances["block"], documents, 2, judges))[..., None]
+    means = scores.mean(axis=(3, 4), dtype=float)
+    differences = means[:, :, 0] - means[:, :, 1]
+    return (
+        differences.reshape(campaigns, annotators // 2, -1).mean(axis=2) if arrangement == "separate" else differences
+    )
+
+
+def _assigned(
+    shape: tuple[int, int, int, int], annotators: int, arrangement: str, rng: np.random.Generator
+) -> np.ndarray:
+    """Say who judges which document by which system: ``shape`` (campaigns, documents, 2, judges) of annotators."""
+    campaigns, documents, _, judges = shape
+    if arrangement in ("evenly", "separate"):
+        other = 0 if arrangement == "evenly" else annotators // 2  # who judges the second system
+        crews = annotators - other if arrangement == "evenly" else other
+        first = np.repeat(np.arange(crews), documents // crews)
+        return np.broadcast_to(np.stack([first, first + other], axis=1)[None, :, :, None], shape)
+    drawn = rng.random((campaigns, documents, annotators)).argsort(axis=2)
+    if arrangement == "same":
+        return np.broadcast_to(drawn[:, :, None, :judges], shape)
+    return drawn[..., : 2 * judges].reshape(shape)
+
+
+def _check(
+    variances: Mapping[str, float], arrangement: str, segments: ArrayLike, block: float, judgements: int
+) -> None:
+    """Refuse what no test can be made of."""
+    known = {name: variances.get(name, -1) for name in NEEDED}
+    if arrangement == "same" and math.isnan(known["annotator"]):
+        known["annotator"] = 0.0  # nobody knows it, and it cancels
+    wrong = next((name for name, value in known.items() if not value >= 0), None)
+    problems = {
+        f"The component {wrong} is missing or negative. Give its variance in squared points.": wrong,
+        f"arrangement={arrangement!r} is not known. Choose one of: {', '.join(ARRANGEMENTS)}.": (
+            arrangement not in ARRANGEMENTS
+        ),
+        f"A test needs two documents or more: raise segments to {2 * block:g}, or make block smaller.": (
+            block < 1 or judgements < 1 or np.min(segments) < 2 * block
+        ),
+        "With separate annotators each segment is judged once for each system. Set judgements to 1.": (
+            arrangement == "separate" and judgements > 1
+        ),
+        "Where annotators have tastes, documents dealt out by chance are no independent evidence. "
+        "Choose the arrangement same or separate.": variances.get("taste", 0) > 0 and arrangement == "mixed",
+        "A test over annotators takes each document to be judged by one of them. Set judgements to 1.": (
+            _over_annotators(variances, arrangement) and judgements > 1
+        ),
+    }
+    for problem, there in problems.items():
+        if there:
+            raise DataError(problem)
+
+
+def _over_annotators(variances: Mapping[str, float], arrangement: str) -> bool:
+    """Tell whether documents of one annotator are alike even in the difference of two systems."""
+    return arrangement == "same" and variances.get("taste", 0) > 0
+
+
+def crossed(shift: float, share: float = 1.0, *, alpha: float = 0.05) -> float:
+    r"""Return the chance that a watched campaign has found the better system after a share of its judgements.
+
+    shift: the true difference over the standard error that all planned judgements would have. The rule is
+    ``stopping.planned_test``: with :math:`b = \Phi^{-1}(1 - \alpha/4)`, stop where the standardised difference passes
+    :math:`b/\sqrt{t}`. Looks are taken as endless; with few, the chance is a little smaller. Of a Brownian motion with
+    drift :math:`\theta`, this is :math:`\Phi(\theta\sqrt t - b/\sqrt t) + e^{2 \theta b} \Phi(-\theta\sqrt t -
+    b/\sqrt t)`.
+
+    >>> [round(crossed(2.8, share), 2) for share in (0.25, 0.5, 1.0)]
+    [0.0, 0.15, 0.78]
+    """
+    if share <= 0:
+        return 0.0
+    root, bound = math.sqrt(share), stats.norm.ppf(1 - alpha / 4)
+    up = 2 * shift * bound + stats.norm.logcdf(-shift * root - bound / root)
+    return float(stats.norm.cdf(shift * root - bound / root) + math.exp(up))
+
+
+def watched(*, power: float = 0.8, alpha: float = 0.05) -> pd.DataFrame:
+    """Set a test at the end beside a strict test every day: rule, planned, needed, both as multiples of the former.
+
+    power: the chance to find the difference that is planned for. planned: judgements that must be planned. needed: that
+    are judged on average if the difference is what was planned for; what stops early saves the rest.
+    Caveat: scores are taken as many, and as sure one day as the next; that is not so where leaders are shown more.
+
+    >>> watched(power=0.8).round(2).values.tolist()
+    [['a test at the end', 1.0, 1.0], ['a strict test at every look', 1.06, 0.77]]
+    """
+    end = stats.norm.ppf(1 - alpha / 2) + stats.norm.ppf(power)
+    shift = optimize.brentq(lambda one: crossed(one, alpha=alpha) - power, end / 2, 2 * end)
+    left, _ = integrate.quad(lambda share: 1 - crossed(shift, share, alpha=alpha), 0, 1)
+    planned = np.square(shift / end)
+    return pd.DataFrame(
+        {
+            "rule": ["a test at the end", "a strict test at every look"],
+            "planned": [1.0, planned],
+            "needed": [1.0, planned * left],
+        }
+    )
+
+
+def by_preference(
+    variances: Mapping[str, float],
+    *,
+    delta: float,
+    target: float = 0.8,
+    block: int = 10,
+    ties: Sequence[float] = (0.0, 0.2, 0.4),
+    most_segments: int = 100_000,
+    alpha: float = 0.05,
+) -> pd.DataFrame:
+    r"""Set the segments that two scores need beside those that a preference needs, one person a document.
+
+    variances: see ``components.of_pair``; delta: points; ties: shares of ties between equal systems. The test is the
+    two-sided paired t-test over documents of ``block`` segments, of differences of scores, or of wins less losses.
+    Returns asked, ties (NaN for scores), segments, judgements (two scores a segment, or one preference; missing where
+    more than ``most_segments`` are needed) and worth: what a preference is worth beside two scores, as the segments
+    that scores need over its own. Source: Lehmann 1999, section 3.4: the sign test's efficiency beside the t-test,
+    :math:`2/\pi` for independent segments without ties. Caveat: people who compare may look closer than those who
+    score; then a preference is worth more (``preferences.worth`` measures it on judgements).
+
+    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 0.0, "residual": 60.0}
+    >>> by_preference(V, delta=3)[["asked", "segments", "judgements", "worth"]].round(2).values.tolist()[:2]
+    [['two scores', 200, 400, 1.0], ['which is better', 300, 300, 0.67]]
+    """
+    wanted = [("two scores", np.nan, 2, (delta, 2 * document_variance(variances, block=block)))]
+    wanted += [("which is better", tie, 1, answers(variances, delta=delta, ties=tie, block=block)) for tie in ties]
+    rows = []
+    for asked, tie, judgements, (mean, variance) in wanted:
+        shift = abs(mean) / np.sqrt(variance)
+
+        def reached(documents: int, shift: float = shift) -> bool:
+            return bool(t_power(shift * np.sqrt(documents), documents - 1, alpha=alpha) >= target)
+
+        documents = fewest(reached, most_segments // block)
+        segments = documents and documents * block
+        rows.append((asked, tie, segments, segments and judgements * segments))
+    table = pd.DataFrame(rows, columns=["asked", "ties", "segments", "judgements"])
+    table = table.astype({"segments": "Int64", "judgements": "Int64"})
+    return table.assign(worth=(table["segments"].iloc[0] / table["segments"]).astype("Float64"))
+
+
+def answers(variances: Mapping[str, float], *, delta: float, ties: float, block: float) -> tuple[float, float]:
+    r"""Return mean and variance of a document's wins less losses, as shares of its ``block`` segments.
+
+    Whoever would score both translations of a segment prefers the one that they would score higher, and calls it a tie
+    where the two are closer than a threshold. ties: share of ties between equal systems, which sets that threshold.
+    The difference of two scores by one person is normal with mean ``delta`` and the variance :math:`\sigma^2 = 2
+    (V_{document} + V_{block} + V_{item} + V_{residual})`, of which the first two are common to a document; levels of
+    annotators cancel. Given these, segments are independent, so that one integral over the normal distribution gives
+    both moments.
+
+    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 0.0, "residual": 60.0}
+    >>> mean, variance = answers(V, delta=0, ties=0.2, block=10)
+    >>> round(abs(mean), 6), round(variance, 3)
+    (0.0, 0.08)
+    """
+    common, own = (2 * (variances[a] + variances[b]) for a, b in (("document", "block"), ("item", "residual")))
+    if not common + own > 0 or not 0 <= ties < 1:
+        raise DataError("Give variances of which some are above 0, and a share of ties from 0 to below 1.")
+    edge = stats.norm.ppf((1 + ties) / 2) * np.sqrt(common + own)
+    centre, spread = delta + np.sqrt(common) * _NODES, np.sqrt(max(own, 1e-9 * common))
+    won, lost = stats.norm.cdf((centre - edge) / spread), stats.norm.cdf((-centre - edge) / spread)
+    mean = float(_WEIGHTS @ (won - lost))
+    shared = float(_WEIGHTS @ (won - lost) ** 2) - mean**2
+    alone = float(_WEIGHTS @ (won + lost - (won - lost) ** 2))
+    return mean, shared + alone / block
+
+
+def added_variance(variances: Mapping[str, float], arrangement: str, calibration: int = 0) -> float:
+    """Return what scatters between annotators beside their documents, squared points: tastes, and where they do not
+    cancel, levels, or what a calibration set leaves of them.
+    """
+    taste, level = variances.get("taste", 0.0), variances["annotator"]
+    if calibration:
+        level = (variances["block"] + variances["residual"]) / calibration
+    return taste if arrangement == "same" else taste + level
+
+
+def fewest(enough: Callable[[int], bool], most: int) -> int | None:
+    """Find the smallest number from 2 on that is enough, by halving; None beyond ``most``."""
+    if most < 2 or not enough(most):
+        return None
+    low, high = 1, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a campaign may cost, and the test that it must pass.
+
+    target: power to be reached. alpha: error of the first kind of the two-sided test. cost_judgement, cost_annotator:
+    of one judgement, of finding and training one annotator, in one currency. capacity: most judgements by one
+    annotator, those of the calibration set among them. most_segments: size of the test set. most_judgements: of one
+    translation. fewest_annotators: so that no single taste decides, where the variances have none. block: segments
+    of a document. calibrations: sizes of calibration sets to try where annotators' levels matter; 0: none. metric: the
+    correlation on differences of a metric that scores the whole test set, 0: none (see ``power``).
+    """
+
+    target: float = 0.8
+    alpha: float = 0.05
+    cost_judgement: float = 1.0
+    cost_annotator: float = 100.0
+    capacity: int = 1000
+    most_segments: int = 2000
+    most_judgements: int = 3
+    fewest_annotators: int = 3
+    block: int = 10
+    calibrations: tuple[int, ...] = (0, 20, 50, 100)
+    metric: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse limits that no design can meet."""
+        if not 0 < self.alpha < self.target < 1:
+            raise DataError(f"A target power of {self.target:g} is impossible. Give one between {self.alpha:g} and 1.")
+        if not 1 <= self.block <= self.most_segments / 2 or self.capacity < 2 * self.block:
+            raise DataError(f"Documents of {self.block} segments do not fit: raise most_segments or capacity.")
+        if min(self.calibrations, default=-1) < 0 or self.most_judgements < 1 or self.fewest_annotators < 1:
+            raise DataError(
+                "calibrations must be sizes of 0 or more, and at least one judgement by one annotator made."
+            )
+
+    @property
+    def test(self) -> dict[str, Any]:
+        """What ``power`` is asked beside a design."""
+        return {"alpha": self.alpha, "metric": self.metric, "scored": self.most_segments, "block": self.block}
+
+    def designs(self, variances: Mapping[str, float]) -> Iterator[tuple[str, int, int, np.ndarray | None]]:
+        """Yield arrangement, calibration, judgements of a translation, and annotators to try (None: few as can be).
+
+        Where annotators have tastes, ``same`` has each document judged once by one of a searched number, and ``mixed``
+        no test. Where levels are unknown (missing), nothing is planned in which they do not cancel.
+        """
+        known = not np.isnan(variances["annotator"])
+        sets = [size for size in self.calibrations if known and self.capacity - size >= self.block]
+        if variances.get("taste", 0) > 0:
+            yield "same", 0, 1, np.arange(MOST_CREWS) + max(2, self.fewest_annotators)
+        else:
+            for each in range(1, self.most_judgements + 1):
+                yield "same", 0, each, None
+                yield from (("mixed", size, each, None) for size in sets)
+        even = max(4, self.fewest_annotators + self.fewest_annotators % 2)
+        yield from (("separate", size, 1, np.arange(even, even + MOST_CREWS, 2)) for size in sets)
+
+
+def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limits()) -> pd.DataFrame:
+    """List the designs that find a difference of ``delta`` points within the limits, the cheapest first.
+
+    Every arrangement that has a test is tried (see ``ARRANGEMENTS``), with every number of judgements of a translation
+    and size of calibration set, and for each the fewest segments, in whole documents, that reach the target power in
+    closed form.
+    ``same`` and ``mixed`` take as few annotators as the limits allow; for ``separate``, and for ``same`` where
+    annotators have tastes, their number is searched, too.
+    Returns arrangement, calibration, segments, judgements_each (of a translation), annotators, judgements (all, those
+    of the calibration set included), cost, power. Raises DataError where no design suffices.
+    """
+    found = _search(variances, delta, limits)
+    if found.empty:
+        raise DataError(
+            f"No design within the limits finds {delta:g} points with power {limits.target:g}. "
+            f"Raise most_segments or delta.{_smallest(variances, delta, limits)}"
+        )
+    return found
+
+
+def by_pair(table: pd.DataFrame, *, delta: float, limits: Limits = Limits(), shared: float = 0.5) -> pd.DataFrame:
+    """Take the cheapest design of each language pair: pair and the columns of ``plan``, missing where none suffices.
+
+    table: of ``components.estimate``, with or without the component taste. shared: see ``components.of_pair``.
+    """
+    rows = [cheapest(of_pair(table, pair, shared=shared), delta=delta, limits=limits) for pair in table["pair"]]
+    designs = pd.DataFrame(rows).reset_index(drop=True).convert_dtypes()
+    return pd.concat([table["pair"].reset_index(drop=True), designs], axis=1)
+
+
+def cheapest(variances: Mapping[str, float], *, delta: float, limits: Limits = Limits()) -> pd.Series:
+    """Take the cheapest design of ``plan``: its columns, missing where none suffices."""
+    found = _search(variances, delta, limits)
+    return (found.iloc[0] if len(found) else pd.Series(dtype=object)).reindex(_PLAN)
+
+
+def with_metric(
+    variances: Mapping[str, float], *, delta: float, limits: Limits, correlations: Mapping[str, float]
+) -> pd.DataFrame:
+    """Take the cheapest design without a metric, and with one of each correlation, and count what is saved.
+
+    correlations: name -> correlation on differences of two systems (see ``power``); its sign does not matter. The
+    metric scores all ``limits.most_segments`` segments at no cost.
+    Returns metric (``ALONE`` first), r, at_most (r squared: the share that endless scored segments would save), the
+    columns of ``plan``, fewer (judgements saved) and share (of those of people alone); missing where no design does.
+    Caveat: the correlation is that of single segments, each judged as often as where it was measured, and is taken to
+    hold for means of documents.
+
+    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
+    >>> found = with_metric(V, delta=3, limits=Limits(most_segments=4000), correlations={"within": 0.7, "paired": 0.37})
+    >>> found[["metric", "judgements", "share"]].round(2).values.tolist()
+    [['people alone', 1100, 0.0], ['within', 620, 0.44], ['paired', 980, 0.11]]
+    """
+    names = {ALONE: 0.0} | {name: abs(value) for name, value in correlations.items()}
+    rows = [cheapest(variances, delta=delta, limits=replace(limits, metric=value)) for value in names.values()]
+    table = pd.DataFrame(rows).reset_index(drop=True).convert_dtypes()
+    table.insert(0, "metric", list(names))
+    table.insert(1, "r", list(names.values()))
+    table.insert(2, "at_most", np.square(table["r"].to_numpy(float)))
+    fewer = table["judgements"].iloc[0] - table["judgements"]
+    return table.assign(fewer=fewer, share=(fewer / table["judgements"].iloc[0]).astype("Float64"))
+
+
+def compare(
+    variances: Mapping[str, float],
+    *,
+    deltas: Sequence[float],
+    limits: Limits = Limits(),
+    resamples: int = 1000,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """List the cheapest design of each kind for each difference, its power also by simulation.
+
+    deltas: true differences, points. Kinds are the arrangements, with and without a calibration set. Returns delta,
+    the columns of ``plan`` (power in closed form as ``power_closed_form``), and power, power_low, power_high from
+    ``resamples`` simulated campaigns. Kinds that reach no design within the limits have no row. Raises DataError where
+    that holds of all.
+    """
+    table = pd.concat([_search(variances, delta, limits).assign(delta=float(delta)) for delta in deltas])
+    if table.empty:
+        raise DataError(f"No design within the limits finds {max(deltas):g} points. Raise most_segments or delta.")
+    kinds = table.assign(kind=table["calibration"] > 0)[["delta", "arrangement", "kind"]]
+    table = table[~kinds.duplicated()].reset_index(drop=True).rename(columns={"power": "power_closed_form"})
+    simulated = [
+        simulate_power(
+            variances,
+            delta=row.delta,
+            segments=row.segments,
+            judgements=row.judgements_each,
+            annotators=row.annotators,
+            arrangement=row.arrangement,
+            calibration=row.calibration,
+            block=limits.block,
+            alpha=limits.alpha,
+            resamples=resamples,
+            seed=seed + row.Index,
+        )
+        for row in table.itertuples()
+    ]
+    table = table.join(pd.DataFrame(simulated))
+    return table[["delta", *table.columns.drop("delta")]]
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Annotators who judge two systems, and segments of their own for each of them.
+
+    segments_each: of one annotator, in whole documents, each translation judged once. variance: of the difference of
+    the two systems' mean scores, squared points.
+    """
+
+    annotators: int
+    segments_each: int
+    segments: int
+    variance: float
+
+    @property
+    def judgements(self) -> int:
+        """All judgements, of both systems."""
+        return 2 * self.segments
+
+    @property
+    def judgements_each(self) -> int:
+        """Judgements of one annotator, of both systems."""
+        return 2 * self.segments_each
+
+
+def smallest_crew(
+    variances: Mapping[str, float],
+    *,
+    delta: float,
+    block: int = 10,
+    capacity: int = 1000,
+    over_annotators: bool | None = None,
+    target: float = 0.8,
+    alpha: float = 0.05,
+    finding: float = 100,
+    most_segments: int = MOST_SEGMENTS,
+) -> Crew | None:
+    r"""Return the cheapest crew that finds ``delta`` points with the chance ``target``; None where none is.
+
+    Whoever judges a segment judges it by both systems (``same``, see ``power``), each translation once. variances: as
+    ``components.of_pair`` returns them. block: segments of a document. capacity: most judgements of one annotator.
+    over_annotators: whether the test is over annotators' differences; None: where they have tastes. It then has m - 1
+    degrees of freedom, and with d documents each the variance is
+
+    .. math:: v = \frac{2}{m}\Big(V_{taste} + \frac{V_{document} + V_{block} + (V_{item} + V_{residual})/b}{d}\Big)
+
+    Otherwise it is over all documents, and only their number matters. finding: what it costs to find and train one
+    annotator, in judgements; the crew whose cost is least is taken.
+    Raises DataError for a document that is larger than what one annotator may judge.
+
+    >>> V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0, "taste": 6.0}
+    >>> smallest_crew(V, delta=6, capacity=400)
+    Crew(annotators=8, segments_each=50, segments=400, variance=3.25)
+    """
+    costs = {"cost_annotator": finding, "capacity": capacity, "most_segments": most_segments}
+    limits = Limits(target=target, alpha=alpha, block=block, **costs)
+    if delta <= 0:
+        return None
+    taste, own = variances.get("taste", 0.0), document_variance(variances, block=block)
+    if taste > 0 if over_annotators is None else over_annotators:
+        table = _over_people(variances, delta, limits, "same", 0, np.arange(2, MOST_PEOPLE + 1))
+        if table.empty:
+            return None
+        best = table.loc[table["cost"].idxmin()]
+        people, documents = int(best["annotators"]), int(best["segments"]) // block
+    else:
+        taste, plain = 0.0, dict(variances) | {"taste": 0.0}
+        documents = _fewest_documents(plain, delta, limits)
+        if documents is None:
+            return None
+        people = math.ceil(documents / (capacity // (2 * block)))
+    each = math.ceil(documents / people)
+    return Crew(people, each * block, documents * block, 2 * (taste / people + own / documents))
+
+
+def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.DataFrame:
+    """Search the designs of ``plan``; no rows where none suffices."""
+    if delta <= 0:
+        raise DataError(f"A difference of {delta:g} points cannot be found. Give delta above 0.")
+    parts = []
+    for arrangement, calibration, each, crews in limits.designs(variances):
+        if crews is None:
+            found = _over_documents(variances, delta, limits, arrangement, calibration, each)
+        else:
+            found = _over_people(variances, delta, limits, arrangement, calibration, crews)
+        if len(found):
+            design = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
+            numbers = {"segments": found["segments"].to_numpy(), "annotators": found["annotators"].to_numpy()}
+            parts.append(found.assign(power=power(variances, delta=delta, **design, **numbers, **limits.test)))
+    table = pd.concat(parts) if parts else pd.DataFrame(columns=_PLAN)
+    return table.sort_values(["cost", "judgements", "segments"], ignore_index=True)
+
+
+def _over_documents(
+    variances: Mapping[str, float], delta: float, limits: Limits, arrangement: str, calibration: int, each: int
+) -> pd.DataFrame:
+    """Find the fewest documents with which a test over them reaches the target: no row, or one of ``plan``'s."""
+    options = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
+    documents = _fewest_documents(variances, delta, limits, **options)
+    if documents is None:
+        return pd.DataFrame(columns=_PLAN)
+    segments, at_once = documents * limits.block, each if arrangement == "same" else 2 * each
+    people = math.ceil(2 * segments * each / (limits.capacity - calibration))
+    people = max(people, limits.fewest_annotators, at_once)
+    return _costed(limits, arrangement, calibration, each, np.array([segments]), np.array([people]))
+
+
+@functools.cache
+def _shifts(target: float, alpha: float) -> np.ndarray:
+    """Return the noncentrality at which a test of 1, 2, … degrees of freedom reaches the target, by halving."""
+    freedom = np.arange(1, MOST_PEOPLE)
+    low, high = np.zeros(len(freedom)), np.full(len(freedom), 100.0)
+    for _ in range(50):
+        middle = (low + high) / 2
+        enough = t_power(middle, freedom, alpha=alpha) >= target
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
+
+
+def _smallest(variances: Mapping[str, float], delta: float, limits: Limits) -> str:
+    """Say roughly the smallest difference that a design finds, by halving; "" where none is near."""
+    low, high = delta, 64 * delta
+    if _search(variances, high, limits).empty:
+        return ""
+    while high - low > 0.05 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _search(variances, middle, limits).empty else (low, middle)
+    return f" The smallest difference that one finds is about {high:.2g} points."
+
+
+def evenly_shared(limits: Limits, *, arrangement: str, crew: int) -> np.ndarray:
+    """List the numbers of segments, in whole documents, that a crew can share evenly; crew 0: any number of people.
+
+    >>> evenly_shared(Limits(most_segments=70, block=10), arrangement="same", crew=3).tolist()
+    [30, 60]
+    """
+    sizes = np.arange(2, limits.most_segments // limits.block + 1) * limits.block
+    shares = crew // 2 if arrangement == "separate" else crew
+    return np.asarray(sizes[sizes % (limits.block * max(shares, 1)) == 0])
+
+
+def setting(
+    *, favourites: bool, arrangement: str = "same", judgements: int = 1, annotators: int = 0, calibration: int = 0
+) -> str:
+    """Say in a few words what a curve of power is about; annotators where their number matters, else 0.
+
+    >>> setting(favourites=True, annotators=13)
+    'the same 13 annotators for both systems, each translation scored once, people having favourites'
+    """
+    crew = f" {annotators}" if annotators and (favourites or arrangement == "separate") else ""
+    who = {
+        "same": f"the same{crew} annotators for both systems",
+        "mixed": "annotators dealt out at random",
+        "separate": f"{crew} annotators, half of them for each system".strip(),
+    }[arrangement]
+    calibrated = f" after a calibration set of {calibration} segments" if calibration else ""
+    liking = "people" if favourites else "nobody"
+    return f"{who}, each translation scored {_times(judgements)}{calibrated}, {liking} having favourites"
+
+
+def describe(design: Mapping[str, Any], *, delta: float) -> str:
+    """Say in one sentence what a design of ``plan`` asks for."""
+    how = {
+        "same": "each of whom scores both systems' translations of a document",
+        "mixed": "with the documents of the two systems dealt out to them by chance",
+        "separate": "half of them for each system",
+    }[design["arrangement"]]
+    crew = f"{design['annotators']} annotators, {how}"
+    calibrated = f", after a calibration set of {design['calibration']} segments" if design["calibration"] else ""
+    return (
+        f"To distinguish two systems {delta:g} points apart you need {design['segments']:,} segments, each translation "
+        f"scored {_times(design['judgements_each'])}, so {design['judgements']:,} judgements by {crew}{calibrated}."
+    )
+
+
+def _times(judgements: int) -> str:
+    return {1: "once", 2: "twice"}.get(judgements, f"{judgements} times")
+
+
+def span(designs: pd.DataFrame, unit: str) -> str:
+    """Say between which numbers of a unit the designs of ``by_pair`` lie, and how many language pairs have none.
+
+    >>> designs = pd.DataFrame({"pair": ["eng-deu", "eng-jpn", "eng-zho"], "segments": [410, 1890, None]})
+    >>> span(designs, "segments")
+    '410 to 1,890 segments (in 1 of 3 language pairs no campaign within the limits does it)'
+    """
+    found = designs[unit].dropna()
+    numbers = f"{int(found.min()):,} to {int(found.max()):,}" if len(found) else "more than the limits allow:"
+    lost = len(designs) - len(found)
+    none = f" (in {lost} of {len(designs)} language pairs no campaign within the limits does it)"
+    return f"{numbers} {unit}{none if lost else ''}"
+
+
+def _over_people(
+    variances: Mapping[str, float], delta: float, limits: Limits, arrangement: str, calibration: int, crews: np.ndarray
+) -> pd.DataFrame:
+    """Find the fewest documents with which each number of annotators, tested over, reaches the target: ``plan``'s rows.
+
+    Each of the units (annotators; pairs of them, where they are separate) judges as many documents, D in all. With what
+    a metric leaves of the documents' variance, :math:`1 - \rho^2(1 - n/N)`, the smallest D solves a linear equation.
+    """
+    units = crews // 2 if arrangement == "separate" else crews
+    freedom = np.maximum(units - 1 - (limits.metric > 0), 1)
+    own, saved = document_variance(variances, block=limits.block), limits.metric**2
+    room = delta**2 * units / (2 * _shifts(limits.target, limits.alpha)[freedom - 1] ** 2)
+    room -= (
+        added_variance(variances, arrangement, calibration) + own * saved * units * limits.block / limits.most_segments
+    )
+    each = np.divide(own * (1 - saved), room, out=np.full(len(units), np.inf), where=room > 0)
+    documents = units * np.ceil(each - 1e-9).clip(min=1)
+    free = limits.capacity - calibration
+    kept = (documents * limits.block <= limits.most_segments) & (2 * documents * limits.block <= crews * free)
+    segments = (documents[kept] * limits.block).astype(int)
+    return _costed(limits, arrangement, calibration, 1, segments, crews[kept])
+
+
+def _costed(
+    limits: Limits,
+    arrangement: str,
+    calibration: int,
+    each: int,
+    segments: np.ndarray,
+    annotators: np.ndarray,
+) -> pd.DataFrame:
+    """Make ``plan``'s rows of segments and annotators, but for the power."""
+    judgements = 2 * segments * each + annotators * calibration
+    cost = judgements * limits.cost_judgement + annotators * limits.cost_annotator
+    columns = (arrangement, calibration, segments, each, annotators, judgements, cost)
+    return pd.DataFrame(dict(zip(_PLAN, columns, strict=False)))
+
+
+def _fewest_documents(variances: Mapping[str, float], delta: float, limits: Limits, **design: Any) -> int | None:
+    """Find the fewest documents with which a test over them reaches the target; None beyond the limits."""
+
+    def reached(documents: int) -> bool:
+        reach = power(variances, delta=delta, segments=documents * limits.block, **limits.test, **design)
+        return bool(reach >= limits.target)
+
+    return fewest(reached, limits.most_segments // limits.block)
