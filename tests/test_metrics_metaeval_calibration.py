@@ -120,9 +120,6 @@ def test_a_judge_that_favours_its_own_kind_is_found_and_one_that_does_not_is_not
     assert list(fair.index) == ["GEMBA-MQM", "BLEU"]
     assert unfair.loc["GEMBA-MQM", "beyond_low"] > 0.3
     assert fair.loc["GEMBA-MQM", "beyond_low"] < 0 < fair.loc["GEMBA-MQM", "beyond_high"]
-    told = calibration.preferences(calibration.own_kind(kin(favoured=0.8), resamples=200).assign(data="x"))
-    assert told[0].startswith("GEMBA-MQM favours GPT4-5shot")
-    assert told[1].startswith("BLEU is not shown to favour NLLB_MBR_BLEU")
     assert calibration.own_kind(kin().only(["a", "b"])).empty
 
 
@@ -155,5 +152,3 @@ def test_judges_are_compared_on_several_sets_and_the_smallest_bias_stands_first(
     laid = calibration.laid_out(found, data="one")
     assert laid["judge"].tolist() == ["GEMBA-MQM"], "the other judge has another unit"
     assert laid["people"].item() == pytest.approx(wide.at["GEMBA-MQM", "ties"] - wide.at["GEMBA-MQM", "more ties"])
-    said = calibration.drifts(found, data="one")
-    assert all(f"{wide.at[name, 'drift']:+.2f} ({name})" in said for name in JUDGES)

@@ -275,8 +275,6 @@ def test_campaigns_of_several_pairs_are_those_of_each_and_its_table_has_their_me
     assert own[ppi.WHAT[0], "classical"] == 1
     table = ppi.by_method(found, data="eng-deu", metric="m").set_index(["what", "humans"])
     assert table.at[(ppi.WHAT[1], 40), "variance, PPI++"] == pytest.approx(means[ppi.WHAT[1], "PPI++"])
-    said = ppi.strata_in_words(found, data="eng-deu", metric="m")
-    assert f"{1 - means[ppi.WHAT[1], ppi.STRATA[0]]:.0%} by {ppi.STRATA[0]}" in said
 
 
 def test_strata_are_cut_by_the_metric_by_documents_and_by_domains():

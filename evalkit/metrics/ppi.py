@@ -475,18 +475,3 @@ def by_method(simulated: pd.DataFrame, *, data: str, metric: str) -> pd.DataFram
     columns |= {("coverage", name): f"coverage, {name}" for name in (METHODS[0], METHODS[3], STRATA[3])}
     table = wide[list(columns)].set_axis(list(columns.values()), axis=1)
     return table.reset_index().sort_values(["what", "humans"], kind="stable", ignore_index=True)
-
-
-def strata_in_words(simulated: pd.DataFrame, *, data: str, metric: str) -> str:
-    """Say what strata save beside PPI++, for differences of two systems, at the most judged segments of a simulation.
-
-    simulated: the result of ``campaigns``.
-    """
-    own = simulated[(simulated["data"] == data) & (simulated["metric"] == metric)]
-    own = own[(own["what"] == WHAT[1]) & (own["humans"] == own["humans"].max())]
-    saves = {row.method: f"{1 - row.variance_ratio:.0%}" for row in own.itertuples()}
-    listed = ", ".join(f"{saves[way]} by {way}" for way in STRATA if way in saves)
-    return (
-        f"For differences of two systems with {own['humans'].iloc[0]} judged segments, the variance falls by "
-        f"{saves['PPI++']} by PPI++ and {saves['control variate']} by a control variate; {listed}."
-    )

@@ -24,7 +24,6 @@ from evalkit.metrics.metaeval import intervals, rankings
 from evalkit.metrics.metaeval.scores import Scores, align, averaged, of_systems
 from evalkit.metrics.metaeval.statistics import by_unit, every_statistic, pair_differences
 from evalkit.stats.inference import defined_interval
-from evalkit.stats.terms import join_names
 
 #: Collections that score all translations once each: one person's worth.
 ONE = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-DASQM", "WMT-MQM")
@@ -38,21 +37,6 @@ KINDS = ("one person", "two people", "metric", "knows nothing")
 NAMES = {name: name.replace("ESAAI", "ESA^AI").replace("DASQM", "DA+SQM") for name in (*ONE, *TWO)}
 #: What names a statistic.
 STATISTIC = ["level", "statistic", "grouping"]
-#: The statistics of a figure, and how they are written.
-WORDS = {
-    ("system", "pearson", "none"): "Pearson's r of systems",
-    ("system", "accuracy_3way", "none"): "accuracy of systems",
-    ("system", "spa", "none"): "SPA",
-    ("segment", "pearson", "none"): "Pearson's r over all segments",
-    ("segment", "pearson", "system"): "Pearson's r within systems",
-    ("segment", "pearson", "item"): "Pearson's r within segments",
-    ("segment", "kendall_b", "none"): "Kendall's τ-b over all segments",
-    ("segment", "kendall_b", "item"): "Kendall's τ-b within segments",
-    ("segment", "pearson_differences", "item"): "Pearson's r of differences",
-    ("segment", "acc_eq", "item"): "accuracy with ties (acc_eq)",
-    ("document", "pearson", "none"): "Pearson's r over all documents",
-    ("document", "pearson", "item"): "Pearson's r within documents",
-}
 _KEYS = ["src_lang", "tgt_lang", *schemas.ITEM]
 _HELD = ["contestant", "kind", "statistic", "value", "low", "high"]
 _DRAWS = 20  # random metrics
@@ -263,52 +247,6 @@ def _between(counts: pd.Series) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def turns(best: pd.DataFrame) -> pd.DataFrame:
-    """Lay out by statistic and gold how many metrics are surely ahead of / surely behind the best one person's worth.
-
-    best: the result of ``leaders`` of ``passing_everywhere``.
-
-    >>> row = {"gold": "MQM-1", "statistic": "SPA", "kind": "one person", "surely": 0, "below": 4}
-    >>> turns(pd.DataFrame([row])).values.tolist()
-    [['SPA', '0 / 4']]
-    """
-    one = best[best["kind"] == KINDS[0]]
-    one = one.assign(told=one["surely"].astype(str) + " / " + one["below"].astype(str))
-    wide = one.pivot(index="statistic", columns="gold", values="told")
-    rows, columns = list(dict.fromkeys(one["statistic"])), list(dict.fromkeys(one["gold"]))
-    return wide.loc[rows, columns].reset_index().rename_axis(columns=None)
-
-
-def firsts(compared: pd.DataFrame, statistic: str) -> pd.Series:
-    """Name the first metric by a statistic under each gold; compared: the result of ``together``."""
-    metrics = compared[(compared["statistic"] == statistic) & (compared["kind"] == KINDS[2])]
-    return metrics.drop_duplicates("gold").set_index("gold")["contestant"]
-
-
-def more_people(compared: pd.DataFrame, *, gold: str, statistic: str) -> str:
-    """Say in a sentence what two people's worth adds to one; empty where the gold leaves no two."""
-    own = compared[(compared["gold"] == gold) & (compared["statistic"] == statistic)].set_index("contestant")["value"]
-    told = [
-        f"{NAMES[one]} {own[one]:.3f} and {NAMES[other]} {own[other]:.3f} alone, {own[both]:.3f} together"
-        for both, (one, other) in TWO.items()
-        if both in own
-    ]
-    what = rankings.WORDS.get(statistic, statistic)
-    return f"Two people's worth against one, by {what}: {'; '.join(told)}." if told else ""
-
-
-def below_length(compared: pd.DataFrame, *, gold: str) -> str:
-    """Say in a sentence by which statistic the length of a translation comes out ahead of people's scores."""
-    told = []
-    for name, own in compared[compared["gold"] == gold].groupby("statistic", sort=False):
-        length = own.loc[own["contestant"] == "length", "value"].max()
-        people = own[own["kind"].isin(KINDS[:2])]
-        behind = int((people["value"] < length).sum())
-        if behind:
-            told.append(f"{behind} of {len(people)} by {rankings.WORDS.get(name, name)}")
-    return f"Human contestants behind the mere length of the translation: {', '.join(told) or 'none'}."
-
-
 def lengths(outputs: pd.DataFrame) -> pd.DataFrame:
     """Turn translations (column ``hypothesis``) into scores of the metric "length", their number of characters.
 
@@ -436,35 +374,3 @@ def beaten(metrics: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
             rows.append((*key, sentinel, value, int((real < value).sum()), len(real)))
     found = pd.DataFrame(rows, columns=[*STATISTIC, "sentinel", "value", "above", "metrics"])
     return found.assign(share=found["above"] / found["metrics"].where(found["metrics"] > 0))
-
-
-def name_of(level: str, statistic: str, grouping: str) -> str:
-    """Write a statistic in words.
-
-    >>> name_of("segment", "acc_eq", "item"), name_of("domain", "pearson", "system")
-    ('accuracy with ties (acc_eq)', 'domain pearson by system')
-    """
-    plain = f"{level} {statistic}" + ("" if grouping == "none" else f" by {grouping}")
-    return WORDS.get((level, statistic, grouping), plain)
-
-
-def in_words(table: pd.DataFrame) -> list[str]:
-    """Say which statistics of ``WORDS`` a sentinel fools most and least: the result of ``beaten``."""
-    named = table[[key in WORDS for key in zip(*(table[name] for name in STATISTIC), strict=True)]]
-    blind = named[named["sentinel"].str.startswith("source")]
-    worst = blind.groupby(STATISTIC, sort=False)["share"].max().sort_values(ascending=False, kind="stable")
-    fooled, safe = worst[worst >= 0.2], worst[worst < 0.05]
-    listed = [f"{WORDS[key]} ({share:.0%})" for key, share in fooled.head(4).items()]
-    spared = [WORDS[key] for key in safe.index if key[0] == "segment"]
-    seeing = named[~named["sentinel"].str.startswith("source")]
-    top = seeing.loc[seeing.groupby("sentinel", sort=False)["share"].idxmax()]
-    others = [
-        f"{row.sentinel} {row.share:.0%} ({WORDS[row.level, row.statistic, row.grouping]})" for row in top.itertuples()
-    ]
-    return [
-        "What sees nothing but the source is above many real metrics by "
-        f"{join_names(listed) if listed else 'no statistic'}, and above next to none by "
-        f"{join_names(spared) if spared else 'no statistic of segments'}. So a high value over all segments, or "
-        "within systems, does not show that a metric can tell two translations apart.",
-        f"What sees nothing but the translation is above so many where it does best: {join_names(others)}.",
-    ]

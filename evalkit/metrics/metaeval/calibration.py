@@ -13,7 +13,6 @@ from evalkit import DataError
 from evalkit.metrics.metaeval.intervals import system_means
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.stats.inference import defined_interval, interval, resample
-from evalkit.stats.terms import join_names
 
 #: What is measured -> how it is written. The first three need scores in people's own unit.
 MEASURES = {
@@ -220,40 +219,3 @@ def laid_out(found: pd.DataFrame, *, data: str) -> pd.DataFrame:
     wide = wide.join(own[own["measure"] == "bias"].set_index("judge")[["low", "high"]])
     wide = wide.assign(people=wide["ties"] - wide["more ties"]).sort_values("bias", key=abs, kind="stable")
     return wide.reset_index()[["judge", "bias", "low", "high", "spread", "slope", "ties", "people"]]
-
-
-def drifts(found: pd.DataFrame, *, data: str) -> str:
-    """Say in a sentence how people's and judges' scores change along documents; empty where that is not known."""
-    wide = found[found["data"] == data].pivot(index="judge", columns="measure", values="value")
-    if "drift" not in wide or wide["drift"].isna().all():
-        return ""
-    own, people = wide["drift"].dropna(), (wide["drift"] - wide["more drift"]).dropna()
-    low, high = own.idxmin(), own.idxmax()
-    return (
-        f"From the first to the last segment of a document, people's scores change by {people.median():+.2f} standard "
-        f"deviations in {data}, judges' by {own[low]:+.2f} ({low}) to {own[high]:+.2f} ({high})."
-    )
-
-
-def preferences(kin: pd.DataFrame) -> list[str]:
-    """Say in sentences what judges make of systems related to them; kin: data and ``own_kind``'s columns.
-
-    A judge favours a system where the lower end of ``beyond`` is above 0 in all data.
-    """
-    surely = (kin["beyond_low"] > 0).groupby([kin["metric"], kin["system"]]).transform("all")
-    told = []
-    for (system, against, sure), own in kin.groupby(["system", "against", surely], sort=False):
-        judges = list(dict.fromkeys(own["metric"]))
-        does = ("favour" if len(judges) > 1 else "favours") if sure else ("are" if len(judges) > 1 else "is")
-        does += "" if sure else " not shown to favour"
-        by = {name: f" by {name}" if len(judges) > 1 else "" for name in judges}
-        each = [
-            f"{row.beyond:+.2f} ({row.beyond_low:+.2f} to {row.beyond_high:+.2f}){by[row.metric]} in {row.data}"
-            for row in own.sort_values("data", kind="stable").itertuples()
-        ]
-        beside = f" more than {against}" if against else ""
-        told.append(
-            f"{join_names(judges)} {does} {system}{beside}, beyond what other metrics make of it. In standard "
-            f"deviations of systems: {join_names(each)}."
-        )
-    return told

@@ -451,11 +451,6 @@ def kept(scored: Mapping[str, Scores], *, thresholds: Sequence[float], boundary:
     return pd.concat(frames, ignore_index=True)
 
 
-def mean_kept(left: pd.DataFrame) -> pd.DataFrame:
-    """Average what ``kept`` counts over language pairs: direction, threshold, pairs, share."""
-    return left.groupby(["direction", "threshold"])[["pairs", "share"]].mean().reset_index()
-
-
 def ties(
     scored: Mapping[str, Scores], *, outputs: pd.DataFrame | None = None, threshold: float = OFFICIAL
 ) -> pd.DataFrame:
@@ -475,18 +470,6 @@ def ties(
     table = pd.DataFrame(rows, columns=["pair", "metric", "pairs", "identical", "ties", "ties_identical"])
     unknown = ["identical", "ties_identical"] if outputs is None else []
     return table.astype({"identical": "Int64", "ties_identical": "Int64"}).assign(**dict.fromkeys(unknown, pd.NA))
-
-
-def summarize_ties(counted: pd.DataFrame) -> pd.DataFrame:
-    """Summarise ``ties`` over metrics: pair, pairs, identical, fewest_ties, median_ties, most_ties."""
-    found = counted.groupby("pair").agg(
-        pairs=("pairs", "first"),
-        identical=("identical", "first"),
-        fewest_ties=("ties", "min"),
-        median_ties=("ties", "median"),
-        most_ties=("ties", "max"),
-    )
-    return found.reset_index()
 
 
 def identical_but_ordered(

@@ -40,6 +40,24 @@ _OF_PAIRS = {
 }
 #: Statistics of two stacks of samples, of metric and human scores.
 STATISTICS = (*_OF_SAMPLES, *_OF_PAIRS)
+#: How statistics are written, by level, statistic and grouping.
+WORDS = {
+    ("system", "accuracy", "none"): "accuracy of systems",
+    ("system", "accuracy_3way", "none"): "accuracy of systems",
+    ("system", "pearson", "none"): "Pearson's r of systems",
+    ("system", "kendall_b", "none"): "Kendall's τ-b of systems",
+    ("system", "spa", "none"): "soft pairwise accuracy (SPA)",
+    ("segment", "acc_eq", "item"): "accuracy with ties (acc_eq)",
+    ("segment", "pearson", "none"): "Pearson's r over all segments",
+    ("segment", "pearson", "item"): "Pearson's r within segments",
+    ("segment", "pearson", "system"): "Pearson's r within systems",
+    ("segment", "kendall_b", "none"): "Kendall's τ-b over all segments",
+    ("segment", "kendall_b", "item"): "Kendall's τ-b within segments",
+    ("segment", "kendall_b", "system"): "Kendall's τ-b within systems",
+    ("segment", "pearson_differences", "item"): "Pearson's r of differences",
+    ("document", "pearson", "none"): "Pearson's r over all documents",
+    ("document", "pearson", "item"): "Pearson's r within documents",
+}
 _COLUMNS = ["level", "statistic", "grouping", "metric", "value", "n", "groups"]
 _BINS = 8192  # enough that only few differences need sorting, few enough to stay in cache
 _LANES = 255  # bytes of ones that add up without overflow
@@ -56,6 +74,16 @@ def every_statistic(*scores: Scores, flips: int = 1000, seed: int = 7) -> pd.Dat
         if each.level == "segment":
             tables += [acc_eq(each).drop(columns=["threshold", "ties"]), spa(each, flips=flips, seed=seed)]
     return pd.concat(tables, ignore_index=True)
+
+
+def in_words(level: str, statistic: str, grouping: str) -> str:
+    """Write a statistic in words.
+
+    >>> in_words("segment", "acc_eq", "item"), in_words("domain", "pearson", "system")
+    ('accuracy with ties (acc_eq)', 'domain pearson by system')
+    """
+    plain = f"{level} {statistic}" + ("" if grouping == "none" else f" by {grouping}")
+    return WORDS.get((level, statistic, grouping), plain)
 
 
 def evaluate(metric: np.ndarray, human: np.ndarray, statistics: Sequence[str] = STATISTICS) -> dict[str, np.ndarray]:

@@ -7,7 +7,6 @@ What the tasks are, which metrics are in them and how differences are tested are
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,46 +17,24 @@ from evalkit import DataError
 from evalkit.metrics.metaeval.rankings import rank_table
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.metrics.metaeval.significance import TESTED, perm_both, pooled_accuracy
-from evalkit.metrics.metaeval.statistics import STATISTICS, acc_eq, correlations, spa
-from evalkit.stats.terms import join_names
+from evalkit.metrics.metaeval.statistics import STATISTICS, acc_eq, correlations, in_words, spa
 
-#: How a task's statistic is called on a page, by level, statistic and grouping.
-WORDS = {
-    ("system", "accuracy", "none"): "accuracy of systems",
-    ("system", "pearson", "none"): "Pearson's r of systems",
-    ("system", "kendall_b", "none"): "Kendall's τ-b of systems",
-    ("system", "spa", "none"): "soft pairwise accuracy (SPA)",
-    ("segment", "acc_eq", "item"): "accuracy with ties (acc_eq)",
-} | {
-    ("segment", name, grouping): f"{word} {among}"
-    for name, word in (("pearson", "Pearson's r"), ("kendall_b", "Kendall's τ-b"))
-    for grouping, among in (("none", "over all segments"), ("item", "within segments"), ("system", "within systems"))
-}
 #: Statistics from -1 to 1; the others go from 0 to 1.
 _SIGNED = ("pearson", "kendall_b")
 _COLUMNS = ["task", "metric", "score", "cluster"]
+#: How WMT tests differences: settings of ``perm_both``.
+USUAL = {"draws": 1000, "look": 100, "settled": (0.02, 0.5), "seed": 7}
 
 
-@dataclass(frozen=True)
-class Test:
-    """Say how differences are tested: random swaps, when a test of SPA may end, and at which level. Defaults are WMT's.
-
-    look, settled: see ``perm_both``. flips: inside each test of SPA.
-    """
-
-    draws: int = 1000
-    look: int | None = 100
-    settled: tuple[float, float] = (0.02, 0.5)
-    alpha: float = 0.05
-    flips: int = 1000
-    seed: int = 7
-
-    @classmethod
-    def printed(cls, table: pd.DataFrame, **others: Any) -> Test:
-        """Take the settings of ``metric_tests``, a table with one row of text; others replace or join them."""
-        row = table.iloc[0]
-        settled = float(row["below"]), float(row["above"])
-        return replace(cls(int(row["draws"]), int(row["look"]), settled, float(row["alpha"])), **others)
+def printed(table: pd.DataFrame) -> dict[str, Any]:
+    """Read the settings of ``perm_both`` in ``metric_tests``, a table with one row of text."""
+    row = table.iloc[0]
+    return {
+        "draws": int(row["draws"]),
+        "look": int(row["look"]),
+        "settled": (float(row["below"]), float(row["above"])),
+        "seed": USUAL["seed"],
+    }
 
 
 def here(
@@ -119,7 +96,7 @@ def _name(row: Any) -> str:
     pairs = row.found or row.pairs
     part = "" if not row.found or row.found == row.pairs else f" (of {len(row.pairs.split())} pairs)"
     of = f", {row.domain}" if row.domain else ""
-    words = WORDS.get((row.level, row.statistic, row.grouping), f"{row.level} {row.statistic} by {row.grouping}")
+    words = in_words(row.level, row.statistic, row.grouping)
     return f"{row.year}, {row.task}: {words}, {pairs.replace(' ', ' + ')}{part}{of}"
 
 
@@ -129,13 +106,15 @@ def ranks(
     segments: Mapping[str, Scores],
     *,
     entries: Collection[str] = (),
-    test: Test = Test(),
+    test: Mapping[str, Any] = USUAL,
+    alpha: float = 0.05,
 ) -> pd.DataFrame:
     """Rank metrics in every task that can be computed: task, metric, score, cluster, best first.
 
     tasks: the result of ``here``. entries: the metrics that compete; none, or none of them here: all. cluster: 1 is the
     best; a metric opens the next one where one of its cluster is significantly better (``rankings.rank_table``);
-    missing where no test of the statistic is made here. Tests are PERM-BOTH; few enough swaps are all gone through.
+    missing where no test of the statistic is made here. test: settings of ``perm_both``, of which few enough swaps are
+    all gone through; alpha: the level.
     """
     tables, made = [], {}
     for row in tasks[tasks["found"] != ""].itertuples():
@@ -143,7 +122,7 @@ def ranks(
         if key not in made:
             there = _needed(row, systems, segments)
             sets = [_competing(there[pair], entries) for pair in row.found.split()]
-            made[key] = _clusters(*_compared(row, sets, test), test)
+            made[key] = _clusters(*_compared(row, sets, test), alpha)
         tables.append(made[key].assign(task=row.name))
     return pd.concat(tables, ignore_index=True)[_COLUMNS] if tables else pd.DataFrame(columns=_COLUMNS)
 
@@ -153,31 +132,30 @@ def _competing(scores: Scores, entries: Collection[str]) -> Scores:
     return scores.only(sorted(chosen or scores.metrics))
 
 
-def _compared(row: Any, sets: list[Scores], test: Test) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+def _compared(row: Any, sets: list[Scores], test: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Return metric and value, and the tests of every two metrics, or None where there are none."""
     known = ("accuracy", "acc_eq", "spa", *STATISTICS)
     if row.statistic not in known:
         raise DataError(f"{row.statistic!r} is no statistic of a task. Choose among {', '.join(known)}.")
     if row.statistic == "accuracy":
-        return pooled_accuracy(sets, draws=test.draws, seed=test.seed)
+        return pooled_accuracy(sets, draws=test["draws"], seed=test["seed"])
     [scores] = sets
     if row.statistic == "acc_eq":
         values = acc_eq(scores)
     elif row.statistic == "spa":
-        values = spa(scores, flips=test.flips, seed=test.seed)
+        values = spa(scores, flips=test.get("flips", 1000), seed=test["seed"])
     else:
         values = correlations(scores, statistics=[row.statistic], groupings=[row.grouping])
     if row.statistic not in TESTED[scores.level] or row.grouping != ("item" if row.statistic == "acc_eq" else "none"):
         return values, None
-    how = {name: getattr(test, name) for name in ("draws", "flips", "look", "settled", "seed")}
-    return values, perm_both(scores, statistic=row.statistic, clusters=True, **how)
+    return values, perm_both(scores, statistic=row.statistic, clusters=True, **test)
 
 
-def _clusters(values: pd.DataFrame, tests: pd.DataFrame | None, test: Test) -> pd.DataFrame:
+def _clusters(values: pd.DataFrame, tests: pd.DataFrame | None, alpha: float) -> pd.DataFrame:
     if tests is None:
         found = values[["metric", "value"]].dropna().sort_values("value", ascending=False, kind="stable")
         return found.rename(columns={"value": "score"}).assign(cluster=pd.array([pd.NA] * len(found), dtype="Int64"))
-    found = rank_table(values, tests, alpha=test.alpha).rename(columns={"value": "score", "rank": "cluster"})
+    found = rank_table(values, tests, alpha=alpha).rename(columns={"value": "score", "rank": "cluster"})
     return found[["metric", "score", "cluster"]].astype({"cluster": "Int64"})
 
 
@@ -224,23 +202,3 @@ def absent(listed: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:
             reasons = [f"about the test set {part['data'].iloc[0]}, whose scores are not here"]
         rows.append((year, len(part), int((own["found"] != "").sum()), "; ".join(reasons)))
     return pd.DataFrame(rows, columns=["list", "tasks", "here", "why"])
-
-
-def in_words(averaged: pd.DataFrame, lists: pd.DataFrame) -> list[str]:
-    """Say of each list that was computed who is in the first cluster how often, and which other lists are not here.
-
-    averaged: the result of ``averages``; lists: of ``absent``.
-    """
-    told = []
-    sizes = lists.set_index("list")["tasks"].to_dict()
-    for name, part in averaged.groupby("list", sort=False):
-        count = int(part["tasks"].iloc[0])
-        often = part[part["first"] > 0].sort_values("first", ascending=False, kind="stable").head(3)
-        first = join_names(f"{row.metric} in {row.first}" for row in often.itertuples()) or "no metric in any"
-        whole = f", of {sizes[name]}" if sizes.get(name, count) != count else ""
-        told.append(
-            f"{name} ({count} tasks computed{whole}): in the first cluster are {first}; first by mean score is "
-            f"{part['metric'].iloc[0]}."
-        )
-    gone = [row.list for row in lists.itertuples() if not row.here]
-    return [*told, f"About other test sets, and not computed: the lists of {join_names(gone)}."] if gone else told

@@ -231,7 +231,7 @@ def ranks(table: pd.DataFrame, *, most: int = 10, names: Mapping[str, str] | Non
 def floors(table: pd.DataFrame, *, words: Mapping[tuple[str, str, str], str]) -> Figure:
     """Draw how many metrics each sentinel is above, a row a statistic, a marker of its own for each sentinel.
 
-    table: the result of ``sentinels.floor``. words: (level, statistic, grouping) -> how it is written; others are left
+    table: the result of ``bounds.beaten``. words: (level, statistic, grouping) -> how it is written; others are left
     out. The statistic that is fooled most stands on top.
     """
     named = table.assign(words=[words.get(key, "") for key in zip(*(table[name] for name in _STATISTIC), strict=True)])
