@@ -127,13 +127,10 @@ def alternative_annotators(
         raise DataError(
             f"No annotator has {_ITEMS} items that the judge and somebody else judged as well. The test needs as many."
         )
-    persons, judges = _nearness(people, judge, alignment)
-    answered = people.notna()
-    ahead, behind = (
-        pd.DataFrame(one, people.index, people.columns).astype(float).where(answered).loc[:, tested]
-        for one in (judges >= persons, persons >= judges)
-    )
-    gap, untested = behind - ahead, tuple(str(name) for name in people.columns[~tested])
+    nearer = pd.DataFrame(np.subtract(*_nearness(people, judge, alignment)), people.index, people.columns)
+    nearer = nearer.where(people.notna()).loc[:, tested]  # by how much the person is nearer than the judge
+    ahead, behind = (one.where(nearer.notna()).astype(float) for one in (nearer <= 0, nearer >= 0))
+    gap, untested = behind - ahead, tuple(people.columns[~tested].astype("str"))
     results = []
     for epsilon in epsilons:
         t = (gap.mean() - epsilon) / gap.sem()
@@ -151,31 +148,27 @@ def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Alike) ->
     Only the order of the two matters, and both are over the same others, so that sums do for means, exactly where
     answers are whole numbers.
     """
+    there = people.notna().to_numpy()
     if alignment == "rmse":
-        scores = people.to_numpy(float)
-        there, filled = np.isfinite(scores), np.nan_to_num(scores)
+        filled = people.fillna(0).to_numpy(float)
         number = there.sum(axis=1, keepdims=True) - there
         sums = filled.sum(axis=1, keepdims=True) - filled
         squares = (filled**2).sum(axis=1, keepdims=True) - filled**2
         own = judge.to_numpy(float)[:, None]
         persons, judges = (squares - 2 * one * sums + number * one**2 for one in (filled, own))
         return -np.round(persons, 9), -np.round(judges, 9)
-    there = people.notna().to_numpy()
     if alignment == "accuracy":
-        labels = np.full(people.shape, -1)
-        codes, _ = pd.factorize(np.concatenate([people.to_numpy(object)[there], judge.to_numpy(object)]))
-        labels[there], own = codes[: there.sum()], codes[there.sum() :, None]
+        codes = pd.factorize(np.append(people.to_numpy(object), judge.to_numpy(object)))[0]  # -1 where nobody answered
+        labels, own = codes[: there.size].reshape(there.shape), codes[there.size :, None]
         same = (labels[:, :, None] == labels[:, None, :]) & there[:, None, :]
         hits = labels == own
         return same.sum(axis=2) - there, hits.sum(axis=1, keepdims=True) - hits
-    assert not isinstance(alignment, str)
-    persons, judges = np.zeros(people.shape), np.zeros(people.shape)
-    for item, (answers, own) in enumerate(zip(people.to_numpy(object), judge, strict=True)):
-        who = np.flatnonzero(there[item])
-        for one in who:
-            others = [answers[other] for other in who if other != one]
-            persons[item, one] = np.mean([alignment(answers[one], other) for other in others])
-            judges[item, one] = np.mean([alignment(own, other) for other in others])
+    given, own = people.to_numpy(object), judge.to_numpy(object)
+    persons, judges = np.zeros(given.shape), np.zeros(given.shape)
+    for item, one in zip(*np.nonzero(there), strict=True):
+        others = [given[item, other] for other in np.flatnonzero(there[item]) if other != one]
+        persons[item, one] = np.mean([alignment(given[item, one], other) for other in others])
+        judges[item, one] = np.mean([alignment(own[item], other) for other in others])
     return persons, judges
 
 
@@ -314,14 +307,13 @@ def every_set(
     translations that several of them judged, in language pairs where there are enough. Returns data (the name of the
     set) and the columns of ``trials``.
     """
-    there = set(scored["protocol"].unique())
-    sets = {name: (scored, own, [one for one in _OTHERS if one in there - {*own}]) for name, own in SETS.items()}
-    sets |= {name: (own, ("MQM",), []) for name, own in _judged_by_several(rated).items()}
+    sets = {name: (scored, own) for name, own in SETS.items()}
+    sets |= {name: (own, ("MQM",)) for name, own in _judged_by_several(rated).items()}
     parts = []
-    for name, (table, own, others) in sets.items():
+    for name, (table, own) in sets.items():
+        others = [one for one in _OTHERS if one not in own and (table["protocol"] == one).any()]
         tried = stand_ins(table, metrics, collections=own, people=others, epsilons=epsilons, scale=scale)
-        tried.insert(0, "data", name)
-        parts.append(tried)
+        parts.append(tried.assign(data=name))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -360,9 +352,7 @@ def direct_assessments(people: pd.DataFrame, *, epsilons: Sequence[float]) -> pd
             (LEARNED, "metric", scaled(learned)),
             (CONSTANT, "knows nothing", pd.Series(0.0, index=wide.index)),
         ]
-        tried = trials(wide, judges, epsilons=epsilons)
-        tried.insert(0, "data", f"MLQE-PE {pair}")
-        parts.append(tried)
+        parts.append(trials(wide, judges, epsilons=epsilons).assign(data=f"MLQE-PE {pair}"))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -445,9 +435,7 @@ def marked_errors(
         masks = _masks(bias.known_suggestions(marked), ITEM)
         judges.append((SUGGESTED, "metric", masks.reindex(items, fill_value=0)))
     judges.append((NOTHING, "knows nothing", pd.Series(0, index=people.index, dtype=object)))
-    tried = trials(people, judges, alignment=alike, epsilons=epsilons)
-    tried.insert(0, "data", "ESA marks")
-    return tried
+    return trials(people, judges, alignment=alike, epsilons=epsilons).assign(data="ESA marks")
 
 
 def answers(scored: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
@@ -458,17 +446,15 @@ def answers(scored: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
     """
     key = ["protocol", *ITEM]
     own = scored[scored["item_type"] == "system"].astype(dict.fromkeys(key, "str"))
-    masks = _masks(marked, key).reindex(pd.MultiIndex.from_frame(own[key]), fill_value=0)
+    undamaged = marked[marked["item_type"].astype("str") != "degraded"]
+    masks = _masks(undamaged, key).reindex(pd.MultiIndex.from_frame(own[key]), fill_value=0)
     return own.assign(who=_who(own), mask=masks.to_numpy()).pivot(index=ITEM, columns="who", values="mask")
 
 
 def _masks(marked: pd.DataFrame, key: Sequence[str]) -> pd.Series:
     """Put the marks of each place into one mask."""
     kept = marked[(marked["end"] > marked["start"]) & (marked["start"] >= 0)]
-    if "item_type" in kept:
-        kept = kept[kept["item_type"].astype("str") != "degraded"]
-    spans: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    masks: dict[tuple[str, ...], int] = {}
     for *place, start, end in kept[[*key, "start", "end"]].astype(dict.fromkeys(key, "str")).itertuples(index=False):
-        spans.setdefault(tuple(place), []).append((start, end))
-    index = pd.MultiIndex.from_tuples(list(spans), names=key)
-    return pd.Series([mask(own) for own in spans.values()], index, dtype=object)
+        masks[tuple(place)] = masks.get(tuple(place), 0) | mask([(start, end)])
+    return pd.Series(masks.values(), pd.MultiIndex.from_tuples(masks, names=key), dtype=object)
