@@ -29,7 +29,7 @@ from scipy.special import expit, log_expit, logsumexp
 from evalkit import DataError
 from evalkit.data import compared
 from evalkit.data.schemas import PREFERENCES
-from evalkit.stats.inference import defined_interval, jackknife_interval
+from evalkit.stats.inference import column_means, defined_interval, jackknife_interval
 from evalkit.stats.terms import join_names
 from evalkit.stats.widths import Part, crossed_variance, redraw
 
@@ -737,12 +737,7 @@ def share_intervals(
     comparisons: pd.DataFrame, flags: np.ndarray, *, resamples: int, seed: int, units: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the shares of comparisons that have each of some flags, (comparisons, flags), with 95 % intervals."""
-
-    def statistic(times: np.ndarray) -> np.ndarray:
-        total = times.sum(axis=1, keepdims=True)
-        return np.divide(times @ flags, total, out=np.full((len(times), flags.shape[1]), np.nan), where=total > 0)
-
-    part = Part(statistic, labels(comparisons, units), len(comparisons))
+    part = Part(column_means(flags), labels(comparisons, units), len(comparisons))
     [found] = redraw([part], resamples=resamples, seed=seed)
     low, high = found.interval()
     return found.estimate, low.clip(min=0), high.clip(max=1)

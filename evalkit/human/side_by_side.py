@@ -15,7 +15,6 @@ from evalkit.data import compared
 from evalkit.data.provenance import fact, like
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import preferences
-from evalkit.human.preferences import Fitted, Worth, drawable
 from evalkit.stats.terms import join_names
 from evalkit.stats.widths import Part, combine, redraw
 
@@ -215,41 +214,38 @@ def tables(
 
 def ranked(
     tables: Mapping[str, pd.DataFrame], *, ties: str, resamples: int, seed: int
-) -> tuple[pd.DataFrame, dict[str, Fitted]]:
-    """Return data, system, strength, low, high, ``drawn`` (what was drawn anew) of all tables, and the fits."""
-    rows, fits = [], {}
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return strengths in all tables, and how well one scale of strengths, and one rate of ties, hold in each.
+
+    Strengths: data, system, strength, low, high, ``drawn`` (what was drawn anew). Fits: data, how much was compared,
+    freedom, p and effect of units (``preferences.Departure``) of strengths and of ties, dispersion, circles, and those
+    that chance makes.
+    """
+    rows, fits = [], []
     for name, own in tables.items():
-        units = drawable(own)
+        units = preferences.drawable(own)
         found = preferences.standing(own, ties=ties, resamples=resamples, seed=seed, units=units)
         rows.append(found.table().assign(data=name, drawn=" and ".join(units) or "nothing"))
-        fits[name] = found.fitted
-    return pd.concat(rows, ignore_index=True)[["data", "system", "strength", "low", "high", "drawn"]], fits
+        fits.append({"data": name} | _fit(found.fitted, preferences.labels(own, units), seed))
+    strengths = pd.concat(rows, ignore_index=True)[["data", "system", "strength", "low", "high", "drawn"]]
+    return strengths, pd.DataFrame(fits)
 
 
-def fitting(tables: Mapping[str, pd.DataFrame], fits: Mapping[str, Fitted], *, seed: int) -> pd.DataFrame:
-    """Return of each fit how well one scale of strengths, and one rate of ties, hold: freedom, p, effect of units.
-
-    tables: the comparisons of each fit. Beside them dispersion, circles, and those that chance makes.
-    """
-    rows = []
-    for name, own in fits.items():
-        units = preferences.labels(tables[name], drawable(tables[name]))
-        good, round_ = preferences.goodness(own, units=units), preferences.circles(own, seed=seed)
-        rows.append(
-            {
-                "data": name,
-                "systems": len(own.cells.systems),
-                "pairs": len({*zip(own.cells.one, own.cells.other)}),
-                "comparisons": int(own.cells.counts.sum()),
-                **{name: getattr(good.strengths, name) for name in ("freedom", "p", "effect")},
-                **{f"ties_{name}": getattr(good.ties, name) for name in ("freedom", "p", "effect")},
-                "dispersion": good.dispersion,
-                "triples": round_.triples,
-                "circles": len(round_.found),
-                "by_chance": round_.expected,
-            }
-        )
-    return pd.DataFrame(rows)
+def _fit(fitted: preferences.Fitted, units: Mapping[str, np.ndarray], seed: int) -> dict[str, float]:
+    """Return the columns of one fit."""
+    cells, circles = fitted.cells, preferences.circles(fitted, seed=seed)
+    good, parts = preferences.goodness(fitted, units=units), ("freedom", "p", "effect")
+    return {
+        "systems": len(cells.systems),
+        "pairs": len({*zip(cells.one, cells.other)}),
+        "comparisons": int(cells.counts.sum()),
+        **{name: getattr(good.strengths, name) for name in parts},
+        **{f"ties_{name}": getattr(good.ties, name) for name in parts},
+        "dispersion": good.dispersion,
+        "triples": circles.triples,
+        "circles": len(circles.found),
+        "by_chance": circles.expected,
+    }
 
 
 def worths(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -267,7 +263,7 @@ def worths(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         try:
             rows.append(row | preferences.efficiency(own)._asdict() | {"why": ""})
         except DataError as problem:
-            rows.append(row | dict.fromkeys(Worth._fields, np.nan) | {"why": str(problem)})
+            rows.append(row | dict.fromkeys(preferences.Worth._fields, np.nan) | {"why": str(problem)})
     return pd.DataFrame(rows)
 
 
@@ -315,7 +311,7 @@ def steps(measures: pd.DataFrame, answers: pd.DataFrame, literary: pd.DataFrame,
 
 
 def scale(fits: pd.DataFrame) -> str:
-    """Say of which data one scale of strengths, or one rate of ties, does not hold. fits: ``fitting``."""
+    """Say of which data one scale of strengths, or one rate of ties, does not hold. fits: of ``ranked``."""
     said = []
     for what, p in (("one scale of strengths", "p"), ("one rate of ties", "ties_p")):
         bad = join_names(fits.loc[fits[p] < 0.05, "data"]) or "none"

@@ -100,7 +100,9 @@ def scoring(ranking: Ranking | Missing) -> str:
 def _strengths(ranking: Ranking) -> str:
     """Say how comparisons become a ranking."""
     fitted = ranking.standing.fitted if ranking.standing else None
-    ties = f"ties modelled after Davidson {cite('davidson1970')}" if fitted and fitted.ties != "half" else "no ties"
+    ties = (
+        f"ties modelled after Davidson {cite('davidson1970')}" if fitted and fitted.model.ties != "half" else "no ties"
+    )
     place = " and the effect of standing first on the screen taken out" if fitted and len(fitted.place) else ""
     prior = " A weak prior keeps strengths finite where a system never lost." if fitted and fitted.spread else ""
     return (
