@@ -270,7 +270,7 @@ class _Model:
     """Newton's steps on many sets of counts at once; parameters: strengths, perhaps the place, perhaps t of ties."""
 
     def __init__(self, cells: Cells, *, ties: str, place: bool, spread: float | None = None) -> None:
-        self.ties, self.place, self.systems = ties, place, len(cells.systems)
+        self.ties, self.place, self.spread, self.systems = ties, place, spread, len(cells.systems)
         self.lead = sparse.csr_matrix(cells.leads(place=place))
         self.cut, self.tied = self.lead.shape[1], ties != "half"
         self.squares = self._squares(cells)

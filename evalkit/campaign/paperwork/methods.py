@@ -104,7 +104,7 @@ def _strengths(ranking: Ranking) -> str:
         f"ties modelled after Davidson {cite('davidson1970')}" if fitted and fitted.model.ties != "half" else "no ties"
     )
     place = " and the effect of standing first on the screen taken out" if fitted and len(fitted.place) else ""
-    prior = " A weak prior keeps strengths finite where a system never lost." if fitted and fitted.spread else ""
+    prior = " A weak prior keeps strengths finite where a system never lost." if fitted and fitted.model.spread else ""
     return (
         f"Systems are ranked by strengths fitted to comparisons {cite('bradley1952')}, with {ties}{place}. A score is "
         f"the share of comparisons that a system would win against all others, a tie counting half.{prior}"
