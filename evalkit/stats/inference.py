@@ -495,32 +495,6 @@ def _holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def rank_sum(a: np.ndarray, b: np.ndarray, *, two_sided: bool = False, exact_up_to: int = 8) -> np.ndarray:
-    """Test two samples by ranks over both together (Mann-Whitney, Wilcoxon's rank sum): p-values, (rows,).
-
-    a, b: (rows, values), which need not belong together. The normal approximation with corrections for ties and
-    continuity; exact where there are no ties and one sample has no more than ``exact_up_to`` values, as in scipy.
-    Source: Mann & Whitney 1947.  Caveat: it asks whose values are more often higher, not whose mean is.
-
-    >>> rank_sum(np.array([[5.0, 6, 7]]), np.array([[1.0, 2, 6]])).round(4).tolist()
-    [0.1341]
-    """
-    both = np.concatenate([a, b], axis=1)
-    there = np.isfinite(both)
-    ranks = _ranks(both, there)
-    n, m = np.isfinite(a).sum(axis=1), np.isfinite(b).sum(axis=1)
-    total = n + m
-    distance = ranks[:, : a.shape[1]].sum(axis=1) - n * (total + 1) / 2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = n * m / (total * (total - 1)) * ((ranks**2).sum(axis=1) - total * (total + 1) ** 2 / 4)
-    p = normal(distance, variance, continuity=0.5, two_sided=two_sided)
-    for k in np.flatnonzero((np.minimum(n, m) <= exact_up_to) & (np.minimum(n, m) > 0)):
-        values = both[k][there[k]]
-        if len(np.unique(values)) == len(values):
-            p[k] = stats.mannwhitneyu(values[: n[k]], values[n[k] :], alternative=_name(two_sided), method="exact")[1]
-    return p
-
-
 def signed_rank(
     difference: np.ndarray, *, two_sided: bool = False, continuity: float = 0.0, exact_up_to: int = 50
 ) -> np.ndarray:
@@ -534,15 +508,35 @@ def signed_rank(
     [0.0625]
     """
     there = np.isfinite(difference)
-    used = there & (difference != 0)
-    ranks = _ranks(np.abs(difference), used)
-    distance = (ranks * (difference > 0)).sum(axis=1) - ranks.sum(axis=1) / 2
-    p = normal(distance, (ranks**2).sum(axis=1) / 4, continuity=continuity, two_sided=two_sided)
-    n = used.sum(axis=1)
-    for k in np.flatnonzero((there.sum(axis=1) == n) & (n > 0) & (n <= exact_up_to)):
-        if len(np.unique(ranks[k][used[k]])) == n[k]:
-            p[k] = stats.wilcoxon(difference[k][used[k]], alternative=_name(two_sided), method="exact").pvalue
+    n = (there & (difference != 0)).sum(axis=1)
+    above, whole, squares = _signed_ranks(difference)
+    p = normal(above - whole / 2, squares / 4, continuity=continuity, two_sided=two_sided)
+    untied = 6 * squares == n * (n + 1) * (2 * n + 1)
+    for k in np.flatnonzero(untied & (there.sum(axis=1) == n) & (n > 0) & (n <= exact_up_to)):
+        side = "two-sided" if two_sided else "greater"
+        p[k] = stats.wilcoxon(difference[k][there[k]], alternative=side, method="exact").pvalue
     return p
+
+
+def _signed_ranks(difference: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Rank the sizes of differences along each row, ties in the middle; sums of ranks above 0, of all, of all squared.
+
+    A size has no sign, so that its first bit is free: shifted by one, with the sign of the difference in the last bit,
+    sizes are sorted in place, which takes a third of the time of finding their order. Zeros and gaps come first.
+    """
+    used = np.nan_to_num(difference)
+    keys = (np.abs(used).view(np.uint64) << np.uint64(1)) | (used > 0)
+    keys.sort(axis=1)
+    size, above = keys >> np.uint64(1), (keys & np.uint64(1)).astype(float)
+    places = np.arange(1, used.shape[1] + 1)
+    first, last = np.ones((2, *used.shape), bool)
+    first[:, 1:] = size[:, 1:] != size[:, :-1]
+    last[:, :-1] = first[:, 1:]
+    start = np.maximum.accumulate(np.where(first, places, 0), axis=1)
+    end = np.minimum.accumulate(np.where(last, places, len(places))[:, ::-1], axis=1)[:, ::-1]
+    zeros = (size == 0).sum(axis=1, keepdims=True)
+    ranks = np.where(size > 0, (start + end) / 2 - zeros, 0)
+    return (ranks * above).sum(axis=1), ranks.sum(axis=1), (ranks**2).sum(axis=1)
 
 
 def paired_t(difference: np.ndarray, *, two_sided: bool = False) -> np.ndarray:
@@ -636,11 +630,6 @@ def normal(distance: np.ndarray, variance: np.ndarray, *, continuity: float, two
     return np.minimum(2 * stats.norm.sf(z), 1) if two_sided else stats.norm.sf(z)
 
 
-def _ranks(values: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Rank what is used along each row, ties in the middle; 0 elsewhere."""
-    return np.where(used, stats.rankdata(np.where(used, values, np.inf), axis=1), 0)
-
-
 def _moments(values: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each row's mean and sum of squared distances from it."""
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -655,7 +644,3 @@ def _student(difference: np.ndarray, error: np.ndarray, freedom: np.ndarray, two
     tail: Callable[..., np.ndarray] = stats.t.sf
     p = 2 * tail(np.abs(t), np.maximum(freedom, 1)) if two_sided else tail(t, np.maximum(freedom, 1))
     return np.where(known, p, 1.0)
-
-
-def _name(two_sided: bool) -> str:
-    return "two-sided" if two_sided else "greater"
