@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from evalkit import DataError, data, show
-from evalkit.papers.sudoh2021 import agreement, audit, challenge, claimed
+from evalkit.papers.sudoh2021 import audit, challenge, claimed, labels
 from evalkit.papers.sudoh2021.taxonomy import categories, places
 from tests.makers import read
 
@@ -101,7 +101,7 @@ def test_agreement_equals_statsmodels_and_krippendorff(seed):
     rng = np.random.default_rng(seed)
     codes = np.array(list(places("adequacy")))
     said = np.clip(rng.integers(0, 7, 40)[:, None] + rng.integers(-1, 2, (40, 3)), 0, 6)
-    table = agreement.overall(long(codes[said], "adequacy"), resamples=0)
+    table = labels.overall(long(codes[said], "adequacy"), resamples=0)
     found = table.set_index(["coefficient", "order"])["estimate"]
     assert found["Fleiss' kappa", ""] == pytest.approx(fleiss_kappa(aggregate_raters(said)[0]))
     assert found["nominal alpha", ""] == pytest.approx(krippendorff.alpha(said.T, level_of_measurement="nominal"))
@@ -114,14 +114,14 @@ def test_agreement_equals_statsmodels_and_krippendorff(seed):
 def test_agreement_on_criticality_survives_groups_with_one_answer():
     codes = np.array([["S", "S", "A"], ["A", "A", "B"], ["B", "S", "S"]])
     other = np.array([["C", "S", "F"], ["O", "C", "F"], ["B", "B", "B"]])
-    labels = pd.concat([long(codes, "adequacy"), long(other, "adequacy").assign(src_lang="fin")])
-    table = agreement.on_criticality(labels, by="src_lang", resamples=20)
+    given_labels = pd.concat([long(codes, "adequacy"), long(other, "adequacy").assign(src_lang="fin")])
+    table = labels.on_criticality(given_labels, by="src_lang", resamples=20)
     found = table.set_index(["group", "coefficient"])["estimate"]
     assert np.isnan(found["deu", "Fleiss' kappa"])
     # three items of three: agreeing pairs 1, 3 and 3 of 3
     assert found["fin", "percent agreement"] == pytest.approx((1 / 3 + 1 + 1) / 3)
-    with pytest.raises(DataError, match="no column label"):
-        agreement.overall(labels.drop(columns="label"))
+    with pytest.raises(DataError, match="two annotators"):
+        labels.overall(given_labels[given_labels["annotator"] == "A"])
 
 
 def test_every_bleu_and_chrf_of_table_1_comes_out_with_attention_to_case(printed):

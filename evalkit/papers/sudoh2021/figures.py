@@ -195,7 +195,7 @@ def contrast_forest(table: pd.DataFrame, *, by: str) -> Figure:
 def between_annotators(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw which labels two annotators give the same translations, a heat map per pair.
 
-    tables: pair -> the result of ``agreement.confusion_between``.
+    tables: pair -> the result of ``labels.confusion_between``.
     """
     figure, grid = plt.subplots(1, len(tables), figsize=(3.0 * len(tables) + 1.0, 3.6), squeeze=False)
     worst = []

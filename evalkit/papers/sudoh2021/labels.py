@@ -1,16 +1,18 @@
-"""Labels beside the translations that they are about: how often each is given, and which assessments go with it."""
+"""Labels beside the translations that they are about: how often each is given, which direct assessments go with it,
+and how far annotators agree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.papers.sudoh2021.taxonomy import KEY, categories, named
-from evalkit.stats import inference
+from evalkit.papers.sudoh2021.taxonomy import KEY, ORDERS, TABLES, categories, named, places, taxonomy
+from evalkit.stats import agreement, inference
 
 #: What the paper says of adequacy (its section 4.3.2), as contrasts: the first label's mean less the second's.
 FINDING = (
@@ -26,6 +28,10 @@ MODELS = {
     "same test set": "the test set and its language pair",
     "same sentence": "the sentence (the reference that both are compared with)",
 }
+_PAIR_MEASURES = {"kappa": ("cohen_kappa", "none"), "concordance": ("percent_agreement", "none")}
+#: Coefficients of agreement as pages call them.
+_ESTIMATE = ["coefficient", "estimate", "low", "high"]
+_NAMES = {"fleiss_kappa": "Fleiss' kappa", "percent_agreement": "percent agreement"}
 
 
 def joined(labels: pd.DataFrame, translations: pd.DataFrame) -> pd.DataFrame:
@@ -33,26 +39,19 @@ def joined(labels: pd.DataFrame, translations: pd.DataFrame) -> pd.DataFrame:
 
     labels: ratings with dimension and label (codes). translations: rows of ``sudoh-translations``. Returns one row per
     label: KEY, dimension, annotator, label (category), hypothesis, reference, z, split.
-    Raises DataError where a file of labels has more or fewer lines than its test set has translations, with the line.
+    Raises DataError where somebody labelled more or fewer lines of a test set than it has translations.
     """
     texts = translations[[*KEY, "hypothesis", "reference", "z", "split"]]
-    frame = named(labels)[[*KEY, "dimension", "annotator", "label"]]
-    merged = frame.merge(texts, on=KEY, how="left", validate="many_to_one")
-    alone = merged["reference"].isna()
-    if alone.any():
-        row = merged[alone].iloc[0]
+    merged = named(labels)[[*KEY, "dimension", "annotator", "label"]].merge(texts, on=KEY, how="left")
+    given = merged.groupby([*KEY[:3], "dimension", "annotator"])["reference"].agg(labels="size", known="count")
+    given = given.reset_index().merge(translations.groupby(KEY[:3]).size().rename("lines").reset_index(), how="left")
+    wrong = given[given[["labels", "known"]].ne(given["lines"], axis=0).any(axis=1)]
+    if len(wrong):
+        row = wrong.iloc[0]
         raise DataError(
-            f"{row['doc']}, {row['src_lang']}-{row['tgt_lang']}, {row['dimension']} of {row['annotator']}, line "
-            f"{row['segment']}: no translation stands on this line. Give as many labels as there are translations."
+            f"{row['doc']}, {row['src_lang']}-{row['tgt_lang']}, {row['dimension']} of {row['annotator']}: "
+            f"{row['labels']} labels for {row['lines']:.0f} translations. Give one label a line, and as many lines."
         )
-    sizes = translations.groupby(KEY[:3]).size()
-    for where, count in merged.groupby([*KEY[:3], "dimension", "annotator"]).size().items():
-        if count < sizes[where[:3]]:
-            doc, pair = where[2], f"{where[0]}-{where[1]}"
-            raise DataError(
-                f"{doc}, {pair}, {where[3]} of {where[4]}: {count} labels for {sizes[where[:3]]} translations; line "
-                f"{count + 1} is not labelled. Give as many labels as there are translations."
-            )
     return merged
 
 
@@ -73,15 +72,15 @@ def alignment(labelled: pd.DataFrame) -> pd.DataFrame:
     labelled: as ``joined`` makes it. Labels count as places in the order of print, averaged over annotators. Returns
     src_lang, tgt_lang, doc, correlation (Spearman), shifted (labels moved by one row: near 0 where rows fit), n.
     """
-    place = {name: number for number, name in enumerate(categories("adequacy"), 1)}
-    part = labelled[labelled["dimension"] == "adequacy"].assign(place=lambda f: f["label"].map(place).astype(float))
+    place = {name: float(number) for number, name in enumerate(categories("adequacy"), 1)}
+    part = labelled[labelled["dimension"] == "adequacy"].assign(place=lambda rows: rows["label"].map(place))
     means = part.groupby(KEY, sort=False)[["place", "z"]].mean().reset_index()
-    means = means.iloc[means["segment"].astype(int).argsort(kind="stable")]
+    means = means.sort_values("segment", key=lambda lines: lines.astype(int), kind="stable")
     rows = []
     for keys, some in means.groupby(KEY[:3]):
-        label, z = some["place"].to_numpy(), some["z"].to_numpy()
-        found = (stats.spearmanr(label, z).statistic, stats.spearmanr(np.roll(label, 1), z).statistic)
-        rows.append((*keys, *map(float, found), len(some)))
+        moved = np.roll(some["place"], 1)
+        found = (stats.spearmanr(label, some["z"]).statistic for label in (some["place"], moved))
+        rows.append((*keys, *found, len(some)))
     return pd.DataFrame(rows, columns=[*KEY[:3], "correlation", "shifted", "n"])
 
 
@@ -120,21 +119,17 @@ def da_by_label(labelled: pd.DataFrame) -> pd.DataFrame:
     paper's Tables 6 and 7 demand. low, high: 95 % interval of the mean, robust to sentences that recur
     (see ``contrasts``).
     """
-    tables = []
+    tables = {}
     for (dimension, annotator), part in labelled.groupby(["dimension", "annotator"], sort=False):
-        names = categories(dimension)
-        found = part.groupby("label")["z"].agg(mean="mean", sd=lambda z: z.std(ddof=0), n="size").reindex(names)
-        _, cov, given, sentences = _fit(part, names, None)
-        half = pd.Series(np.nan, index=names)
-        half[given] = np.sqrt(np.diag(cov)) * stats.t.ppf(0.975, np.maximum(sentences - 1, 1))
-        half = half.where(found["n"] > 1)
-        found = found.assign(low=found["mean"] - half, high=found["mean"] + half, of=len(part), rows=standing(part))
-        found["n"] = found["n"].fillna(0).astype(int)
-        found.insert(0, "dimension", dimension)
-        found.insert(1, "annotator", annotator)
-        tables.append(found.reset_index(names="label"))
-    columns = ["dimension", "annotator", "label", "mean", "sd", "n", "of", "low", "high", "rows"]
-    return pd.concat(tables, ignore_index=True)[columns]
+        table = part.groupby("label")["z"].agg(mean="mean", sd=lambda z: z.std(ddof=0), n="size")
+        table = table.reindex(categories(dimension))
+        _, cov, sentences = _fit(part, categories(dimension))
+        half = np.sqrt(np.diag(cov)) * stats.t.ppf(0.975, np.maximum(sentences - 1, 1))
+        half = pd.Series(half, index=cov.index).reindex(table.index).where(table["n"] > 1)
+        table = table.assign(low=table["mean"] - half, high=table["mean"] + half, of=len(part), rows=standing(part))
+        tables[dimension, annotator] = table.assign(n=table["n"].fillna(0).astype(int))
+    found = pd.concat(tables, names=["dimension", "annotator"]).reset_index()
+    return found[["dimension", "annotator", "label", "mean", "sd", "n", "of", "low", "high", "rows"]]
 
 
 def contrasts(
@@ -165,13 +160,71 @@ def contrasts(
     rows = []
     for keys, some in part.groupby([*by, "annotator"], sort=False):
         for model in models:
-            rows += [(*keys[:-1], model, keys[-1], *row) for row in _contrasted(some, pairs, model, dimension)]
-    columns = [*by, "model", "annotator", "label", "against", "difference", "low", "high", "t", "df", "p"]
-    found = pd.DataFrame(rows, columns=[*columns, "d", "superior", "n", "n_against"])
-    found.insert(len(columns), "p_holm", np.nan)
+            here = dict(zip([*by, "annotator"], keys)) | {"model": model}
+            rows += [here | row for row in _contrasted(some, pairs, model, dimension)]
+    columns = [*by, "model", "annotator", "label", "against", "difference", "low", "high", "t", "df", "p", "p_holm"]
+    found = pd.DataFrame(rows).reindex(columns=[*columns, "d", "superior", "n", "n_against"])
     for _, some in found.groupby("model"):
         found.loc[some.index, "p_holm"] = inference.adjust(some["p"], method="holm")
     return found
+
+
+def _contrasted(part: pd.DataFrame, pairs: Sequence[tuple[str, str]], model: str, dimension: str) -> Iterator[dict]:
+    """Compute the contrasts of one annotator under one model; without values where the rows cannot tell."""
+    groups = {"all rows": None, "same test set": KEY[:3], "same sentence": ["reference"]}[model]
+    beta, cov, sentences = _fit(part, categories(dimension), groups)
+    for label, against in pairs:
+        one, other = (part.loc[part["label"] == name, "z"].to_numpy() for name in (label, against))
+        row = {"label": label, "against": against, "n": len(one), "n_against": len(other)}
+        if min(len(one), len(other)) > 1:
+            difference = beta[label] - beta[against]
+            error = np.sqrt(max(cov.at[label, label] + cov.at[against, against] - 2 * cov.at[label, against], 0))
+            df = float(min(sentences[label], sentences[against]) - 1)
+            if error > 0 and df > 0:
+                row |= _tested(difference, error, df) | _effects(difference, one, other)
+        yield row
+
+
+def _tested(difference: float, error: float, df: float) -> dict[str, float]:
+    """Test a difference by t, and give its interval."""
+    half, t = stats.t.ppf(0.975, df) * error, difference / error
+    ends = {"difference": difference, "low": difference - half, "high": difference + half}
+    return ends | {"t": t, "df": df, "p": float(2 * stats.t.sf(abs(t), df))}
+
+
+def _effects(difference: float, one: np.ndarray, other: np.ndarray) -> dict[str, float]:
+    """Return d, a difference over the pooled sd, and how often a value of one lies above one of the other."""
+    squares = (len(one) - 1) * one.var(ddof=1) + (len(other) - 1) * other.var(ddof=1)
+    pooled = np.sqrt(squares / (len(one) + len(other) - 2))
+    above = stats.mannwhitneyu(one, other, method="asymptotic").statistic / (len(one) * len(other))
+    return {"d": difference / pooled if pooled > 0 else np.nan, "superior": float(above)}
+
+
+def _fit(
+    part: pd.DataFrame, names: Sequence[str], groups: list[str] | None = None
+) -> tuple[pd.Series, pd.DataFrame, pd.Series]:
+    """Regress z on labels by statsmodels, with effects of groups taken out if asked; errors clustered by sentence.
+
+    Returns coefficients, their covariance, and the number of sentences behind each label that occurs (with groups taken
+    out: those whose group also holds another label, for others say nothing).
+    """
+    import statsmodels.api as sm
+
+    given = [name for name in names if part["label"].eq(name).any()]
+    table = pd.get_dummies(part["label"])[given].astype(float).assign(z=part["z"].astype(float))
+    telling = part
+    if groups is not None:
+        keys = [part[name] for name in groups]
+        table = table - table.groupby(keys).transform("mean")  # the labels' columns then sum to 0: one is redundant
+        telling = part[part.groupby(groups)["label"].transform("nunique") > 1]
+    used = given if groups is None else given[:-1]
+    sentence = pd.factorize(part["reference"])[0]
+    clustered = {"groups": sentence, "use_correction": False}
+    fitted = sm.OLS(table["z"], table[used]).fit(cov_type="cluster", cov_kwds=clustered)
+    count = sentence.max() + 1
+    cov = fitted.cov_params().reindex(index=given, columns=given, fill_value=0.0) * count / max(count - 1, 1)
+    sentences = telling.groupby("label")["reference"].nunique().reindex(given, fill_value=0)
+    return fitted.params.reindex(given, fill_value=0.0), cov, sentences
 
 
 def finding(contrasted: pd.DataFrame) -> pd.DataFrame:
@@ -196,80 +249,145 @@ def finding(contrasted: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def superiority(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the chance that a value of one sample lies above one of the other, ties counting half.
+def overall(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7) -> pd.DataFrame:
+    """Estimate Fleiss' kappa and Krippendorff's alpha of each dimension, with bootstrap intervals over translations.
 
-    Source: Mann & Whitney 1947; Vargha & Delaney 2000.
-
-    >>> superiority([1, 2], [0, 2])
-    0.625
+    labels: one row per label given, with the columns of ``KEY``, dimension, annotator and label (a code). Only
+    translations that every annotator of the table labelled count. Alpha is nominal, then ordinal under each order of
+    the labels (once, where the orders are the same).
+    Returns dimension, annotators ("A-B-C"), coefficient, order (empty for coefficients without one), estimate, low,
+    high, n.  Caveat: translations of one sentence by several systems are taken as independent, so intervals are narrow.
     """
-    return float(stats.mannwhitneyu(one, other, method="asymptotic").statistic / (len(one) * len(other)))
-
-
-def _contrasted(part: pd.DataFrame, pairs: Sequence[tuple[str, str]], model: str, dimension: str) -> list[tuple]:
-    """Compute the contrasts of one annotator under one model."""
-    names = categories(dimension)
-    within = {
-        "all rows": None,
-        "same test set": part.groupby(KEY[:3]).ngroup().to_numpy(),
-        "same sentence": pd.factorize(part["reference"])[0],
-    }[model]
-    beta, cov, given, sentences = _fit(part, names, within)
-    place = {name: i for i, name in enumerate(given)}
     rows = []
-    for label, against in pairs:
-        one, other = (part.loc[part["label"] == name, "z"].to_numpy() for name in (label, against))
-        n, n_against = len(one), len(other)
-        if min(n, n_against) < 2:
-            rows.append((label, against, *[np.nan] * 8, n, n_against))
-            continue
-        weights = np.zeros(len(given))
-        weights[[place[label], place[against]]] = 1, -1
-        difference, variance = float(weights @ beta), float(weights @ cov @ weights)
-        df = min(sentences[place[label]], sentences[place[against]]) - 1
-        if not (variance > 0 and df > 0 and np.isfinite(difference)):
-            rows.append((label, against, *[np.nan] * 8, n, n_against))
-            continue
-        se = np.sqrt(variance)
-        half, t = stats.t.ppf(0.975, df) * se, difference / se
-        pooled = np.sqrt(((n - 1) * one.var(ddof=1) + (n_against - 1) * other.var(ddof=1)) / (n + n_against - 2))
-        d = difference / pooled if pooled > 0 else np.nan
-        found = difference, difference - half, difference + half, t, float(df), float(2 * stats.t.sf(abs(t), df))
-        rows.append((label, against, *found, d, superiority(one, other), n, n_against))
-    return rows
+    for dimension, table in _whole(labels):
+        measures = {"Fleiss' kappa": ("fleiss_kappa", "none"), "nominal alpha": ("krippendorff_alpha", "nominal")}
+        tried = [("", name, places(dimension), measure) for name, measure in measures.items()]
+        orders = ORDERS if places(dimension, order="print") != places(dimension) else ["print"]
+        for order in orders:
+            measure = ("krippendorff_alpha", "ordinal")
+            tried.append((order, "ordinal alpha", places(dimension, order=order), measure))
+        for order, name, place, measure in tried:
+            placed = table.apply(lambda column, place=place: column.map(place))
+            found = agreement.coefficients(placed, measures=[measure], resamples=resamples, seed=seed)
+            rows.append(_arranged(found.assign(coefficient=name, order=order), dimension, table))
+    return pd.concat(rows, ignore_index=True)
 
 
-def _fit(
-    part: pd.DataFrame, names: Sequence[str], within: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, list[str], np.ndarray]:
-    """Regress z on labels, with effects of groups taken out if asked; errors clustered by sentence.
+def on_criticality(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, by: str | None = None) -> pd.DataFrame:
+    """Estimate agreement on one question of adequacy: is there a critical content error or not?
 
-    Returns coefficients, their covariance, the labels that occur, and the number of sentences behind each label
-    (with groups taken out: those whose group also holds another label, for others say nothing).
+    Arguments as in ``overall``. by: a column such as src_lang, for an estimate per group (``group``; all together is
+    "all"). Columns as in ``overall`` with group, and share, the mean share of labels that say critical. Where only one
+    answer occurs, the estimate is missing.
     """
-    given = [name for name in names if part["label"].eq(name).any()]
-    x = (part["label"].to_numpy()[:, None] == np.array(given, dtype=object)).astype(float)
-    z = part["z"].to_numpy(float)
-    sentence = pd.factorize(part["reference"])[0]
-    telling = np.ones(len(z), bool)
-    if within is not None:
-        size = np.bincount(within)
-        share = _sums(x, within) / size[:, None]
-        x = x - share[within]
-        z = z - (np.bincount(within, weights=z) / size)[within]
-        telling = share.max(axis=1)[within] < 1
-    inverse = np.linalg.pinv(x.T @ x, hermitian=True)
-    beta = inverse @ (x.T @ z)
-    scores = _sums(x * (z - x @ beta)[:, None], sentence)
-    groups = len(scores)
-    cov = inverse @ (scores.T @ scores) @ inverse * (groups / max(groups - 1, 1))
-    marked = [part["label"].eq(name).to_numpy() & telling for name in given]
-    return beta, cov, given, np.array([len(np.unique(sentence[rows])) for rows in marked])
+    only = labels[labels["dimension"] == "adequacy"]
+    groups = {"all": only} | ({str(name): part for name, part in only.groupby(by)} if by else {})
+    codes, rows = set(taxonomy("adequacy").query("critical")["code"]), []
+    for group, part in groups.items():
+        for dimension, table in _whole(part):
+            said = table.isin(codes).astype(float)
+            share = float(said.to_numpy().mean())
+            if 0 < share < 1:
+                measures = [(name, "none") for name in _NAMES]
+                found = agreement.coefficients(said, measures=measures, resamples=resamples, seed=seed)
+            else:
+                found = pd.DataFrame(
+                    {"coefficient": ["fleiss_kappa"], "estimate": np.nan, "low": np.nan, "high": np.nan}
+                )
+            found = found.assign(order="", coefficient=found["coefficient"].map(_NAMES))
+            rows.append(_arranged(found, dimension, table).assign(share=share))
+            rows[-1].insert(0, "group", group)
+    return pd.concat(rows, ignore_index=True)
 
 
-def _sums(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Sum the rows of each group."""
-    total = np.zeros((groups.max() + 1, values.shape[1]))
-    np.add.at(total, groups, values)
-    return total
+def by_label(labels: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
+    """Estimate Fleiss' kappa of each label against all others: dimension, label, estimate, low, high, share, n.
+
+    Arguments as in ``overall``; labels by category.
+    """
+    rows = []
+    for dimension, table in _whole(labels):
+        measures = [("fleiss_kappa", "none")]
+        found = agreement.per_category(table, measures=measures, resamples=resamples, seed=seed)
+        found = found.set_index("category").reindex(places(dimension, order="print")).dropna(subset="share")
+        found = found.assign(label=taxonomy(dimension).set_index("code")["category"], dimension=dimension, n=len(table))
+        rows.append(found[["dimension", "label", "estimate", "low", "high", "share", "n"]])
+    return pd.concat(rows, ignore_index=True)
+
+
+def pairwise(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, shared: bool = False) -> pd.DataFrame:
+    """Measure the agreement of every two annotators, with bootstrap intervals over translations.
+
+    labels: ratings with dimension and label (codes). shared: only translations that all annotators of a dimension
+    labelled, so that pairs can be compared with each other.
+    Returns dimension, pair (``A-B``), kappa, kappa_low, kappa_high, concordance (share of equal labels),
+    concordance_low, concordance_high, n, rows. Two annotators who labelled nothing in common have no row.
+    Source: Cohen 1960.  Caveat: kappa treats all differences alike.
+    """
+    rows = []
+    for dimension in labels["dimension"].unique():
+        table = _by_annotator(labels, dimension)
+        table = table.dropna() if shared else table
+        for a, b in itertools.combinations(table.columns, 2):
+            both = table[[a, b]].dropna()
+            if both.empty:
+                continue
+            row = {"dimension": dimension, "pair": f"{a}-{b}"}
+            found = agreement.pairwise(
+                both,
+                measures=list(_PAIR_MEASURES.values()),
+                categories=categories(dimension),
+                resamples=resamples,
+                seed=seed,
+            )
+            for name, part in zip(_PAIR_MEASURES, found.to_dict("records"), strict=True):
+                row |= {name: part["estimate"], f"{name}_low": part["low"], f"{name}_high": part["high"]}
+            rows.append(row | {"n": len(both), "rows": standing(both.reset_index())})
+    if not rows:
+        raise DataError("No two annotators labelled the same translation. Load the labels of several annotators.")
+    return pd.DataFrame(rows)
+
+
+def confusion_between(labels: pd.DataFrame, *, pair: str, dimension: str = "adequacy") -> pd.DataFrame:
+    """Count which labels two annotators gave the same translations.
+
+    pair: ``A-B``. Returns dimension, pair, first (label of A), second (of B), count, share (of A's label that B called
+    so; missing where A never used it), first_annotator, second_annotator; all combinations of labels have a row, worst
+    labels first.
+    Raises DataError where the pair does not name two annotators.
+    """
+    table = _by_annotator(labels, dimension)
+    found = [(a, b) for a, b in itertools.permutations(table.columns, 2) if f"{a}-{b}" == pair]
+    if not found:
+        raise DataError(f"pair={pair!r} is not known. Annotators are {', '.join(table.columns)}: write A-B.")
+    first, second = found[0]
+    names = categories(dimension)
+    both = table[[first, second]].dropna()
+    counts = pd.crosstab(both[first], both[second]).reindex(index=names, columns=names, fill_value=0)
+    long = counts.rename_axis(index="first", columns="second").stack().rename("count").reset_index()
+    total = long.groupby("first", sort=False)["count"].transform("sum")
+    long["share"] = long["count"].div(total.where(total > 0))
+    long.insert(0, "dimension", dimension)
+    long.insert(1, "pair", pair)
+    return long.assign(first_annotator=first, second_annotator=second)
+
+
+def _whole(labels: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Go through the dimensions: name, and codes by translation and annotator without gaps."""
+    for dimension in [name for name in TABLES if labels["dimension"].eq(name).any()]:
+        wide = labels[labels["dimension"] == dimension].pivot(index=KEY, columns="annotator", values="label").dropna()
+        if wide.shape[1] < 2 or wide.empty:
+            raise DataError(f"{dimension}: no translation has labels by two annotators or more. Choose others.")
+        yield dimension, wide
+
+
+def _arranged(found: pd.DataFrame, dimension: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Arrange estimates in the columns of a result."""
+    named = found.assign(dimension=dimension, annotators="-".join(map(str, table.columns)), n=len(table))
+    return named[["dimension", "annotators", "coefficient", "order", "estimate", "low", "high", "n"]]
+
+
+def _by_annotator(labels: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Pivot one dimension to translations × annotators, with categories in the cells."""
+    part = named(labels[labels["dimension"] == dimension])
+    return part.pivot(index=KEY, columns="annotator", values="label")
