@@ -10,12 +10,12 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
-from evalkit import DataError, data
+from evalkit import DataError
 from evalkit.data import labels as files
 from evalkit.papers import claims
-from evalkit.papers.sudoh2021 import comparison, reduction, taxonomy
 from evalkit.papers.sudoh2021 import figures as draw
 from evalkit.papers.sudoh2021 import labels as assessed
+from evalkit.papers.sudoh2021 import printed, taxonomy
 
 SUDOH = "004"
 
@@ -226,30 +226,23 @@ def test_confusion_counts_and_shares_by_row():
 # Print
 
 
-def test_what_rests_on_fewer_rows_is_not_compared_with_print():
-    printed = data.published("sudoh2021_table5").query("label == 'Good' and annotator in ['A', 'C']")
-    computed = pd.DataFrame({"label": "Good", "annotator": ["A", "C"], "share": [0.2329, 0.2554], "n": [9280, 5360]})
-    computed = comparison.whole_only(computed.assign(rows="newstest2015"), ["share"], complete=9280)
-    options = {"on": ["label", "annotator"], "values": {"share": "share"}, "basis": "recomputed from data"}
-    found = claims.compare_with_print(printed, computed, item="Table 5", **options)
-    assert found["computed"].tolist() == [0.2329, None]
-    assert found["lacking"].tolist() == ["", reduction.UNRELEASED]
-    assert found["note"].tolist() == ["", "On newstest2015: 0.255."]
-
-
-def test_a_reason_to_differ_stands_only_where_a_number_differs():
-    """A match under the note of its table's misprints would read as doubtful."""
-    rows = pd.DataFrame({"cell": ["a", "b", "c", "d"], "printed": "0.10", "computed": [0.101, 0.2, 0.2, None]})
-    rows["note"] = ["", "", "By the median.", "Never released."]
-    found = comparison.explained(rows, {"": "Off.", "b": "A slip."})
-    assert found["note"].tolist() == ["", "A slip.", "By the median. Off.", "Never released."]
+def test_what_rests_on_fewer_rows_is_not_compared_with_print_and_reasons_stand_where_numbers_differ():
+    table = pd.DataFrame({"label": "Good", "annotator": ["A", "C"], "share": [0.2329, 0.2554], "n": [9280, 5360]})
+    table = pd.concat([table, table[:1].assign(label="Excellent", share=0.5)]).assign(
+        dimension="adequacy", rows="WMT15"
+    )
+    found = claims.compare("sudoh2021", {"shares": printed.whole(table, ["share"], 9280)}, items="Table 5")
+    found = found.set_index("cell").loc[["Good, A", "Good, C", "Excellent, A"]]
+    assert found["computed"].tolist() == [0.2329, None, 0.5]
+    assert found["lacking"].tolist() == ["", "annotator C's WMT17 labels never released", ""]
+    assert found["note"].tolist()[:2] == ["", "On WMT15: 0.255."]
+    assert "differ in a few rows" in found.at["Excellent, A", "note"]
 
 
 def test_one_row_of_the_release_explains_what_is_off_about_excellent(real):
     labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
     labelled = assessed.joined(labels, real("sudoh-translations"))
-    printed = comparison.tables()
-    found = comparison.unprinted_rows(labelled, printed)
+    found = printed.unprinted_rows(labelled, printed.tables())
     assert found[["src_lang", "doc", "segment", "mends"]].to_numpy().tolist() == [["zho", "newstest2017", "177", 4]]
 
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from evalkit import DataError, data, show
-from evalkit.papers.sudoh2021 import audit, challenge, claimed, labels
+from evalkit.papers import claims
+from evalkit.papers.sudoh2021 import audit, labels
+from evalkit.papers.sudoh2021 import printed as print_of
 from evalkit.papers.sudoh2021.taxonomy import categories, places
 from tests.makers import read
 
@@ -124,16 +126,16 @@ def test_agreement_on_criticality_survives_groups_with_one_answer():
         labels.overall(given_labels[given_labels["annotator"] == "A"])
 
 
-def test_every_bleu_and_chrf_of_table_1_comes_out_with_attention_to_case(printed):
-    rows = challenge.compare_with_print(printed[1])
-    told = [show.verdict(row.printed, row.computed) for row in rows.itertuples()]
-    assert told.count("match") == 20
-    assert told.count("not reproducible") == 20
-    assert rows["note"].where(rows["computed"].isna(), "ok").ne("").all()
+def test_every_bleu_and_chrf_of_table_1_comes_out_with_attention_to_case():
+    found = claims.compare("sudoh2021", {"table1": print_of.under_readings(print_of.tables()[1])}, items="Table 1")
+    judged = [show.verdict(row.printed, row.computed) for row in found.itertuples()]
+    assert judged.count("match") == judged.count("not reproducible") == 20
+    assert found["note"].where(found["computed"].isna(), "ok").ne("").all()
+    assert "case.lc" in found.set_index("cell").at["hyp9, bleu", "note"]
 
 
 def test_without_strikethrough_or_with_lower_case_other_cells_part_from_print(printed):
-    found = challenge.readings(printed[1])
+    found = print_of.readings(printed[1])
     assert found["matches"].tolist() == [20, 18, 16]
     assert found["cells"].tolist() == [20] * 3
 
@@ -146,37 +148,16 @@ def test_a_metric_is_preferred_only_where_the_harmless_text_scores_higher():
         3 r c no q 0.7
         4 r d yes p 0.6
         5 r e no q 0.1""")
-    assert challenge.preferred(table, metrics=["mine"])["preferred"].tolist() == ["tie", "no", "yes"]
+    assert print_of.preferred(table, metrics=["mine"])["preferred"].tolist() == ["tie", "no", "yes"]
     with pytest.raises(DataError, match="no scores 'bleu'"):
-        challenge.preferred(table)
-
-
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ("1,a,b,perhaps,x", "line 2: harmless is 'perhaps'"),
-        ("1,a,b,yes,x\n2,a,,no,x", "line 3: hypothesis is empty"),
-        ("1,a,b,yes,x\n1,a,c,no,x", "line 3: id '1'"),
-        ("1,a,b,yes,x", "harmless and a harmful"),
-        ("", "0 rows"),
-    ],
-)
-def test_challenge_sets_that_are_not_whole_are_refused(tmp_path, rows, words):
-    (tmp_path / "mine.csv").write_text(f"id,reference,hypothesis,harmless,phenomenon\n{rows}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=words):
-        challenge.read(tmp_path / "mine.csv")
-
-
-def test_a_set_of_ones_own_is_read_and_scored(tmp_path, printed):
-    path = tmp_path / "mine.csv"
-    challenge.of_table1(printed[1]).to_csv(path, index=False)
-    pd.testing.assert_frame_equal(challenge.read(path), challenge.of_table1(printed[1]), check_dtype=False)
-    assert challenge.scored(challenge.read(path))["bleu"].between(0, 1).all()
+        print_of.preferred(table)
+    with pytest.raises(DataError, match="needs a harmless"):
+        print_of.preferred(table[table["harmless"] == "no"], metrics=["mine"])
 
 
 def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(printed):
     """Table 11, its rows as printed: 1,659 errors, of which 1,464 lie beside the diagonal."""
-    made = claimed.print_tables(printed)
+    made = print_of.print_tables(printed)
     cells = [int(text.replace(",", "")) for text in printed[11]["count"]]
     square = [cells[5 * row : 5 * row + 5] for row in range(5)]
     beside = sum(square[i][j] for i in range(5) for j in range(5) if abs(i - j) == 1)
@@ -185,9 +166,8 @@ def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(printed):
     assert fluency[["adjacent", "correct", "total", "distant"]].tolist() == ["most", 2267, 3926, 8 + 22 + 4 + 2 + 0 + 2]
     spoilt = printed[11].copy()
     spoilt.loc[4, "count"] = "5000"  # Incomprehensible taken for Excellent
-    assert claimed.print_tables(printed | {11: spoilt})["matrices"]["adjacent"].iloc[0] == "not most"
+    assert print_of.print_tables(printed | {11: spoilt})["matrices"]["adjacent"].iloc[0] == "not most"
     lowest = made["lowest"].set_index("metric")
     scores = printed[1].set_index("id").loc[[f"hyp{n}" for n in range(1, 8)], "bleurt"].astype(float)
     assert lowest.at["bleurt", "one"] == scores.idxmin() == "hyp4"
     assert made["around"]["percent"].item() == 60
-    assert claimed._tens(pd.Series([0.50, 0.62])) == "50 and 60"

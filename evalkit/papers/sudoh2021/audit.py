@@ -9,7 +9,8 @@ import pandas as pd
 
 from evalkit.papers import claims
 from evalkit.papers.claims import pivot
-from evalkit.papers.sudoh2021 import challenge, classification
+from evalkit.papers.sudoh2021 import classification
+from evalkit.papers.sudoh2021.printed import DISTANT, score_table1
 from evalkit.papers.sudoh2021.taxonomy import TABLES, categories
 from evalkit.stats.verdicts import half, reachable
 
@@ -20,15 +21,7 @@ _SLACK = 1e-9
 #: Sizes of the splits, and what the prose counts in the confusion matrices (sections 5.1.1 and 5.2).
 SIZES = {"train": 4824, "dev": 536, "test": 3920}
 CORRECT = {"fluency": (2267, "0.578"), "adequacy": (2351, "0.600")}
-#: The distant errors that section 5.2 lists, true -> predicted, and how many it counts.
-DISTANT = (
-    ("Incomprehensible", "Good"),
-    ("Incomprehensible", "Fair"),
-    ("Poor", "Excellent"),
-    ("Good", "Incomprehensible"),
-    ("Excellent", "Incomprehensible"),
-    ("Excellent", "Poor"),
-)
+#: How many distant errors section 5.2 counts.
 DISTANT_PRINTED = 17, "0.43%"
 #: Of the hypotheses predicted Excellent in adequacy, how many section 5.2 calls Excellent or Good.
 GOOD_PRINTED = 144, 154, "93.5%"
@@ -247,7 +240,7 @@ def _higher_standard(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:
 
 def _case(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:
     """Compare the fingerprint of Table 1's BLEU, which ignores case, with scores that only attention to case gives."""
-    ignoring, heeding = (challenge.rescored(tables[1], lowercase=lower)["bleu"] for lower in (True, False))
+    ignoring, heeding = (score_table1(tables[1], lowercase=lower).set_index("id")["bleu"] for lower in (True, False))
     for cell in tables[1].itertuples():
         without, with_case = ignoring[cell.id], heeding[cell.id]
         if not reachable(cell.bleu, without, without) and reachable(cell.bleu, with_case, with_case):

@@ -22,8 +22,6 @@ RULES = (
     *("majority-else-A", "majority-else-B", "majority-else-C", "A", "B", "C"),
 )
 SPLITS = ("train", "dev", "test")
-#: What keeps a number that rests on annotator C's labels of the test set from being recomputed.
-UNRELEASED = "annotator C's WMT17 labels never released"
 
 
 @dataclass(frozen=True)
@@ -278,22 +276,21 @@ def accuracy_bounds(predictions: pd.DataFrame, one: Release) -> dict[str, float]
 
 
 def counts(one: Release) -> pd.DataFrame:
-    """Count the labels that the median gives in each split: label, split, count, note, absent, lacking.
+    """Count the labels that the median gives in each split: dimension, label, split, count, stated, least, most.
 
-    Where third labels were not released there is no count, and ``absent`` says between which counts the median must lie
-    for the agreed labels to be the worst of three.
+    stated: the count by the rule that the paper states. Where third labels were not released there is no count, and it
+    must lie from least to most for the agreed labels to be the worst of three.
     """
     found, stated, rows = one.by("median"), one.by("majority-else-worst")[:, 0], []
     for split, here in one.parts():
         three = one.wide.complete[here].all()
         for place, label in enumerate(categories(one.wide.dimension, order="severity")):
             given, possible = found[here] == place, one.thirds[here]
-            may, must = int((given & possible).any(axis=1).sum()), int((given | ~possible).all(axis=1).sum())
-            note = f"By the median of three; the stated rule gives {(stated[here] == place).sum():,}."
-            absent = f"Annotator C's labels were not released. The median gives between {must:,} and {may:,}."
-            rows.append((label, split, may, note, "", "") if three else (label, split, None, "", absent, UNRELEASED))
-    columns = ["label", "split", "count", "note", "absent", "lacking"]
-    return pd.DataFrame(rows, columns=columns).astype({"count": "Int64"})
+            most, least = int((given & possible).any(axis=1).sum()), int((given | ~possible).all(axis=1).sum())
+            by_stated = int((stated[here] == place).sum())
+            rows.append((one.wide.dimension, label, split, most if three else None, by_stated, least, most))
+    columns = ["dimension", "label", "split", "count", "stated", "least", "most"]
+    return pd.DataFrame(rows, columns=columns).astype({"count": object})
 
 
 def third_annotator(one: Release, printed: pd.DataFrame) -> pd.DataFrame:
