@@ -252,7 +252,7 @@ def test_campaigns_with_gaps_or_without_times_do_not_count(judged, parts):
 def offers():
     """Return prospects in which MQM is surest and ESAAI has most marks, ESA most of people's own."""
     rows = [("ESA", 0.4, 20, 20), ("ESAAI", 0.3, 80, 15), ("MQM", 0.2, 15, 15)]
-    rates = pd.DataFrame(rows, columns=["protocol", "se", "marks", "own"]).assign(pairs=0.5, cost=0.0)
+    rates = pd.DataFrame(rows, columns=["protocol", "se", "marks", "own"]).assign(pairs=0.5)
     hours = [10.0, 40.0]
     parts = [rates.assign(hours=one, marks=one * rates["marks"], own=one * rates["own"]) for one in hours]
     return pd.concat(parts, ignore_index=True)
@@ -286,7 +286,7 @@ def test_choice_takes_the_surest_and_experts_where_they_are():
 def test_prospects_grow_with_hours(judged, parts):
     means = effort.differences(judged, parts)
     marked = judged.loc[judged.index.repeat(judged["errors"])].assign(suggested=lambda rows: rows["system"] == "S0")
-    found = effort.prospects(parts, judged, marked, means, hours=[10, 40], pay=30)
+    found = effort.prospects(parts, judged, marked, means, hours=[10, 40])
     for _, rows in found.groupby("protocol"):
         assert rows["se"].iloc[0] == pytest.approx(2 * rows["se"].iloc[1])
         assert rows["pairs"].is_monotonic_increasing

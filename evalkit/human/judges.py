@@ -163,6 +163,7 @@ def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Alike) ->
         same = (labels[:, :, None] == labels[:, None, :]) & there[:, None, :]
         hits = labels == own
         return same.sum(axis=2) - there, hits.sum(axis=1, keepdims=True) - hits
+    assert not isinstance(alignment, str)
     given, own = people.to_numpy(object), judge.to_numpy(object)
     persons, judges = np.zeros(given.shape), np.zeros(given.shape)
     for item, one in zip(*np.nonzero(there), strict=True):
@@ -307,7 +308,7 @@ def every_set(
     translations that several of them judged, in language pairs where there are enough. Returns data (the name of the
     set) and the columns of ``trials``.
     """
-    sets = {name: (scored, own) for name, own in SETS.items()}
+    sets: dict[str, tuple[pd.DataFrame, tuple[str, ...]]] = {name: (scored, own) for name, own in SETS.items()}
     sets |= {name: (own, ("MQM",)) for name, own in _judged_by_several(rated).items()}
     parts = []
     for name, (table, own) in sets.items():

@@ -267,7 +267,7 @@ def coefficients(
         first = (draws == np.nan_to_num(draws, nan=-np.inf).max(axis=0)).mean(axis=1)
         for pair, one, leads in zip(pairs, drawn, first, strict=True):
             low, high = one.interval()
-            columns = {"protocol": pair[0], "again": pair[1], "coefficient": list(COEFFICIENTS)}
+            columns: dict[str, object] = {"protocol": pair[0], "again": pair[1], "coefficient": list(COEFFICIENTS)}
             columns |= {"estimate": one.estimate, "low": low, "high": high, "first": leads, "n": len(rows)}
             tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)

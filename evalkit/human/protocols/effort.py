@@ -431,21 +431,14 @@ def shares(parts: pd.DataFrame) -> pd.DataFrame:
 
 
 def prospects(
-    parts: pd.DataFrame,
-    judged: pd.DataFrame,
-    marked: pd.DataFrame,
-    means: pd.Series,
-    *,
-    hours: Sequence[float],
-    pay: float = 0.0,
+    parts: pd.DataFrame, judged: pd.DataFrame, marked: pd.DataFrame, means: pd.Series, *, hours: Sequence[float]
 ) -> pd.DataFrame:
     """Say what each protocol gives for so many hours of work.
 
-    parts: the result of ``components``. marked: the marks of errors. means: the result of ``differences``. pay: of an
-    hour.
+    parts: the result of ``components``. marked: the marks of errors. means: the result of ``differences``.
     Returns protocol, hours, se (geometric mean of its campaigns, in units of the systems' spread), pairs (share of the
     pairs of systems that are far enough apart to be found with 80 % power at 5 %), marks (of errors), own (those of
-    them that people drew themselves: the others were suggested and left standing), cost (hours times pay).
+    them that people drew themselves: the others were suggested and left standing).
     """
     errors = standard_errors(parts, hours=hours)
     errors = errors.assign(log=np.log(errors["se"]), protocol=errors["protocol"].map(FAMILIES))
@@ -455,7 +448,7 @@ def prospects(
     rates = marks_an_hour(judged, marked)
     for name in rates:
         table[name] = table["protocol"].map(rates[name]) * table["hours"]
-    return table.assign(cost=table["hours"] * pay)
+    return table
 
 
 def marks_an_hour(judged: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
@@ -478,7 +471,7 @@ def decide(offers: pd.DataFrame, relative: Mapping[str, pd.DataFrame], *, expert
     standard error, and name with it each that is not shown to need more hours (its 95 % interval holds 1). To diagnose,
     take a protocol that names kinds of error where there are experts, otherwise the most marks; name with it each whose
     people draw more marks themselves.
-    Returns aim, hours, people, take (protocols), what the first of these gives (pairs, marks, own and cost, see
+    Returns aim, hours, people, take (protocols), what the first of these gives (pairs, marks and own, see
     ``prospects``) and yours (the reader's own case), the reader's rows first.
     """
     aims = {"rank systems": lambda some: _to_rank(some, relative), "find their errors": _to_diagnose}
@@ -487,7 +480,7 @@ def decide(offers: pd.DataFrame, relative: Mapping[str, pd.DataFrame], *, expert
         some = offers[(offers["hours"] == hours) & (trained | ~offers["protocol"].isin(EXPERT))].set_index("protocol")
         take = aims[aim](some)
         row = {"aim": aim, "hours": hours, "people": "with experts" if trained else "without experts"}
-        row |= {"take": " or ".join(take), **some.loc[take[0], ["pairs", "marks", "own", "cost"]]}
+        row |= {"take": " or ".join(take), **some.loc[take[0], ["pairs", "marks", "own"]]}
         rows.append(row | {"yours": trained == experts and hours == offers["hours"].min()})
     return pd.DataFrame(rows).sort_values("yours", ascending=False, kind="stable", ignore_index=True)
 

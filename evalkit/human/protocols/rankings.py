@@ -156,7 +156,11 @@ def between(drawn: Drawn) -> pd.DataFrame:
     tau, order = kendall_b(x, y), sure_order(drawn)
     low, high = centred_interval(tau, kendall_b(drawn.draws[:, first], drawn.draws[:, second]))
     names, kinds = np.array(drawn.protocols, object), _kinds(drawn.protocols)
-    columns = {"a": names[first], "b": names[second], "kind": np.where(kinds[first] == kinds[second], "same", "other")}
+    columns: dict[str, object] = {
+        "a": names[first],
+        "b": names[second],
+        "kind": np.where(kinds[first] == kinds[second], "same", "other"),
+    }
     columns |= {"systems": len(drawn.systems), "pearson": pearson(x, y), "spearman": spearman(x, y)}
     columns |= {"kendall_b": tau, "low": low, "high": high, "same_order": count_pairs(x, y).accuracy_3way()}
     return pd.DataFrame(columns | {"opposed": (order[first] * order[second] < 0).sum(axis=1)})
