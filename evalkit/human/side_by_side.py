@@ -274,7 +274,7 @@ def headline(measures: pd.DataFrame) -> str:
     clear = "is" if again["low"] > 0 or again["high"] < 0 else "may be"
     verdict = f"This difference {clear} more than chance."
     if left:
-        verdict = f"No interval takes in how raters {' and '.join(left)} differ, so screen and raters stay mixed."
+        verdict = f"No interval takes in how those who judged {' and '.join(left)} differ."
     return (
         "Words that two translations share, marked in one, were marked in the other in "
         f"{again['side_by_side']:.0f} % of cases side by side, in {again['pointwise']:.0f} % one by one. {verdict}"
@@ -315,7 +315,8 @@ def scale(fits: pd.DataFrame) -> str:
     said = []
     for what, p in (("one scale of strengths", "p"), ("one rate of ties", "ties_p")):
         bad = join_names(fits.loc[fits[p] < 0.05, "data"]) or "none"
-        said.append(f"{fits[p].notna().sum()} of {len(fits)} tables can contradict {what}, and do at p < 0.05: {bad}.")
+        able = int(fits[p].notna().sum())
+        said.append(f"Of {len(fits)} tables, {able} could contradict {what}; at p < 0.05 these do: {bad}.")
     return " ".join(said)
 
 
