@@ -10,7 +10,7 @@ from scipy import stats
 from evalkit import campaign
 from evalkit.campaign.people import quality
 from evalkit.human import annotators
-from evalkit.papers import knowles2024
+from evalkit.papers import wmt
 from tests.makers import ratings
 
 
@@ -33,7 +33,7 @@ def test_a_score_that_zeros_do_not_explain_is_not_explained():
     judged = ratings(systems=systems, people=1).assign(score=60.0)
     official = pd.DataFrame({"system": systems, "raw": raw, "judgements": counts, "segments": counts})
     official = official.assign(src_lang="eng", tgt_lang="deu")
-    notes = knowles2024.official_scores(judged, official, scale="raw", paper="A task")["note"]
+    notes = wmt.compare_scores(judged, official, scale="raw", paper="A task")["note"]
     words = ["54.545, which is not", "the cause is not known", "counts 28"]
     assert [word for word, note in zip(words, notes) if word not in note] == []
     assert notes[3] == ""

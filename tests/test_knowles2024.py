@@ -11,7 +11,7 @@ import pytest
 from evalkit import ROOT, data
 from evalkit.human import annotators as people
 from evalkit.human import calibration_sets, normalization
-from evalkit.papers import knowles2024
+from evalkit.papers import knowles2024, wmt
 from evalkit.stats import verdicts
 from tests.makers import laid_out
 
@@ -106,7 +106,7 @@ def test_work_worth_a_set_of_100_is_as_sure_as_the_set_in_simulation():
 @pytest.mark.parametrize(("year", "scale", "equal"), [(21, "z", 80), (22, "z", 68), (21, "raw", 77), (22, "raw", 58)])
 def test_official_scores_are_rows_and_each_difference_has_its_reason(year, scale, equal, real):
     ratings, official = real(f"wmt{year}-mturk"), real(f"wmt{year}-mturk-ranking")
-    rows = knowles2024.official_scores(ratings, official, scale=scale, paper=f"WMT{year}, official ranking")
+    rows = wmt.compare_scores(ratings, official, scale=scale, paper=f"WMT{year}, official ranking")
     judged = pd.DataFrame(verdicts.judge(rows))
     assert len(judged) == len(official)
     assert (judged["verdict"] == "match").sum() == equal

@@ -1,8 +1,8 @@
-"""Knowles & Lo 2024 on WMT22: z-scores and official rankings recomputed, and tables behind claims of their prose."""
+"""Knowles & Lo 2024 on WMT22: published z-scores recomputed, and the tables behind the claims of their prose."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,6 @@ from evalkit import DataError
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators, context, normalization
 from evalkit.human.normalization import normalize
-from evalkit.papers import claims
-from evalkit.papers.wmt import DIGITS, compare_with_official, explain_missing, flat_annotators
 from evalkit.stats import agreement
 
 #: Scores above it are high ones.
@@ -160,13 +158,10 @@ def of_context(
     """
     tables: dict[str, pd.DataFrame] = {}
     for name, ratings in sets.items():
-        own = contrast[contrast["data"] == name]
-        tables |= {f"{name} contrast": own, f"{name} gap": context.gap(own)}
-        tables |= {f"{name} welch": welch[welch["data"] == name]}
-        degraded = ratings[ratings["item_type"] == "degraded"]
-        medians = degraded.groupby("annotator", as_index=False)["score"].median()
-        tables |= {f"{name} degraded": degraded}
-        tables |= {f"{name} degraded by annotator": medians.rename(columns={"score": "median"})}
+        own, degraded = contrast[contrast["data"] == name], ratings[ratings["item_type"] == "degraded"]
+        medians = degraded.groupby("annotator", as_index=False)["score"].median().rename(columns={"score": "median"})
+        tables |= {f"{name} contrast": own, f"{name} gap": context.gap(own), f"{name} degraded": degraded}
+        tables |= {f"{name} welch": welch[welch["data"] == name], f"{name} degraded by annotator": medians}
     return tables
 
 
@@ -175,100 +170,19 @@ def of_earlier_years(ratings: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFr
 
     ratings: wmt18-mturk, wmt19-mturk, wmt20-mturk, with the column ``context`` (sentence or document).
     """
-
-    def paired(kind: str, *names: str) -> pd.DataFrame | None:
-        """Pair the repeats shown with this kind of context in all of these data sets."""
-        if not set(names) <= set(ratings):
-            return None
-        parts = [context.pairs(ratings[name][ratings[name]["context"] == kind]) for name in names]
-        return pd.concat(parts, ignore_index=True)
-
     tables: dict[str, pd.DataFrame] = {}
-    alone = paired("sentence", "wmt18-mturk", "wmt19-mturk", "wmt20-mturk")
-    inside = paired("document", "wmt19-mturk", "wmt20-mturk")
-    if alone is not None:
+    if {"wmt18-mturk", "wmt19-mturk", "wmt20-mturk"} <= set(ratings):
+        alone = _paired(ratings, "sentence", ["wmt18-mturk", "wmt19-mturk", "wmt20-mturk"])
         tables["wmt18-20 repeats"] = context.repeats(alone)
-    if inside is not None:
+    if {"wmt19-mturk", "wmt20-mturk"} <= set(ratings):
+        inside = _paired(ratings, "document", ["wmt19-mturk", "wmt20-mturk"])
         tested = context.welch(inside)
         outcome = np.where(tested["p_less"] < 0.05, "significant", "not significant")
         tables |= {"wmt19-20 contrast": context.contrasts(inside), "wmt19-20 welch": tested.assign(outcome=outcome)}
     return tables
 
 
-def official_scores(
-    ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str, paper: str, workers: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Compare the official scores of one scale, raw or z, with recomputed ones: rows for ``show.compare``.
-
-    official: text digits as in the ranking files. paper: who published them. workers: the organisers' list of
-    annotators with their means and standard deviations, such as ``wmt22-mturk-annotators``. Where the files lack
-    judgements that the official counts include, the note says which, and what the score would be if those were 0 (see
-    ``explain_missing``). Language pairs of which no ratings are here have no computed value.
-    Returns ``claims.COLUMNS``; ``place`` is empty, because the rankings stand in data files.
-    """
-    held = compare_with_official(ratings, official, scale=scale)
-    why = _reasons(ratings, held, scale, {} if workers is None else _without_spread(workers))
-    printed = with_pair(official)
-    keys = list(zip(printed["pair"], printed["system"], strict=True))
-    values = held.set_index(["pair", "system"])["recomputed"].to_dict()
-    found = pd.DataFrame(
-        {
-            "paper": paper,
-            "item": printed["pair"] + f", {scale}",
-            "cell": printed["system"],
-            "printed": printed[scale],
-            "computed": pd.Series([values.get(key) for key in keys], index=printed.index, dtype=object),
-            "note": [why[key] if key in values else "Scores of this language pair are not here." for key in keys],
-            "basis": "official result",
-            "place": "",
-            "lacking": ["" if key in values else f"scores not here: {paper.split(',')[0]} {key[0]}" for key in keys],
-        }
-    )
-    return found[claims.COLUMNS].reset_index(drop=True)
-
-
-def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[str, str]) -> dict:
-    """Say of each pair and system what the official number counts beyond the ratings; "" where it equals ours."""
-    short = {
-        (row.pair, row.system): _missing(row, scale, flat.get(row.pair, ""))
-        for row in explain_missing(ratings, held, scale=scale).itertuples()
-    }
-    return {
-        (row.pair, row.system): short.get((row.pair, row.system), "" if row.equal else _unknown(row))
-        for row in held.itertuples()
-    }
-
-
-def _missing(row, scale: str, flat: str) -> str:
-    """Explain one score by judgements that the ratings lack; ``row`` is one of ``explain_missing``."""
-    low, high = (f"{end:.{DIGITS[scale] + 2}f}" for end in (row.lowest, row.highest))
-    becomes, rounds = low, "which rounds to the printed number"
-    if low != high:
-        becomes = f"{low} to {high}, depending on the segments that they belong to"
-        rounds = "in which values round to the printed number"
-    more = "a judgement" if row.missing_judgements == 1 else f"{row.missing_judgements} judgements"
-    new = {0: "no segment", 1: "a segment"}.get(row.missing_segments, f"{row.missing_segments} segments")
-    return (
-        f"The official number counts {more} and {new} more. That fits annotators without spread, who have no z-score "
-        f"and therefore no row in the released ratings{flat}: with 0 for these the score becomes {becomes}, "
-        + (f"{rounds}." if row.explained else "which is not the printed number: something else differs, too.")
-    )
-
-
-def _unknown(row) -> str:
-    """Say what is known of a score that lacks no judgement and differs all the same."""
-    if row.judgements == row.official_judgements:
-        return "The counts of judgements agree; the cause is not known."
-    return (
-        f"The files hold {row.judgements:,} judgements of it; the official ranking counts "
-        f"{row.official_judgements:,}. Which of them it leaves out is not known."
-    )
-
-
-def _without_spread(workers: pd.DataFrame) -> dict[str, str]:
-    """Say per language pair how many annotators gave one score throughout, and which."""
-    found = flat_annotators(workers)
-    return {
-        row.pair: f" ({row.without_spread} of {row.pair} gave nothing but {row.scores}, by the organisers' list)"
-        for row in found[found["without_spread"] > 0].itertuples()
-    }
+def _paired(ratings: Mapping[str, pd.DataFrame], kind: str, names: Sequence[str]) -> pd.DataFrame:
+    """Pair the repeats that were shown with one kind of context."""
+    parts = [context.pairs(ratings[name][ratings[name]["context"] == kind]) for name in names]
+    return pd.concat(parts, ignore_index=True)

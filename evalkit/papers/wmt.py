@@ -13,6 +13,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.schemas import segment_names, with_pair
 from evalkit.human.ranking import COUNTED, pairwise_tests, rule_clusters, significance_clusters, system_scores
+from evalkit.papers import claims
 from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import verdict
 
@@ -361,3 +362,77 @@ def with_domains(esa: pd.DataFrame) -> pd.DataFrame:
     ['news', 'speech']
     """
     return esa.assign(domain=esa["doc"].str.extract(r"^[^-]+-[^-]+-([a-z]+)_", expand=False).fillna("other"))
+
+
+def compare_scores(
+    ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str, paper: str, workers: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Compare the official scores of one scale, raw or z, with recomputed ones: rows for ``show.compare``.
+
+    official: text digits as in the ranking files. paper: who published them. workers: the organisers' list of
+    annotators with their means and standard deviations, such as ``wmt22-mturk-annotators``. Where the files lack
+    judgements that the official counts include, the note says which, and what the score would be if those were 0 (see
+    ``explain_missing``). Language pairs of which no ratings are here have no computed value.
+    Returns ``claims.COLUMNS``; ``place`` is empty, because the rankings stand in data files.
+    """
+    held = compare_with_official(ratings, official, scale=scale)
+    held["note"] = _reasons(ratings, held, scale, {} if workers is None else _without_spread(workers))
+    printed = with_pair(official)
+    table = printed.merge(held[["pair", "system", "recomputed", "note"]], on=["pair", "system"], how="left")
+    found = table.assign(
+        paper=paper,
+        item=table["pair"] + f", {scale}",
+        cell=table["system"],
+        printed=table[scale],
+        computed=table["recomputed"].astype(object).where(table["recomputed"].notna(), None),
+        note=table["note"].fillna("Scores of this language pair are not here."),
+        basis="official result",
+        place="",
+        lacking=(f"scores not here: {paper.split(',')[0]} " + table["pair"]).where(table["note"].isna(), ""),
+    )
+    return found[claims.COLUMNS]
+
+
+def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[str, str]) -> list[str]:
+    """Say of each row what the official number counts beyond the ratings; "" where it equals ours."""
+    short = {
+        (row.pair, row.system): _missing(row, scale, flat.get(row.pair, ""))
+        for row in explain_missing(ratings, held, scale=scale).itertuples()
+    }
+    known = ["" if row.equal else _unknown(row) for row in held.itertuples()]
+    return [short.get(key, other) for key, other in zip(zip(held["pair"], held["system"]), known)]
+
+
+def _missing(row, scale: str, flat: str) -> str:
+    """Explain one score by judgements that the ratings lack; ``row`` is one of ``explain_missing``."""
+    low, high = (f"{end:.{DIGITS[scale] + 2}f}" for end in (row.lowest, row.highest))
+    becomes, rounds = low, "which rounds to the printed number"
+    if low != high:
+        becomes = f"{low} to {high}, depending on the segments that they belong to"
+        rounds = "in which values round to the printed number"
+    more = "a judgement" if row.missing_judgements == 1 else f"{row.missing_judgements} judgements"
+    new = {0: "no segment", 1: "a segment"}.get(row.missing_segments, f"{row.missing_segments} segments")
+    return (
+        f"The official number counts {more} and {new} more. That fits annotators without spread, who have no z-score "
+        f"and therefore no row in the released ratings{flat}: with 0 for these the score becomes {becomes}, "
+        + (f"{rounds}." if row.explained else "which is not the printed number: something else differs, too.")
+    )
+
+
+def _unknown(row) -> str:
+    """Say what is known of a score that lacks no judgement and differs all the same."""
+    if row.judgements == row.official_judgements:
+        return "The counts of judgements agree; the cause is not known."
+    return (
+        f"The files hold {row.judgements:,} judgements of it; the official ranking counts "
+        f"{row.official_judgements:,}. Which of them it leaves out is not known."
+    )
+
+
+def _without_spread(workers: pd.DataFrame) -> dict[str, str]:
+    """Say per language pair how many annotators gave one score throughout, and which."""
+    found = flat_annotators(workers)
+    return {
+        row.pair: f" ({row.without_spread} of {row.pair} gave nothing but {row.scores}, by the organisers' list)"
+        for row in found[found["without_spread"] > 0].itertuples()
+    }
