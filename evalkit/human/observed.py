@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -144,16 +144,11 @@ def coefficients(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int
     """
     parts = []
     for name, scores in found.items():
-        measures = [*ANONYMOUS, *(NAMED if _fact(scores, "named") else ())]
-        offered = _fact(scores, "categories")
-        table = agreement.coefficients(scores, measures=measures, categories=offered, resamples=resamples, seed=seed)
-        parts.append(table.assign(data=name))
+        named, offered = (fact(scores, what, by="human.observed.matrices") for what in ("named", "categories"))
+        options = {"measures": [*ANONYMOUS, *(NAMED if named else ())], "categories": offered}
+        parts.append(agreement.coefficients(scores, **options, resamples=resamples, seed=seed).assign(data=name))
     columns = ["data", "coefficient", "level", "estimate", "low", "high", "items", "annotators"]
     return pd.concat(parts, ignore_index=True)[columns]
-
-
-def _fact(scores: pd.DataFrame, name: str) -> Any:
-    return fact(scores, name, by="human.observed.matrices")
 
 
 def skew(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -164,9 +159,7 @@ def skew(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     rows = []
     for name, scores in found.items():
-        values = scores.to_numpy(float)
-        share = np.unique(values[np.isfinite(values)], return_counts=True)[1]
-        share = share / share.sum()
+        share = scores.stack().value_counts(normalize=True)
         rows.append((name, len(share), float(share.max()), float(1 / (share**2).sum())))
     return pd.DataFrame(rows, columns=["data", "categories", "commonest", "effective"])
 
@@ -179,15 +172,12 @@ def by_bins(ratings: Mapping[str, pd.DataFrame], *, bins: Sequence[int], resampl
     """
     measures = [("fleiss_kappa", "none"), ("gwet_ac1", "none"), ("krippendorff_alpha", "interval")]
     parts = []
-    for name, part in ratings.items():
-        for count in bins:
-            scores = matrix(binned(part, count), named=False)
-            table = agreement.coefficients(
-                scores, measures=measures, categories=np.arange(float(count)).tolist(), resamples=resamples, seed=seed
-            )
-            parts.append(table.assign(data=name, bins=count))
-    columns = ["data", "bins", "coefficient", "level", "estimate", "low", "high"]
-    return pd.concat(parts, ignore_index=True)[columns]
+    for (name, part), count in product(ratings.items(), bins):
+        options = {"measures": measures, "categories": np.arange(float(count)).tolist()}
+        scores = matrix(binned(part, count), named=False)
+        table = agreement.coefficients(scores, **options, resamples=resamples, seed=seed)
+        parts.append(table.assign(data=name, bins=count))
+    return pd.concat(parts, ignore_index=True)[["data", "bins", "coefficient", "level", "estimate", "low", "high"]]
 
 
 def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -> pd.DataFrame:
@@ -198,29 +188,22 @@ def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -
     """
     measures = [
         ("percent_agreement", "none"),
-        ("fleiss_kappa", "none"),
-        ("gwet_ac1", "none"),
+        *(ALIKE[name] for name in ("kappa", "ac1")),
         ("krippendorff_alpha", "ordinal"),
     ]
     parts = []
     for name, scores in found.items():
-        offered = _fact(scores, "categories")
-        full, fewer = (
+        offered = fact(scores, "categories", by="human.observed.matrices")
+        before, after = (
             agreement.coefficients(
                 scores.clip(upper=some[-1]), measures=measures, categories=some, resamples=resamples, seed=seed
             )
             for some in (offered, offered[:-1])
         )
-        parts.append(
-            full[["coefficient", "level"]].assign(
-                data=name,
-                before=full["estimate"],
-                after=fewer["estimate"],
-                after_low=fewer["low"],
-                after_high=fewer["high"],
-                change=fewer["estimate"] - full["estimate"],
-            )
-        )
+        after = after[["estimate", "low", "high"]].set_axis(["after", "after_low", "after_high"], axis=1)
+        change = after["after"] - before["estimate"]
+        table = before[["coefficient", "level"]].assign(data=name, before=before["estimate"])
+        parts.append(table.join(after).assign(change=change))
     columns = ["data", "coefficient", "level", "before", "after", "after_low", "after_high", "change"]
     return pd.concat(parts, ignore_index=True)[columns]
 

@@ -533,24 +533,12 @@ def compare(
     if table.empty:
         raise DataError(f"No design within the limits finds {max(deltas):g} points. Raise most_segments or delta.")
     kinds = table.assign(kind=table["calibration"] > 0)[["delta", "arrangement", "kind"]]
-    table = table[~kinds.duplicated()].reset_index(drop=True).rename(columns={"power": "power_closed_form"})
-    simulated = [
-        simulate_power(
-            variances,
-            delta=row.delta,
-            segments=row.segments,
-            judgements=row.judgements_each,
-            annotators=row.annotators,
-            arrangement=row.arrangement,
-            calibration=row.calibration,
-            block=limits.block,
-            alpha=limits.alpha,
-            resamples=resamples,
-            seed=seed + row.Index,
-        )
-        for row in table.itertuples()
-    ]
-    table = table.join(pd.DataFrame(simulated))
+    table = table[~kinds.duplicated()].reset_index(drop=True)
+    names = ["delta", "arrangement", "calibration", "segments", "annotators", "judgements"]
+    designs = table.assign(judgements=table["judgements_each"])[names].to_dict("records")
+    options = {"block": limits.block, "alpha": limits.alpha, "resamples": resamples}
+    simulated = [simulate_power(variances, **one, **options, seed=seed + k) for k, one in enumerate(designs)]
+    table = table.rename(columns={"power": "power_closed_form"}).join(pd.DataFrame(simulated))
     return table[["delta", *table.columns.drop("delta")]]
 
 
@@ -608,24 +596,19 @@ def smallest_crew(
     Crew(annotators=8, segments_each=50, segments=400, variance=3.25)
     """
     costs = {"cost_annotator": finding, "capacity": capacity, "most_segments": most_segments}
-    limits = Limits(target=target, alpha=alpha, block=block, **costs)
-    if delta <= 0:
+    limits = Limits(target=target, alpha=alpha, block=block, fewest_annotators=1, **costs)
+    taste = variances.get("taste", 0.0)
+    over_annotators = taste > 0 if over_annotators is None else over_annotators
+    taste = taste if over_annotators else 0.0
+    parts, crews = dict(variances) | {"taste": taste}, np.arange(2, MOST_PEOPLE + 1) if over_annotators else None
+    table = _rows(parts, delta, limits, "same", 0, 1, crews) if delta > 0 else []
+    if not len(table):
         return None
-    taste, own = variances.get("taste", 0.0), document_variance(variances, block=block)
-    if taste > 0 if over_annotators is None else over_annotators:
-        table = _over_people(variances, delta, limits, "same", 0, np.arange(2, MOST_PEOPLE + 1))
-        if table.empty:
-            return None
-        best = table.loc[table["cost"].idxmin()]
-        people, documents = int(best["annotators"]), int(best["segments"]) // block
-    else:
-        taste, plain = 0.0, dict(variances) | {"taste": 0.0}
-        documents = _fewest_documents(plain, delta, limits)
-        if documents is None:
-            return None
-        people = math.ceil(documents / (capacity // (2 * block)))
+    people, segments = table.loc[table["cost"].astype(float).idxmin(), ["annotators", "segments"]].astype(int)
+    documents = segments // block
     each = math.ceil(documents / people)
-    return Crew(people, each * block, documents * block, 2 * (taste / people + own / documents))
+    own = document_variance(variances, block=block)
+    return Crew(people, each * block, segments, 2 * (taste / people + own / documents))
 
 
 def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.DataFrame:
@@ -634,30 +617,24 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
         raise DataError(f"A difference of {delta:g} points cannot be found. Give delta above 0.")
     parts = []
     for arrangement, calibration, each, crews in limits.designs(variances):
-        if crews is None:
-            found = _over_documents(variances, delta, limits, arrangement, calibration, each)
-        else:
-            found = _over_people(variances, delta, limits, arrangement, calibration, crews)
-        if len(found):
+        rows = _rows(variances, delta, limits, arrangement, calibration, each, crews)
+        if len(rows):
             design = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
-            numbers = {"segments": found["segments"].to_numpy(), "annotators": found["annotators"].to_numpy()}
-            parts.append(found.assign(power=power(variances, delta=delta, **design, **numbers, **limits.test)))
+            design |= {name: rows[name].to_numpy() for name in ("segments", "annotators")}
+            parts.append(rows.assign(power=power(variances, delta=delta, **design, **limits.test)))
     table = pd.concat(parts) if parts else pd.DataFrame(columns=_PLAN)
     return table.sort_values(["cost", "judgements", "segments"], ignore_index=True)
 
 
-def _over_documents(
-    variances: Mapping[str, float], delta: float, limits: Limits, arrangement: str, calibration: int, each: int
-) -> pd.DataFrame:
-    """Find the fewest documents with which a test over them reaches the target: no row, or one of ``plan``'s."""
-    options = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
-    documents = _fewest_documents(variances, delta, limits, **options)
-    if documents is None:
-        return pd.DataFrame(columns=_PLAN)
-    segments, at_once = documents * limits.block, each if arrangement == "same" else 2 * each
-    people = math.ceil(2 * segments * each / (limits.capacity - calibration))
-    people = max(people, limits.fewest_annotators, at_once)
-    return _costed(limits, arrangement, calibration, each, np.array([segments]), np.array([people]))
+def _over_documents(variances: Mapping[str, float], delta: float, limits: Limits, **design: Any) -> np.ndarray:
+    """Find the fewest documents with which a test over them reaches the target: one, or none beyond the limits."""
+
+    def reached(documents: int) -> bool:
+        reach = power(variances, delta=delta, segments=documents * limits.block, **limits.test, **design)
+        return bool(reach >= limits.target)
+
+    found = fewest(reached, limits.most_segments // limits.block)
+    return np.array([found] if found else [])
 
 
 @functools.cache
@@ -748,47 +725,45 @@ def span(designs: pd.DataFrame, unit: str) -> str:
 
 def _over_people(
     variances: Mapping[str, float], delta: float, limits: Limits, arrangement: str, calibration: int, crews: np.ndarray
-) -> pd.DataFrame:
-    """Find the fewest documents with which each number of annotators, tested over, reaches the target: ``plan``'s rows.
+) -> np.ndarray:
+    """Find the fewest documents with which each number of annotators, tested over, reaches the target; infinite: none.
 
     Each of the units (annotators; pairs of them, where they are separate) judges as many documents, D in all. With what
-    a metric leaves of the documents' variance, :math:`1 - \rho^2(1 - n/N)`, the smallest D solves a linear equation.
+    a metric leaves of the documents' variance, :math:`1 - \\rho^2(1 - n/N)`, the smallest D solves a linear equation.
     """
     units = crews // 2 if arrangement == "separate" else crews
-    freedom = np.maximum(units - 1 - (limits.metric > 0), 1)
+    shift = _shifts(limits.target, limits.alpha)[np.maximum(units - 1 - (limits.metric > 0), 1) - 1]
     own, saved = document_variance(variances, block=limits.block), limits.metric**2
-    room = delta**2 * units / (2 * _shifts(limits.target, limits.alpha)[freedom - 1] ** 2)
-    room -= (
-        added_variance(variances, arrangement, calibration) + own * saved * units * limits.block / limits.most_segments
-    )
+    taken = own * saved * units * limits.block / limits.most_segments
+    room = delta**2 * units / (2 * shift**2) - added_variance(variances, arrangement, calibration) - taken
     each = np.divide(own * (1 - saved), room, out=np.full(len(units), np.inf), where=room > 0)
-    documents = units * np.ceil(each - 1e-9).clip(min=1)
-    free = limits.capacity - calibration
-    kept = (documents * limits.block <= limits.most_segments) & (2 * documents * limits.block <= crews * free)
-    segments = (documents[kept] * limits.block).astype(int)
-    return _costed(limits, arrangement, calibration, 1, segments, crews[kept])
+    return units * np.ceil(each - 1e-9).clip(min=1)
 
 
-def _costed(
+def _rows(
+    variances: Mapping[str, float],
+    delta: float,
     limits: Limits,
     arrangement: str,
     calibration: int,
     each: int,
-    segments: np.ndarray,
-    annotators: np.ndarray,
+    crews: np.ndarray | None,
 ) -> pd.DataFrame:
-    """Make ``plan``'s rows of segments and annotators, but for the power."""
-    judgements = 2 * segments * each + annotators * calibration
-    cost = judgements * limits.cost_judgement + annotators * limits.cost_annotator
-    columns = (arrangement, calibration, segments, each, annotators, judgements, cost)
+    """Make ``plan``'s rows, but for the power: of each crew, or of one as small as can be; none where none suffices."""
+    free = limits.capacity - calibration
+    if crews is None:
+        options = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
+        found = _over_documents(variances, delta, limits, **options)
+        both = arrangement == "same"  # who judges a document judges it by both systems
+        blocks = found * each * (1 if both else 2)
+        people = np.ceil(blocks / (free // (2 * limits.block if both else limits.block)))
+        crews = np.maximum(people, max(limits.fewest_annotators, each if both else 2 * each)).astype(int)
+    else:
+        found = _over_people(variances, delta, limits, arrangement, calibration, crews)
+    segments = found * limits.block
+    kept = (segments <= limits.most_segments) & (2 * segments * each <= crews * free)
+    segments, crews = segments[kept].astype(int), crews[kept]
+    judgements = 2 * segments * each + crews * calibration
+    cost = judgements * limits.cost_judgement + crews * limits.cost_annotator
+    columns = (arrangement, calibration, segments, each, crews, judgements, cost)
     return pd.DataFrame(dict(zip(_PLAN, columns, strict=False)))
-
-
-def _fewest_documents(variances: Mapping[str, float], delta: float, limits: Limits, **design: Any) -> int | None:
-    """Find the fewest documents with which a test over them reaches the target; None beyond the limits."""
-
-    def reached(documents: int) -> bool:
-        reach = power(variances, delta=delta, segments=documents * limits.block, **limits.test, **design)
-        return bool(reach >= limits.target)
-
-    return fewest(reached, limits.most_segments // limits.block)
