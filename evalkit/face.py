@@ -81,7 +81,7 @@ def agreement(
     (coefficient, level) such as ("fleiss_kappa", "none"), ("krippendorff_alpha", "interval"), ("gwet_ac2",
     "quadratic"), ("cohen_kappa", "quadratic"); None takes those in common use, and of judgements those that fit gaps
     and the kind of scale; of more than 11 different scores Krippendorff's alpha. options: categories, resamples,
-    resample, seed (see ``evalkit.stats.agreement.coefficients``).
+    seed (see ``evalkit.stats.agreement.coefficients``).
     Each coefficient is :math:`(p_o - p_e) / (1 - p_e)`: observed agreement less what chance would give, by its own
     idea of chance.
     Returns coefficient, level, estimate, se, low, high, items, annotators, note; before them pair, for judgements.

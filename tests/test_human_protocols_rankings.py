@@ -253,10 +253,3 @@ def test_figures_show_places_and_a_line_per_protocol(scored, drawn):
     draw.place_table(rankings.places(drawn))
     curves = draw.consistency_curves(rankings.subset_consistency(scored, splits=20, resamples=5))
     assert [len(axes.lines) for axes in page.panels_of(curves)] == [7, 6, 7]
-
-
-def test_a_draw_without_a_judgement_gives_way_to_one_with_all():
-    scored = campaigns(np.random.default_rng(1), names=("ESA-1",), documents=6, people=5, length=1)
-    found = rankings.draw_scores(scored, resamples=400).draws[:, 0]
-    assert np.isfinite(found).all()
-    assert 200 <= len(np.unique(found, axis=0)) < 395  # so some were put in the place of others

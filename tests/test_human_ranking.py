@@ -14,10 +14,11 @@ from statsmodels.stats.multitest import multipletests
 from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.human import ranking
-from evalkit.human.ranking.drawn import covariance, draws, effective_units
+from evalkit.human.ranking.drawn import influences
 from evalkit.human.ranking.scores import segment_means
 from evalkit.papers import wmt
 from evalkit.show.plots import ranking as draw
+from tests import widths_by_hand
 from tests.makers import laid_out, ratings
 
 
@@ -236,7 +237,7 @@ def test_missing_scores_are_left_out_and_rounding_makes_ties():
         (lambda r: ranking.pairwise_tests(r, item_types=("reference",)), "item type reference"),
         (lambda r: ranking.pairwise_tests(r.assign(segment=r["system"] + r["segment"]), test="wilcoxon"), "S2 and S1"),
         (lambda r: ranking.rank_ranges(r, unit="topic"), "topic"),
-        (lambda r: ranking.rank_ranges(r[r["system"].ne("S1") | r["segment"].eq("000")]), "no judgement of S1"),
+        (lambda r: ranking.rank_ranges(r[r["system"].ne("S1") | r["segment"].eq("000")]), "known of S1"),
         (lambda r: ranking.resampled({}), "no variant"),
         (lambda r: ranking.resampled({"a": r, "b": r}, score={"a": "score"}), "variant b"),
         (lambda r: ranking.resampled({"a": r, "b": r[r["system"] != "S1"]}), "S1"),
@@ -282,56 +283,37 @@ def test_the_variance_of_a_difference_is_the_sandwich_clustered_by_annotator():
     judged = campaign(3, people=6, documents=24, taste=4.0).sample(frac=0.6, random_state=1)
     judged = judged.assign(segment=np.arange(len(judged)).astype("str"))  # each judgement a segment of its own
     table = segment_means(judged, unit="annotator")["eng-deu"]
-    spread, units = covariance(table), effective_units(table)
+    variance, freedom = influences([table]).spread()
     design = sm.add_constant((judged["system"] == "S1").astype(float))
     groups = pd.factorize(judged["annotator"])[0]
     fitted = sm.OLS(judged["score"], design).fit(
         cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False, "df_correction": False}
     )
-    correction = units / (units - 1)
-    theirs = fitted.cov_params().iloc[0, 0]  # of the constant, the mean of S0
-    assert spread[0, 0] == pytest.approx(theirs * correction[0], rel=1e-9)
-    pair = min(units) / (min(units) - 1)
-    found = spread[0, 0] / correction[0] + spread[1, 1] / correction[1] - 2 * spread[0, 1] / pair
-    assert found == pytest.approx(fitted.cov_params().iloc[1, 1], rel=1e-9)
+    factor, degrees = widths_by_hand.few(table.weights / table.weights.sum(axis=0))
+    assert variance[0, 1] == pytest.approx(fitted.cov_params().iloc[1, 1] * factor, rel=1e-9)
+    assert freedom[0, 1] == pytest.approx(degrees, rel=1e-9)
+    alone, _ = widths_by_hand.few(table.weights[:, :1] / table.weights[:, 0].sum())
+    assert variance[0, 0] == pytest.approx(fitted.cov_params().iloc[0, 0] * alone, rel=1e-9)  # the mean of S0
 
 
 @pytest.mark.parametrize("unit", ["doc", "annotator", ("annotator", "doc"), ("annotator", "segment")])
-def test_the_covariance_is_that_of_the_draws(unit):
-    """With many units, 10,000 draws vary and covary as the formula says, within 8 %."""
-    crossed = isinstance(unit, tuple)
-    judged = campaign(1, people=40, documents=80, systems=3, taste=3.0, crossed=crossed)
-    judged = judged.sample(frac=0.8, random_state=2)
-    table = segment_means(judged, unit=unit)["eng-deu"]
-    drawn = draws("eng-deu", [table], resamples=10_000, rng=np.random.default_rng(5))[0]
-    units = effective_units(table).min()
-    np.testing.assert_allclose(np.cov(drawn.T), covariance(table) * (units - 1) / units, rtol=0.08)
-
-
-def test_crossed_draws_equal_a_loop():
-    """A judgement counts as often as its annotator times as often as its document."""
-    judged = campaign(people=4, documents=5, crossed=True)
-    table = segment_means(judged, unit=("annotator", "doc"))["eng-deu"]
-    drawn = draws("eng-deu", [table], resamples=6, rng=np.random.default_rng(5))[0]
-    rng = np.random.default_rng(5)
-    people, documents = rng.integers(0, 4, (6, 4)), rng.integers(0, 5, (6, 5))
-    names = [list(dict.fromkeys(judged[column])) for column in ("annotator", "doc")]
-    for row, who, which in zip(drawn, people, documents, strict=True):
-        times = judged["annotator"].map({name: (who == k).sum() for k, name in enumerate(names[0])})
-        times = times * judged["doc"].map({name: (which == k).sum() for k, name in enumerate(names[1])})
-        again = (judged["score"] * times).groupby(judged["system"]).sum() / times.groupby(judged["system"]).sum()
-        np.testing.assert_allclose(row, again, rtol=1e-12)
+def test_differences_of_draws_spread_as_widely_as_their_intervals(unit):
+    judged = campaign(1, people=40, documents=80, systems=3, taste=3.0, crossed=isinstance(unit, tuple))
+    table = segment_means(judged.sample(frac=0.8, random_state=2), unit=unit)["eng-deu"]
+    found = influences([table])
+    drawn = found.draws(table.totals(), resamples=10_000, seed=5)
+    wide = np.std(drawn[:, :, None] - drawn[:, None], axis=0) * 1.96
+    np.testing.assert_allclose(wide, found.half_widths() * (1 - np.eye(3)), rtol=0.03)
+    assert drawn.mean(axis=0) == pytest.approx(table.totals(), abs=0.1)
 
 
 def test_intervals_of_few_units_are_t_intervals():
-    """Six annotators: the width of widened draws' percentiles is scipy's within 6 %; their middle may be skewed."""
     judged = campaign(7, taste=3.0)
     means = judged.pivot_table(index="annotator", columns="system", values="score")
-    table = ranking.rank_ranges(judged, unit="annotator", widen=True, resamples=20_000).set_index("system")
+    table = ranking.rank_ranges(judged, unit="annotator").set_index("system")
     for system, own in means.items():
         low, high = stats.t.interval(0.95, 5, own.mean(), stats.sem(own))
-        assert table.loc[system, "high"] - table.loc[system, "low"] == pytest.approx(high - low, rel=0.06)
-        assert table.loc[system, "low"] < own.mean() < table.loc[system, "high"]
+        assert table.loc[system, ["low", "high"]].tolist() == pytest.approx([low, high], rel=1e-9)
 
 
 def together(campaigns):
@@ -357,7 +339,7 @@ def test_equal_outputs_and_constant_differences():
     assert ranking.pairwise_tests(same, test="t")["p"].tolist() == [1.0]
     ahead = pd.concat([first, first.assign(system="T", score=first["score"] + 1)])
     [row] = ranking.pairwise_tests(ahead, test="t", unit="annotator").to_dict("records")
-    assert (row["better"], row["p"]) == ("T", 0.5**6)
+    assert (row["better"], row["p"]) == ("T", pytest.approx(0.5**6))
 
 
 def test_systems_without_a_common_segment_are_compared_as_independent():
@@ -367,7 +349,8 @@ def test_systems_without_a_common_segment_are_compared_as_independent():
     [row] = ranking.pairwise_tests(apart, test="t").to_dict("records")
     one, other = (apart.loc[apart["system"] == name, "score"] for name in (row["better"], row["worse"]))
     error = np.sqrt(one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other))
-    assert row["p"] == pytest.approx(stats.t.sf((one.mean() - other.mean()) / error, min(len(one), len(other)) - 1))
+    freedom = len(one) + len(other) - 2  # either has as many segments
+    assert row["p"] == pytest.approx(stats.t.sf((one.mean() - other.mean()) / error, freedom))
     assert np.isnan(row["superiority"])
 
 
@@ -393,18 +376,19 @@ def small(seed, *, systems=4, segments=30, step=0.3):
     return ratings(seed, **sizes, gap=step, level=0, spread=spread, scale=None)
 
 
-def test_annotators_are_drawn_with_all_their_judgements():
-    """Two annotators share some segments: a drawn one brings each judgement with its share of the segment."""
+def test_annotators_bring_all_their_judgements():
+    """Annotators share some segments: one brings each judgement with its share of the segment."""
     second = small(9).assign(annotator="b")[lambda f: f["segment"].astype(int) < 12]
     third = small(8).assign(annotator="c")[lambda f: f["segment"].astype(int) > 20]
     judged = pd.concat([small(3), second, third], ignore_index=True)
     shares = 1 / judged.groupby(["system", "segment"])["score"].transform("size")
     table = segment_means(judged, unit="annotator")["eng-deu"]
-    drawn = draws("eng-deu", [table], resamples=9, rng=np.random.default_rng(5))[0]
-    for row, chosen in zip(drawn, np.random.default_rng(5).integers(0, 3, (9, 3)), strict=True):
-        parts = [judged[judged["annotator"] == "abc"[k]].assign(share=shares) for k in chosen]
-        again = pd.concat(parts).assign(weighed=lambda f: f["score"] * f["share"]).groupby("system")
-        np.testing.assert_allclose(row, again["weighed"].sum() / again["share"].sum(), rtol=1e-12)
+    [found] = influences([table]).sums.values()
+    means = pd.Series(table.totals(), table.systems)
+    weighed = shares / shares.groupby(judged["system"]).transform("sum")
+    own = (judged["score"] - judged["system"].map(means)) * weighed
+    again = own.groupby([judged["annotator"], judged["system"]]).sum().unstack()
+    np.testing.assert_allclose(found, again.loc[table.units, table.systems], atol=1e-12)
 
 
 def test_ranks_are_sure_where_systems_are_far_apart_and_open_where_they_are_equal():

@@ -1,4 +1,4 @@
-"""Agreement between annotators: oracles, laws, inputs for which nothing is defined; Dawid-Skene and MACE."""
+"""Agreement between annotators: oracles, laws, inputs for which nothing is defined."""
 
 import itertools
 import warnings
@@ -6,13 +6,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
 from evalkit.stats import agreement
-from evalkit.stats.agreement import labels, pairs
+from evalkit.stats.agreement import pairs
 from tests.makers import laid_out
 
 
@@ -151,72 +151,3 @@ def test_perfect_and_reversed_orders_have_scipys_exact_p():
     turned = np.column_stack([x, x, -x, np.r_[1.0, 0, np.arange(2, 50)]])
     held_against_scipy(turned)
     held_against_scipy(turned[:10])
-
-
-# Dawid-Skene and MACE
-
-
-#: Dawid & Skene 1979, Table 1: 45 patients, three judgements by the first observer, then one by each of four others.
-ANAESTHETISTS = """
-1111111 3334334 1122122 2223121 2223222 2223322 1222111 3333433 2222223 2322223 4444444 2223343 1111111 2223212
-1211111 1112111 1111111 1111111 2222221 2221322 2222222 2222221 2223222 2212222 1111111 1111111 2322222 1111111
-1111111 1121121 1111111 3333233 1111111 2222222 2223232 4334343 2212232 2323233 3333432 1111111 1111111 1212111
-2322222 1211111 2222222
-"""
-KEY = ["segment", "annotator", "label"]
-
-
-def test_dawid_skene_gives_what_its_authors_print():
-    words = enumerate(ANAESTHETISTS.split())
-    said = pd.DataFrame([(n, "1112345"[k], label) for n, word in words for k, label in enumerate(word)], columns=KEY)
-    found = labels.dawid_skene(said, item=("segment",))
-    assert found.shares.round(2).tolist() == [0.40, 0.42, 0.11, 0.07]
-    first = found.errors.loc["1"].round(2).to_numpy().tolist()
-    assert first == [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
-
-
-def labelled(rng, *, items=25, people=4, labels="xyz", right=0.7):
-    truth = rng.integers(0, len(labels), items)
-    wrong = rng.integers(0, len(labels), (items, people))
-    said = np.where(rng.random((items, people)) < right, truth[:, None], wrong)
-    there = rng.random((items, people)) < 0.85
-    there[:, 0] = True
-    rows = [(i, f"a{p}", labels[said[i, p]]) for i in range(items) for p in range(people) if there[i, p]]
-    return pd.DataFrame(rows, columns=KEY)
-
-
-@settings(max_examples=10)
-@given(st.integers(0, 10_000), st.sampled_from([labels.dawid_skene, labels.mace]))
-def test_the_likelihood_never_falls_and_probabilities_are_probabilities(seed, fit):
-    judged = labelled(np.random.default_rng(seed), items=12, people=3)
-    found = fit(judged, item=("segment",), tolerance=1e-4)
-    assert (np.diff(found.log_likelihood) > -1e-9).all()
-    np.testing.assert_allclose(found.posterior.sum(axis=1), 1)
-    np.testing.assert_allclose(found.errors.sum(axis=1), 1)
-    assert found.annotators["accuracy"].between(0, 1 + 1e-12).all()
-
-
-def test_mace_recovers_who_knows():
-    rng = np.random.default_rng(4)
-    truth = rng.integers(0, 4, 3000)
-    competence, habit = [0.9, 0.6, 0.3, 0.0], [1, 2, 3, 4]
-    rows = []
-    for a, (knows, favourite) in enumerate(zip(competence, habit)):
-        spam = np.where(rng.random(3000) < 0.7, favourite - 1, rng.integers(0, 4, 3000))
-        said = np.where(rng.random(3000) < knows, truth, spam)
-        rows.append(pd.DataFrame({"segment": np.arange(3000), "annotator": f"a{a}", "label": said}))
-    judged = pd.concat(rows)
-    found = labels.mace(judged, item=("segment",), restarts=1)
-    # competence is a proportion of 3,000 items, a third of them uninformative: four standard errors are about 0.06
-    np.testing.assert_allclose(found.annotators["competence"], competence, atol=0.06)
-    wide = judged.pivot(index="segment", columns="annotator", values="label")
-    assert (found.labels.to_numpy() == truth).mean() > (wide.mode(axis=1)[0].to_numpy() == truth).mean()
-
-
-@pytest.mark.parametrize("fit", [labels.dawid_skene, labels.mace])
-def test_tables_without_labels_and_too_few_iterations_are_told(fit):
-    judged = labelled(np.random.default_rng(1))
-    with pytest.raises(DataError, match="missing"):
-        fit(judged.assign(label=None), item=("segment",))
-    with pytest.raises(DataError, match="2 iterations"):
-        fit(judged, item=("segment",), iterations=2)

@@ -147,29 +147,11 @@ class Method:
 
         Raises DataError where no width exists, as some system rests on one unit only.
         """
-        influences, totals = table.influences, table.totals()
-        assert influences is not None
-        widths = np.diag(influences.half_widths())
-        if not np.isfinite(widths).all():
-            alone = table.systems[np.isinf(widths).argmax()]
-            raise DataError(f"Everything known of {alone} is from one of the {self.drawn}, so it has no interval.")
-        draws = influences.draws(totals, resamples=resamples, seed=seed)
-        ranks = movement.ranks_of(draws.round(9))
-        low, high = movement.rank_interval(ranks)
-        return pd.DataFrame(
-            {
-                "system": pd.Series(table.systems, dtype="str"),
-                "low": totals - widths,
-                "high": totals + widths,
-                "rank_low": low,
-                "rank_high": high,
-                "best": (ranks == 1).mean(axis=0),
-            }
-        )
+        return movement.places(table, unit=self.drawn, resamples=resamples, seed=seed)
 
     def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Compare rankings of the same judgements made otherwise: ``ranking.rank_shifts`` and ``ranking.rankings``."""
-        found = ranking.resampled(variants, unit=self.redrawn, widen=True, **self._options, **self._tests, **drawn)
+        found = ranking.resampled(variants, unit=self.redrawn, **self._options, **self._tests, **drawn)
         return ranking.rank_shifts(found), ranking.rankings(found)
 
     @property

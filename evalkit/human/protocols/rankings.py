@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +11,12 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT, segment_names
 from evalkit.human import ranking
-from evalkit.human.protocols.agreement import KINDS, ORDER, drawn_units
+from evalkit.human.protocols.agreement import KINDS, ORDER
 from evalkit.human.ranking.movement import rank_interval, ranks_of
 from evalkit.human.ranking.rules import ends
-from evalkit.stats import inference, widths
+from evalkit.stats import inference
 from evalkit.stats.correlation import count_pairs, kendall_b, pearson, ratio, spearman
+from evalkit.stats.widths import Influences
 
 #: Parts of another collection judged again: each system on other segments, so their rankings compare texts as well.
 PARTS = tuple(name for name in ORDER if name.endswith("IAA"))
@@ -34,8 +34,9 @@ _FOLLOWED = {"model": "ESA with suggested marks"}
 
 
 class Drawn(NamedTuple):
-    """Scores of systems under every protocol, (protocols, systems), and on resamples: (resamples, protocols, systems).
+    """Scores of systems under every protocol, (protocols, systems), and draws of them: (resamples, protocols, systems).
 
+    widths: (protocols, systems, systems) half the widths of 95 % intervals of differences, on the diagonal of scores.
     segments: how many segments each system was judged on, (protocols, systems).
     """
 
@@ -43,6 +44,7 @@ class Drawn(NamedTuple):
     systems: list[str]
     scores: np.ndarray
     draws: np.ndarray
+    widths: np.ndarray
     segments: np.ndarray
 
 
@@ -82,45 +84,47 @@ def draw_scores(
     """Score systems under every protocol, and anew on drawn documents and people.
 
     scored: the table of ``protocols.scores`` or ``same_segments``; references are left out. protocols: by default all
-    but ``PARTS``. Documents are drawn anew, the same ones for all protocols, and with them each protocol's own people
-    (``widths.redraw``). Where a row has no annotator (WMT's own judgements, the model's), documents alone are drawn:
-    such intervals leave out what other people would change. With 8 to 11 people they say little about people of another
-    kind. A draw that leaves a system without a judgement is replaced by another one of that protocol; DataError where
-    that is so of more than half of them.
+    but ``PARTS``. Documents are drawn anew, the same ones for all protocols, and with them each protocol's own people;
+    differences of draws spread as widely as their intervals (``stats.widths``). Where a row has no annotator (WMT's own
+    judgements, the model's), what was judged of a document counts as one person's: such intervals leave out what other
+    people would change. With 8 to 11 people they say little about people of another kind. Raises DataError where
+    everything known of a system under a protocol is from one person or document.
     """
     names = _named(scored, protocols)
     own = _outputs(scored, names)
-    systems, parts = sorted(own["system"].unique()), []
-    for name in names:
-        part = own[own["protocol"] == name]
-        member = part["system"].to_numpy(str)[:, None] == np.array(systems, str)
-        if lost := [system for system, there in zip(systems, member.any(axis=0), strict=True) if not there]:
-            raise DataError(f"{name} has no score of {lost[0]}. Leave the system out, or the protocol.")
-        statistic = partial(_means, part["score"].to_numpy(float), member.astype(float))
-        parts.append(widths.Part(statistic, drawn_units(part), len(part), member))
-    drawn = widths.redraw(parts, resamples=resamples, seed=seed)
-    draws = [_whole(one.narrowed(pool=True), name) for name, one in zip(names, drawn, strict=True)]
-    segments = np.array([part.complete.sum(axis=0) for part in parts if part.complete is not None])
-    return Drawn(names, systems, np.stack([one.estimate for one in drawn]), np.stack(draws, axis=1), segments)
+    systems = sorted(own["system"].unique())
+    column = len(systems) * pd.Index(names).get_indexer(own["protocol"]) + pd.Index(systems).get_indexer(own["system"])
+    member = (column[:, None] == np.arange(len(names) * len(systems))).astype(float)
+    segments = member.sum(axis=0).reshape(len(names), -1)
+    if (segments == 0).any():
+        protocol, system = np.argwhere(segments == 0)[0]
+        raise DataError(f"{names[protocol]} has no score of {systems[system]}. Leave the system out, or the protocol.")
+    scores = own["score"].to_numpy(float)[:, None] * member
+    influences, totals = Influences.of_means(scores, member, _drawn_units(own)), scores.sum(axis=0) / member.sum(axis=0)
+    wide = influences.half_widths().reshape(*segments.shape, *segments.shape)
+    wide = wide[np.arange(len(names)), :, np.arange(len(names))]
+    if not np.isfinite(wide).all():
+        alone = names[int(np.isinf(wide).any(axis=(1, 2)).argmax())]
+        raise DataError(f"Too few people or documents stand behind {alone} to be drawn anew. Leave this protocol out.")
+    scale = np.repeat(wide.max(axis=(1, 2)).clip(1e-12), len(systems))
+    draws = influences.draws(totals, resamples=resamples, seed=seed, scale=scale).reshape(-1, *segments.shape)
+    return Drawn(names, systems, totals.reshape(segments.shape), draws, wide, segments)
+
+
+def _drawn_units(own: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Number the document and the person of each judgement; nobody worked under two protocols."""
+    people = own["annotator"].astype("object")
+    unknown = people.isna().groupby(own["protocol"]).transform("any")
+    person = people.mask(unknown, own["doc"])
+    return {
+        "documents": pd.factorize(own["doc"])[0],
+        "people": person.groupby([own["protocol"], person], observed=True).ngroup().to_numpy(),
+    }
 
 
 def _outputs(scored: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Keep scores of systems' outputs under these protocols."""
     return scored[scored["protocol"].isin(names) & scored["item_type"].eq("system") & scored["score"].notna()]
-
-
-def _means(scores: np.ndarray, member: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Average scores by system under each weighting of rows, (batch, systems); member: (rows, systems)."""
-    return np.asarray(ratio(times @ (scores[:, None] * member), times @ member))
-
-
-def _whole(draws: np.ndarray, name: str) -> np.ndarray:
-    """Put draws that have a score of every system in the place of those that lack one, (resamples, systems)."""
-    there = np.isfinite(draws).all(axis=1)
-    if there.mean() < 0.5:
-        raise DataError(f"Too few people or documents stand behind {name} to be resampled. Leave this protocol out.")
-    places = np.where(there, np.arange(len(draws)), np.resize(np.flatnonzero(there), len(draws)))
-    return draws[places]
 
 
 # Rankings
@@ -133,10 +137,11 @@ def places(drawn: Drawn) -> pd.DataFrame:
     share the better rank), rank_low, rank_high (whole ranks, 95 % of draws) and segments.
     Caveat: places of systems that are nearly equal have intervals that cover less than their level.
     """
-    low, high = inference.interval(drawn.draws)
+    reach = np.diagonal(drawn.widths, axis1=1, axis2=2)
     rank_low, rank_high = rank_interval(ranks_of(drawn.draws))
-    columns = {"mean": drawn.scores, "low": low, "high": high, "rank": ranks_of(drawn.scores)}
-    columns |= {"rank_low": rank_low, "rank_high": rank_high, "segments": drawn.segments}
+    columns = {"mean": drawn.scores, "low": drawn.scores - reach, "high": drawn.scores + reach}
+    columns |= {"rank": ranks_of(drawn.scores), "rank_low": rank_low, "rank_high": rank_high}
+    columns |= {"segments": drawn.segments}
     index = pd.MultiIndex.from_product([drawn.protocols, drawn.systems], names=["protocol", "system"])
     table = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).reset_index()
     own = [table[table["protocol"] == name].sort_values("rank", kind="stable") for name in drawn.protocols]
@@ -187,8 +192,8 @@ def sure_order(drawn: Drawn) -> np.ndarray:
     Sure is a difference whose 95 % interval leaves 0 out.
     """
     first, second = np.triu_indices(len(drawn.systems), 1)
-    low, high = inference.interval(drawn.draws[..., first] - drawn.draws[..., second])
-    return (low > 0).astype(int) - (high < 0)
+    difference = drawn.scores[:, first] - drawn.scores[:, second]
+    return np.sign(difference).astype(int) * (np.abs(difference) > drawn.widths[:, first, second])
 
 
 def kind_of(protocol: str) -> str:

@@ -127,16 +127,12 @@ class Field:
         both = cubes[:, :, None] + cubes[:, None] + 3 * (mixed + mixed.swapaxes(1, 2))
         return won.swapaxes(1, 2), tied, counts.sum(axis=2), both
 
-    def covariance(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the covariance of systems' scores, and the fewer effective units of every two: see ``drawn``."""
-        totals = self.weights.sum(axis=-1, keepdims=True)
-        influence = (self.sums - self.sums.sum(axis=-1, keepdims=True) / totals * self.weights) / totals
-        kinds = self.factors.T if self.factors.shape[1] > 1 else []
-        levels = [influence] + [sum_by(influence, codes) for codes in kinds]
-        weights = [sum_by(self.weights, codes) for codes in kinds] or [self.weights]
-        units = np.min([one.sum(axis=-1) ** 2 / (one**2).sum(axis=-1) for one in weights], axis=0)
-        fewest = np.maximum(np.minimum(units[:, :, None], units[:, None]), 2)
-        return sum(one @ one.swapaxes(-1, -2) for one in levels) * fewest / np.maximum(fewest - 1, 1), fewest
+    def moved(self) -> Influences:
+        """Say what another choice of units would do to scores, of each campaign."""
+        if self.influences is not None:
+            return self.influences
+        kinds = {str(number): codes for number, codes in enumerate(self.factors.T)}
+        return Influences.of_means(self.sums.swapaxes(-1, -2), self.weights.swapaxes(-1, -2), kinds)
 
     def p_values(self, rule: LineRule, *, resamples: int, seed: int) -> np.ndarray:
         """Test every two systems in the order that they have: (campaigns, pairs), not corrected."""
@@ -206,10 +202,7 @@ def _either_t(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndar
 
 def _over_units(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Hold differences of scores against what another choice of units would do to them, by Student's t."""
-    scores = field.scores(rule.mean)
-    if field.influences is not None:
-        return drawn.apart(scores, *field.influences.spread())
-    return drawn.higher(scores, *field.covariance())
+    return drawn.apart(field.scores(rule.mean), *field.moved().spread())
 
 
 #: How two systems are tested; what it means stands in ``rules.TESTS``. (field in order, rule, resamples and seed) -> p.
@@ -362,8 +355,8 @@ def pairwise_tests(
 
     rule: fields of ``LineRule`` that shape a test. test: "mann-whitney" (the default), on all segments of either
     system, as WMT does; "wilcoxon", signed ranks on the segments that both have; "permutation", random signs of these
-    differences; "t", the difference of the scores over its standard error under another choice of ``unit`` (see
-    ``drawn.covariance``), with effective units less 1 degrees of freedom; others stand in ``rules.TESTS``. The first
+    differences; "t", the difference of the scores over its standard error under another choice of ``unit``
+    (see ``stats.widths``); others stand in ``rules.TESTS``. The first
     two are R's wilcox.test: ties corrected, continuity corrected, exact in small samples without ties. All are
     one-sided: the better beats the worse. alpha: their level. correction: None (WMT's), "holm", for all tests of a
     language pair, or "lines". digits: see ``segment_means``; 15 gives WMT22's published p-values to their last digit.

@@ -12,7 +12,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import segment_key
-from evalkit.human.ranking.drawn import draws, widened
+from evalkit.human.ranking.drawn import half_widths, influences
 from evalkit.human.ranking.lines import cluster
 from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
@@ -33,22 +33,21 @@ def rank_ranges(
     *,
     score: str = "score",
     unit: str | Sequence[str] | None = None,
-    widen: bool = False,
     resamples: int = 1000,
     seed: int = 7,
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
-    """Give each system's score and rank an interval by the bootstrap.
+    """Give each system's score and rank an interval.
 
-    Segments are drawn with replacement, the same ones for all systems of a language pair. unit: a column whose values
-    are drawn instead, such as "annotator", "hit" or "doc", all judgements of one together: how the ranking would look
-    with other annotators is another question than how it would look with other segments. Two columns are drawn
-    independently, crosswise. widen: make intervals of few units as wide as t intervals (see ``drawn.widened``).
-    Returns, in the order of the ranking: pair, system, score, low, high, rank, rank_low, rank_high (percentiles of the
-    draws, whole ranks) and best (share of draws in which nobody is better).
-    Source: Efron & Tibshirani 1993, ch. 13.  Caveat: what is not drawn is taken as given; ranks of systems that are
-    nearly equal have intervals that cover less than their level.
+    unit: what another campaign would have drawn otherwise, a column such as "annotator", "hit" or "doc", all judgements
+    of one together; None for segments: how the ranking would look with other annotators is another question than how it
+    would look with other segments. Two columns are drawn independently, crosswise.
+    Returns, in the order of the ranking: pair, system, score, low, high (95 %, see ``stats.widths``), rank, rank_low,
+    rank_high (percentiles of draws whose differences spread as widely as their intervals; whole ranks) and best (share
+    of draws in which nobody is better).  Raises DataError where a system rests on one unit.
+    Caveat: what is not drawn is taken as given; ranks of systems that are nearly equal have intervals that cover less
+    than their level.
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 3 + ["B"] * 3,
     ...     "segment": list("123") * 2, "score": [60.0, 70, 80, 10, 20, 30], "item_type": "system"})
@@ -59,17 +58,25 @@ def rank_ranges(
     parts = []
     for pair, table in tables.items():
         table = table.ordered()
-        drawn = draws(pair, [table], resamples=resamples, rng=np.random.default_rng(seed))[0]
-        drawn = widened(drawn, table) if widen else drawn
-        ranks = ranks_of(drawn)
-        low, high = inference.interval(drawn)
-        ends = rank_interval(ranks)
-        frame = ranked(pair, table)[["pair", "system", "score", "rank"]]
-        frame[["low", "high"]] = np.column_stack([low, high])
-        frame[["rank_low", "rank_high"]] = np.column_stack(ends)
-        parts.append(frame.assign(best=(ranks == 1).mean(axis=0)))
+        named = unit if isinstance(unit, str) else " and ".join(unit or ["segment"])
+        sure = places(table, unit=f"units ({named})", resamples=resamples, seed=seed)
+        parts.append(
+            pd.concat([ranked(pair, table)[["pair", "system", "score", "rank"]], sure.drop(columns="system")], axis=1)
+        )
     columns = ["pair", "system", "score", "low", "high", "rank", "rank_low", "rank_high", "best"]
     return pd.concat(parts, ignore_index=True)[columns]
+
+
+def places(table: SegmentMeans, *, unit: str, resamples: int, seed: int) -> pd.DataFrame:
+    """Give each system of a table the interval of its score, and its places: as ``rank_ranges``, in the table's order.
+
+    unit: what is drawn, in words.
+    """
+    totals, [reach] = table.totals(), half_widths([table], unit=unit)
+    ranks = ranks_of(influences([table]).draws(totals, resamples=resamples, seed=seed).round(9))
+    low, high = rank_interval(ranks)
+    columns = {"low": totals - reach, "high": totals + reach, "rank_low": low, "rank_high": high}
+    return pd.DataFrame({"system": pd.Series(table.systems, dtype="str"), **columns, "best": (ranks == 1).mean(axis=0)})
 
 
 def resampled(
@@ -77,20 +84,19 @@ def resampled(
     *,
     score: str | Mapping[str, str] = "score",
     unit: str | Sequence[str] | None = None,
-    widen: bool = False,
     resamples: int = 1000,
     seed: int = 7,
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] | None = None,
     **test: Any,
 ) -> list[Resampled]:
-    """Rank the systems under every variant of the ratings, and score them anew on resampled segments, pair by pair.
+    """Rank the systems under every variant of the ratings, and draw their scores anew, pair by pair.
 
     variants: name -> ratings, such as the same judgements normalised or screened in different ways; all have the same
     systems. score: the column to rank by, one for all, or variant -> column. test: options of ``pairwise_tests`` that
-    shape the clusters: test, alpha, correction. Segments, or the values of the column ``unit`` (see ``rank_ranges``,
-    also for widen), are resampled jointly: each draw scores all variants on the same ones, so that moves are not
-    blurred by which segments a campaign happened to have. The result is for ``rankings`` and ``rank_shifts``.
+    shape the clusters: test, alpha, correction. Segments, or the values of the column ``unit`` (see ``rank_ranges``),
+    are drawn jointly: each draw scores all variants on the same ones, so that moves are not blurred by which segments a
+    campaign happened to have. The result is for ``rankings`` and ``rank_shifts``.
     """
     if not variants:
         raise DataError("There is no variant to rank. Give at least one table of ratings.")
@@ -111,13 +117,16 @@ def resampled(
         for name in names[1:]:
             units = units.union(tables[name][pair].units, sort=False)
         aligned = [_aligned(tables[name][pair], units) for name in names]
-        drawn = draws(pair, aligned, resamples=resamples, rng=np.random.default_rng(seed))
-        drawn = np.stack([widened(*one) for one in zip(drawn, aligned, strict=True)]) if widen else drawn
-        places = {
+        reach = half_widths(aligned, unit="units drawn")
+        totals = np.stack([table.totals() for table in aligned])
+        scale = np.repeat(reach.max(axis=1).clip(1e-12), reach.shape[1])
+        drawn = influences(aligned).draws(totals.ravel(), resamples=resamples, seed=seed, scale=scale)
+        drawn = drawn.reshape(resamples, *totals.shape).swapaxes(0, 1).round(9)
+        clusters = {
             name: cluster(pair, table, how).table.sort_values("system", ignore_index=True)
             for name, table in zip(names, aligned, strict=True)
         }
-        found.append(Resampled(pair, places, drawn))
+        found.append(Resampled(pair, clusters, drawn))
     return found
 
 

@@ -23,7 +23,7 @@ class SegmentMeans:
     ``sums`` and ``weights`` (units × systems) split the same scores by what a campaign is resampled by: the ratio of
     their totals over all units is the system's score. crossed: units have two levels that are drawn independently,
     such as annotators and documents; a unit is then what one annotator judged of one document. influences: what units
-    do to the scores, where the t-test is to go by ``contrasts`` (see ``drawn.influenced``).
+    do to the scores, where they are known judgement by judgement (see ``drawn.influenced``).
     """
 
     systems: np.ndarray

@@ -1,4 +1,4 @@
-"""Crossed draws that count noise once: against statsmodels' two-way clusters, loops, and what campaigns really vary."""
+"""One width: against statsmodels' two-way clusters, loops, and what campaigns really vary."""
 
 import itertools
 
@@ -12,6 +12,7 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from evalkit.stats import correlation, inference, widths
+from tests import widths_by_hand
 
 
 def mean(score):
@@ -27,8 +28,8 @@ def judged(rng, *, documents=30, people=30, each=10, spread=(0.0, 0.0, 1.0), cre
     return score + rng.normal(0, noise, len(document)), {"documents": document, f"people {crew}": person}
 
 
-def variance(found):
-    """Return the variance that draws are pulled to."""
+def fair(found):
+    """Return the variance without factors for few units."""
     return widths.crossed_variance({kinds: (sums**2).sum(axis=0) for kinds, sums in found.sums.items()})
 
 
@@ -38,8 +39,8 @@ def test_the_variance_of_a_mean_is_statsmodels_two_way_clustered_one(spread):
     [found] = widths.redraw([widths.Part(mean(score), units, len(score))], resamples=4000, seed=2)
     fitted = OLS(score, np.ones((len(score), 1))).fit()
     both, *single = (np.squeeze(one) for one in cov_cluster_2groups(fitted, *units.values(), use_correction=False))
-    assert variance(found)[0] == pytest.approx(max(both, *single), rel=1e-6)
-    assert found.narrowed().var() == pytest.approx(max(both, *single), rel=0.1)
+    assert fair(found)[0] == pytest.approx(max(both, *single), rel=1e-6)
+    assert found.narrowed().var() == pytest.approx(float(found.spread()[0][0]), rel=0.1)
 
 
 @pytest.mark.parametrize("kinds", [1, 2, 3])
@@ -55,7 +56,7 @@ def test_draws_vary_as_the_sum_over_all_combinations_and_noise_counts_as_often_a
             by_loops = pd.Series(influence).groupby([frame[name] for name in some]).sum()
             assert (found.sums[some] ** 2).sum() == pytest.approx((by_loops**2).sum(), rel=1e-6)
     assert found.draws.var() == pytest.approx(sum((one**2).sum() for one in found.sums.values()), rel=0.15)
-    assert found.overcount() ** 2 == pytest.approx(2**kinds - 1, rel=0.25)  # nothing but noise scatters
+    assert found.draws.var() / fair(found) == pytest.approx(2**kinds - 1, rel=0.25)  # nothing but noise scatters
 
 
 def covered(rng, spread, *, people=30, campaigns=200):
@@ -114,8 +115,8 @@ def test_another_scale_or_other_names_change_nothing(factor, shift, seed):
         widths.Part(mean(values), own, len(score)) for values, own in ((score, units), (factor * score + shift, named))
     ]
     ours, theirs = (widths.redraw([part], resamples=10, seed=1)[0] for part in parts)
-    assert theirs.overcount() == pytest.approx(ours.overcount(), rel=1e-9)
-    assert ours.overcount() >= 1
+    (variance, freedom), (other, same) = ours.spread(), theirs.spread()
+    assert (other, same) == (pytest.approx(factor**2 * variance, rel=1e-9), pytest.approx(freedom, rel=1e-9))
     np.testing.assert_allclose(theirs.narrowed(), factor * ours.narrowed() + shift, rtol=1e-9, atol=1e-9)
 
 
@@ -144,42 +145,37 @@ def test_influences_on_a_correlation_are_those_of_its_formula_and_none_where_not
         wanted = np.bincount(codes[complete[:, 0]], influence, codes.max() + 1)
         np.testing.assert_allclose(found.sums[kind,][:, 0], wanted, rtol=1e-5, atol=1e-9)
         judged = np.bincount(codes[complete[:, 0]], minlength=codes.max() + 1) > 0
-        np.testing.assert_array_equal(found.present[kind,][:, 0], judged)
+        np.testing.assert_array_equal(found.shares[kind,][:, 0, 0] > 0, judged)
         assert (found.sums[kind,][~judged] == 0).all()
-    assert found.present["one",].sum() == 15  # of 30
+    assert (found.shares["one",] > 0).sum() == 15  # of 30
 
 
-def test_units_without_a_row_do_not_count_as_units():
-    *_, units, complete, statistic = halves(np.random.default_rng(13))
-    [found] = widths.redraw([widths.Part(statistic, units, 400, complete)], resamples=200, seed=1)
-    names, kept = list(units), {kind: codes[complete[:, 0]] for kind, codes in units.items()}
-    fair, grown = {}, {}
-    for size in (1, 2, 3):
-        for kinds in itertools.combinations(names, size):
-            number = len(set(zip(*(kept[kind] for kind in kinds))))
-            fair[kinds] = (found.sums[tuple(sorted(kinds))] ** 2).sum()
-            grown[kinds] = fair[kinds] * number / (number - 1)
-    assert {len(set(codes)) for codes in kept.values()} == {15, 20}
-    wanted = np.sqrt(widths.crossed_variance(grown) / widths.crossed_variance(fair))
-    ends, plain = found.interval(), inference.defined_interval(found.narrowed())
-    stretched = (ends[1] - ends[0]) / (plain[1] - plain[0])
-    assert stretched == pytest.approx(wanted * stats.t.ppf(0.975, 14) / stats.norm.ppf(0.975), rel=1e-9)
-
-
-def test_units_are_counted_for_each_value():
+def test_units_count_by_their_rows_for_each_value_and_those_without_a_row_not_at_all():
     rng = np.random.default_rng(14)
-    score, unit = rng.normal(0, 1, (90, 2)), np.repeat(np.arange(30), 3)
-    judged = np.stack([np.ones(90, bool), unit < 5], axis=1)
+    score, unit = rng.normal(0, 1, (90, 3)), np.repeat(np.arange(30), 3)
+    judged = np.stack([np.ones(90, bool), unit < 5, (unit < 8) & (np.arange(90) % 3 <= unit % 3)], axis=1)
 
     def means(times):
         with np.errstate(invalid="ignore"):
             return times @ (score * judged) / (times @ judged)
 
     [found] = widths.redraw([widths.Part(means, {"documents": unit}, 90, judged)], resamples=400, seed=1)
-    assert found.present["documents",].sum(axis=0).tolist() == [30, 5]
-    ends, plain = found.interval(), inference.defined_interval(found.narrowed())
-    wanted = [np.sqrt(n / (n - 1)) * stats.t.ppf(0.975, n - 1) / stats.norm.ppf(0.975) for n in (30, 5)]
-    assert (ends[1] - ends[0]) / (plain[1] - plain[0]) == pytest.approx(wanted, rel=1e-9)
+    variance, freedom = found.spread()
+    for value, part in enumerate(judged.T):
+        shares = np.bincount(unit, part) / part.sum()
+        factor, degrees = widths_by_hand.few(shares[shares > 0, None])
+        assert (variance[value], freedom[value]) == pytest.approx((factor * fair(found)[value], degrees), rel=1e-9)
+    assert freedom[:2] == pytest.approx([29, 4])
+    plain, wide = (np.nanstd(one, axis=0) for one in (found.narrowed(), found.narrowed(few=True)))
+    assert wide / plain == pytest.approx(stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975), rel=1e-9)
+
+
+def test_the_width_of_a_mean_is_that_of_influences_whether_measured_or_by_formula():
+    score, units = judged(np.random.default_rng(3), documents=12, people=5, each=4, spread=(1, 1, 1))
+    [found] = widths.redraw([widths.Part(mean(score), units, len(score))], resamples=5, seed=2)
+    exact = widths.Influences.of_means(score[:, None], np.ones((len(score), 1)), units)
+    for one, other in zip(found.spread(), exact.spread(), strict=True):
+        assert one == pytest.approx(other[0], rel=1e-6)
 
 
 def test_the_last_bits_of_a_statistic_which_are_a_processors_own_do_not_show():
@@ -214,10 +210,10 @@ def test_a_single_unit_is_not_drawn_and_a_statistic_with_jumps_is_not_narrowed()
     part = widths.Part(mean(score), units, len(score))
     [found] = widths.redraw([part], resamples=20, seed=1)
     assert list(found.sums) == [("documents",)]
-    np.testing.assert_allclose(found.narrowed(), found.draws, rtol=1e-12)
+    assert fair(found) == pytest.approx((found.sums["documents",] ** 2).sum(axis=0))
     still = widths.Part(lambda times: (mean(score)(times) > 0).astype(float), units, len(score))
     [found] = widths.redraw([still], resamples=20, seed=1)
-    assert found.overcount().tolist() == [1]
+    assert found.spread()[0].tolist() == [0]
     [found] = widths.redraw([widths.Part(mean(score), {}, len(score))], resamples=3, seed=1)
     np.testing.assert_allclose(found.narrowed(), np.full((3, 1), score.mean()))
 
@@ -227,14 +223,3 @@ def test_draws_without_a_value_are_left_out():
     [found] = widths.redraw([there], resamples=60, seed=1)
     assert np.isnan(found.draws).any()
     assert [float(end[0]) for end in found.interval()] == [5, 5]
-
-
-def test_one_factor_for_all_values_is_of_their_differences():
-    """A person's level moves all systems alike, which no difference sees."""
-    rng = np.random.default_rng(10)
-    document, person = rng.integers(0, 20, 400), rng.integers(0, 20, 400)
-    scores = rng.normal(0, 5, 20)[person][:, None] + rng.normal(0, 1, (400, 3))
-    part = widths.Part(inference.column_means(scores), {"documents": document, "people": person}, 400)
-    [found] = widths.redraw([part], resamples=10, seed=1)
-    assert (found.overcount() < 1.5).all()
-    assert found.overcount(pool=True) == pytest.approx(np.full(3, np.sqrt(3)), rel=0.1)
