@@ -37,7 +37,7 @@ COLUMNS = {
     "wins line": "wmt_clusters",
     # these describe: nothing in them is a result
     "": "licht2022_figure1 licht2022_protocols licht2022_table1 licht2022_table2 metric_entries metric_tasks metric_tests"
-    " spbleu_flores",
+    " spbleu_flores sudoh2021_labels",
 }
 OF_TABLE = {name: columns.split() for columns, names in COLUMNS.items() for name in names.split()}
 RESULTS = {path.stem: OF_TABLE.get(path.stem, ["printed"]) for path in (ROOT / "data" / "published").glob("*.csv")}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import DataError, data
 
 #: Columns that name one labelled translation.
 KEY = ["src_lang", "tgt_lang", "doc", "segment"]
@@ -33,65 +33,18 @@ class Tables(NamedTuple):
 
 TABLES = {"fluency": Tables(4, 6, 9, 11, 12), "adequacy": Tables(5, 7, 10, 13, 14)}
 
-_ROWS = {
-    "fluency": [
-        ("F", "Incomprehensible", 1, "The sentence is not comprehensible."),
-        (
-            "D",
-            "Poor",
-            2,
-            "Some contents are not easy to understand by typographical/grammatical errors and problematic expressions",
-        ),
-        ("B", "Fair", 3, "All the contents are easy to understand in spite of some typographical/grammatical errors"),
-        (
-            "A",
-            "Good",
-            4,
-            "All the contents are easy to understand and free from grammatical errors, but some "
-            "expressions are not very fluent",
-        ),
-        ("S", "Excellent", 5, "All the contents are easy to understand, and all the expressions are flawless"),
-    ],
-    "adequacy": [
-        (
-            "N",
-            "Incomprehensible",
-            3,
-            "The contents cannot be understood due to fluency and comprehension issues, so "
-            "the hypothesis is not eligible for the adequacy evaluation.",
-        ),
-        ("O", "Unrelated", 4, "The hypothesis delivers information that is not related to the reference"),
-        ("C", "Contradiction", 1, "The hypothesis delivers information that contradicts the reference"),
-        (
-            "F",
-            "Serious",
-            2,
-            "The hypothesis delivers information that may cause serious misunderstanding due to some "
-            "content errors but does not contradict the reference",
-        ),
-        (
-            "B",
-            "Fair",
-            5,
-            "The hypothesis has some problems in its contents but does not cause a serious misunderstanding",
-        ),
-        ("A", "Good", 6, "The hypothesis has some minor problems in its contents that do not make a misunderstanding"),
-        ("S", "Excellent", 7, "The hypothesis delivers information equivalent to the reference."),
-    ],
-}
 
-
-def _table(dimension: str) -> pd.DataFrame:
-    """Lay a dimension's labels out, a row each."""
-    rows = [
-        (code, category, place, severity, dimension == "adequacy" and category in CRITICAL, explanation)
-        for place, (code, category, severity, explanation) in enumerate(_ROWS[dimension], 1)
-    ]
-    return pd.DataFrame(rows, columns=["code", "category", "print", "severity", "critical", "explanation"])
+def _read() -> dict[str, pd.DataFrame]:
+    """Read the labels of both dimensions, in the order of print."""
+    rows = data.published("sudoh2021_labels").astype({"severity": int})
+    rows["print"] = rows.groupby("dimension").cumcount() + 1
+    rows["critical"] = rows["critical"].eq("yes")
+    columns = ["code", "category", "print", "severity", "critical", "explanation"]
+    return {name: rows.loc[rows["dimension"] == name, columns].reset_index(drop=True) for name in TABLES}
 
 
 #: Dimension -> its labels: code, category, print and severity (places from 1, the worst), critical, explanation.
-TAXONOMIES = {dimension: _table(dimension) for dimension in _ROWS}
+TAXONOMIES = _read()
 
 
 def places(dimension: str, *, order: str = "severity") -> dict[str, int]:
