@@ -150,32 +150,6 @@ def test_without_provenance_nothing_is_compared_with_print():
 PRINTED = from_source(pd.DataFrame({"pair": list("abc"), "tau": ["0.10", "0.20", "0.30"], "r": list("123")}), name="t")
 
 
-def beside(ours, printed=PRINTED, **options):
-    options = {"item": "T", "on": ["pair"], "values": {"tau": "x"}, "basis": "definition"} | options
-    return claims.compare_with_print(printed, pd.DataFrame(ours), **options)
-
-
-def test_a_printed_table_is_laid_beside_a_computed_one():
-    ours = {"pair": ["c", "a"], "x": [0.3, np.nan], "y": [3, 1]}
-    made = beside(ours, values={"tau": "x", "r": "y"}, note="n", absent="gone", lacking="labels")
-    assert list(made) == claims.COLUMNS
-    assert made["cell"].tolist() == ["a, tau", "b, tau", "c, tau", "a, r", "b, r", "c, r"]
-    assert made["computed"].tolist() == [None, None, 0.3, 1, None, 3]
-    assert made["note"].tolist() == ["gone", "gone", "n", "n", "gone", "n"]
-    assert made["lacking"].tolist() == ["labels", "labels", "", "", "labels", ""]
-    assert made["place"].tolist() == [f"t:{line}:{column}" for column in ("tau", "r") for line in (2, 3, 4)]
-
-
-def test_rows_chosen_from_a_printed_table_keep_their_places_and_notes_of_their_own_go_first():
-    ours = {"pair": ["c"], "x": [0.3], "note": ["its own"]}
-    notes = {("c",): "by name", (): "all"}
-    made = beside(ours, PRINTED[PRINTED["pair"] == "c"], note=notes)
-    assert made[["note", "place", "paper"]].to_numpy().tolist() == [["its own", "t:4:tau", "P"]]
-    assert beside({"pair": ["c"], "x": [0.3]}, note=notes)["note"].tolist() == ["all", "all", "by name"]
-    with pytest.raises(DataError, match="T: several computed rows are called a"):
-        beside({"pair": ["a", "a"], "x": [0.3, 0.4]})
-
-
 def test_claims_of_stanchev_match_or_rest_on_archives_that_could_not_be_had():
     printed = data.published("stanchev2020_claims")
     rows = claims.look_up(printed, stanchev2020.claim_tables(printed), data=data.published("wmt20_darr"))

@@ -49,11 +49,10 @@ from __future__ import annotations
 import operator
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evalkit import ROOT, DataError, data
@@ -78,44 +77,6 @@ _CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*$")
 #: The column of what nothing computes.
 _NOTHING = "nothing"
 _AGGREGATES = {"min": "min", "max": "max", "median": "median", "sum": "sum", "distinct": "nunique"}
-
-
-def rows(
-    printed: pd.DataFrame,
-    column: str,
-    *,
-    computed: Sequence[Any] | pd.Series | np.ndarray | None = None,
-    item: str | Sequence[str] | pd.Series,
-    cell: Sequence[str] | pd.Series,
-    basis: str | Sequence[str],
-    note: str | Sequence[str] = "",
-    lacking: str | Sequence[str] = "",
-) -> pd.DataFrame:
-    """Make a row for ``show.compare`` of each printed number of one column.
-
-    printed: rows of a table from ``data.published``, with its index, which says where each stands. computed: a value
-    for each, in the same order; None where nothing was computed. The other arguments: one for all rows, or one each.
-    ``lacking`` is dropped where there is a computed value.
-    Returns ``COLUMNS``. Raises DataError where ``printed`` has lost its provenance.
-
-    >>> from evalkit import data
-    >>> table = data.published("licht2022_table6").head(1)
-    >>> made = rows(table, "printed", computed=[0.8969], item="Table 6", cell=["baseline"], basis="definition")
-    >>> made[["paper", "printed", "computed", "place"]].to_numpy().tolist()
-    [['Licht et al. 2022', '.897', 0.8969, 'licht2022_table6:2:printed']]
-    """
-    source = source_of(printed)
-    values = pd.Series([None] * len(printed) if computed is None else list(computed), dtype=object)
-    found = pd.DataFrame({"printed": printed[column].to_numpy(), "computed": values.where(values.notna(), None)})
-    found = found.assign(
-        paper=source["origin"].split(", ")[0],
-        **{
-            name: given if isinstance(given, str) else list(given)
-            for name, given in {"item": item, "cell": cell, "note": note, "basis": basis, "lacking": lacking}.items()
-        },
-        place=[f"{source['name']}:{index + 2}:{column}" for index in printed.index],
-    )
-    return found.assign(lacking=found["lacking"].where(found["computed"].isna(), ""))[COLUMNS]
 
 
 def compare(paper: str, tables: Mapping[str, pd.DataFrame], *, items: str | Iterable[str] = ()) -> pd.DataFrame:
@@ -159,12 +120,10 @@ def _compared(part: dict[str, Any], plan: dict[str, Any], tables: Mapping[str, p
     try:
         printed = _chosen(data.published(part["printed"]), part.get("rows", ""))
         both = _beside(printed, part, plan["names"], tables)
-        made = [
-            _of_column(name, printed, both.assign(computed=_column(both, values[name])), part, plan) for name in values
-        ]
+        valued = [(name, both.assign(computed=_column(both, ours))) for name, ours in values.items()]
+        return pd.concat([_of_column(name, printed, rows, part, plan) for name, rows in valued], ignore_index=True)
     except (KeyError, ValueError) as problem:
         raise DataError(f"{part.get('item', part['printed'])}: {str(problem).strip(chr(34))}.") from problem
-    return pd.concat(made, ignore_index=True)
 
 
 def _beside(
@@ -187,27 +146,36 @@ def _of_column(
     column: str, printed: pd.DataFrame, both: pd.DataFrame, part: dict[str, Any], plan: dict[str, Any]
 ) -> pd.DataFrame:
     """Make the rows of one printed column."""
-    called = ", ".join(f"{{{name}}}" for name in part["on"]) + (", {column}" if len(part["values"]) > 1 else "")
-    called = part.get("cell", called)
+    several = ", {column}" if len(part["values"]) > 1 else ""
+    called = part.get("cell") or ", ".join(f"{{{name}}}" for name in part["on"]) + several
     cells = [called.format_map(row | {"column": column}) for row in printed.to_dict("records")]
     judged = [verdict(*pair) for pair in zip(printed[column], both["computed"], strict=True)]
     both = both.assign(column=column, cell=cells, verdict=judged)
     notes, lacking = _explained(both, part, plan)
-    made = rows(
-        printed,
-        column,
-        computed=both["computed"],
-        item=part.get("item") or printed["item"],
-        cell=cells,
-        basis=part["basis"],
-        note=notes,
-        lacking=lacking,
-    )
+    words = {"item": part.get("item") or printed["item"], "cell": cells, "basis": part["basis"]}
+    made = _rows(printed, column, both["computed"], **words, note=notes, lacking=lacking)
     if "within" in part:
         value = pd.to_numeric(made["computed"])
         return made.assign(low=value - part["within"], high=value + part["within"])
     low_high = zip(("low", "high"), part.get("bounds", ()))
     return made.assign(**{name: _column(both, bound).to_numpy() for name, bound in low_high})
+
+
+def _rows(printed: pd.DataFrame, column: str, computed: Iterable[Any], **words: Any) -> pd.DataFrame:
+    """Make ``COLUMNS`` of the printed numbers of one column.
+
+    printed: with the index of its table, for ``place``. words: item, cell, basis, note, lacking; one or one a row.
+    """
+    source = source_of(printed)
+    values = pd.Series(list(computed), index=printed.index, dtype=object)
+    found = pd.DataFrame({"printed": printed[column], "computed": values.where(values.notna(), None)})
+    found = found.assign(
+        paper=source["origin"].split(", ")[0],
+        place=[f"{source['name']}:{index + 2}:{column}" for index in printed.index],
+        **words,
+    )
+    found["lacking"] = found["lacking"].where(found["computed"].isna(), "")
+    return found[COLUMNS].reset_index(drop=True)
 
 
 def _explained(both: pd.DataFrame, part: dict[str, Any], plan: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -232,85 +200,6 @@ def _holding(both: pd.DataFrame, entries: list[dict[str, str]]) -> list[list[dic
     """List for each row the entries whose conditions hold."""
     held = [both.index.isin(_chosen(both, entry.get("where", "")).index) for entry in entries]
     return [[entry for entry, holds in zip(entries, held) if holds[place]] for place in range(len(both))]
-
-
-def compare_with_print(
-    printed: pd.DataFrame,
-    computed: pd.DataFrame,
-    *,
-    item: str,
-    on: Sequence[str],
-    values: Mapping[str, str],
-    basis: str,
-    note: Mapping[tuple[str, ...], str] | str = "",
-    absent: str = "",
-    lacking: str = "",
-    bounds: tuple[str, str] | None = None,
-) -> pd.DataFrame:
-    """Compare the cells of a printed table with those of a computed one: a row for ``show.compare`` each.
-
-    printed: rows of a table from ``data.published``. on: columns that name a row in both. values: column of
-    ``printed`` -> column of ``computed``. note: why a cell may differ, one for all or by the values of ``on``, with ()
-    for those not listed; a column ``note`` of ``computed`` goes before it. absent, lacking: note and few words for
-    cells without a computed value; columns ``absent`` and ``lacking`` of ``computed`` go before them. bounds: columns
-    of ``computed`` with the lowest and highest value that rounded inputs allow, which become low and high.
-    Returns ``COLUMNS``. Raises DataError where ``printed`` has lost its provenance, and where ``on`` names several
-    computed rows.
-
-    >>> from evalkit import data
-    >>> table, ours = data.published("licht2022_table6").head(2), pd.DataFrame({"direction": ["X-EN"], "r": [0.9]})
-    >>> made = compare_with_print(table, ours, item="Table 6", on=["direction"], values={"printed": "r"},
-    ...     basis="recomputed from data", absent="Never released.", lacking="annotations")
-    >>> made[["cell", "computed", "note", "lacking"]].to_numpy().tolist()
-    [['X-EN', 0.9, '', ''], ['EN-X', None, 'Never released.', 'annotations']]
-    """
-    key = list(on)
-    if computed.duplicated(key).any():
-        twice = ", ".join(map(str, computed.loc[computed.duplicated(key), key].iloc[0]))
-        raise DataError(f"{item}: several computed rows are called {twice}. Name rows by more columns than {key}.")
-    table = printed[key].merge(computed, on=key, how="left")
-    notes = note if isinstance(note, Mapping) else {(): note}
-    why = _first(table, "note", [notes.get(tuple(row), notes.get((), "")) for row in table[key].to_numpy()])
-    missing, words = _first(table, "absent", absent), _first(table, "lacking", lacking)
-    parts = []
-    for theirs, ours in values.items():
-        remarks = why.where(table[ours].notna() | missing.eq(""), missing)
-        cell = printed[key].agg(", ".join, axis=1) + (f", {theirs}" if len(values) > 1 else "")
-        laid = {"computed": table[ours], "item": item, "cell": cell, "basis": basis, "note": remarks, "lacking": words}
-        low_high = {name: table[column] for name, column in zip(("low", "high"), bounds or ())}
-        parts.append(rows(printed, theirs, **laid).assign(**low_high))
-    return pd.concat(parts, ignore_index=True)
-
-
-def listed(
-    printed: pd.DataFrame,
-    column: str,
-    *,
-    item: str | pd.Series,
-    on: Sequence[str],
-    because: str,
-    lacking: str,
-    basis: str = "recomputed from data",
-) -> pd.DataFrame:
-    """List the printed numbers of a column that nothing here can compute, a row for ``show.compare`` each.
-
-    on: columns that name a row. because, lacking: the reason in a sentence, and in a few words. basis: what a
-    comparison would rest on.
-
-    >>> from evalkit import data
-    >>> table = data.published("licht2022_table4").head(1)
-    >>> made = listed(table, "training_size", item="Table 4", on=["language"], because="No corpora.", lacking="corpora")
-    >>> made[["cell", "computed", "note"]].to_numpy().tolist()
-    [['Amharic', None, 'No corpora.']]
-    """
-    cell = printed[list(on)].agg(", ".join, axis=1)
-    return rows(printed, column, item=item, cell=cell, basis=basis, note=because, lacking=lacking)
-
-
-def _first(table: pd.DataFrame, column: str, otherwise: str | Sequence[str]) -> pd.Series:
-    """Take a column where the table has it and it says something, and else what stands in."""
-    fallen = pd.Series(otherwise, index=table.index, dtype=object)
-    return table[column].where(table[column].fillna("").ne(""), fallen) if column in table else fallen
 
 
 def look_up(
@@ -347,8 +236,8 @@ def look_up(
             found.append(_value(claim, tables) if claim["table"] else None)
         except (KeyError, ValueError) as problem:
             raise DataError(f"Claim {claim['item']}, {claim['cell']}: {str(problem).strip(chr(34))}.") from problem
-    named = {"item": claims["item"], "cell": claims["cell"], "basis": claims["basis"], "note": claims["remark"]}
-    return rows(claims, "printed", computed=found, lacking=claims["lacking"], **named)
+    words = {name: claims[name] for name in ("item", "cell", "basis", "lacking")}
+    return _rows(claims, "printed", found, **words, note=claims["remark"])
 
 
 def unavailable(claims: pd.DataFrame, tables: Iterable[str], *, because: str, lacking: str) -> pd.DataFrame:
