@@ -84,11 +84,12 @@ def test_tau_is_the_mean_of_the_cells_that_count(matrix, pairs):
 @LAW
 def test_a_negated_metric_gets_the_negated_tau_of_the_opposite(matrix, pairs):
     people, metric = np.array(pairs).T
-    one, other = matrix.tau(darr.count(people, metric)), matrix.opposite.tau(darr.count(people, -metric))
+    one, counts = matrix.tau(darr.count(people, metric)), darr.count(people, -metric)
+    kept = counts[~np.isnan(matrix.negated)].sum()
+    other = np.nansum(matrix.negated * counts) / kept if kept else np.nan
     np.testing.assert_allclose(one, -other, rtol=1e-14)
-    np.testing.assert_array_equal(matrix.opposite.opposite.values, matrix.values)
     if matrix.symmetric:
-        np.testing.assert_allclose(matrix.tau(darr.count(people, -metric)), -one, rtol=1e-14)
+        np.testing.assert_allclose(matrix.tau(counts), -one, rtol=1e-14)
 
 
 @given(scored(metrics=1))

@@ -77,7 +77,7 @@ def test_a_draw_is_the_statistic_of_the_drawn_segments(statistic):
     scores = some()
     kendall = intervals._stacked([intervals._kendall(*each) for each in intervals._cells(scores)])
     estimates = {"pearson": intervals._pooled(scores), "kendall_b": kendall}
-    evaluated = (estimates | {"kendall_b_within": intervals._within(scores)})[statistic]
+    evaluated = (estimates | {"kendall_b_within": intervals._within(scores, ["kendall_b"])["kendall_b"]})[statistic]
     times = np.random.default_rng(5).multinomial(24, np.full(24, 1 / 24), size=3)
     got = evaluated(times.astype(float))
     for draw, each in enumerate(times):

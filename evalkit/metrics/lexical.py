@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cache, lru_cache, partial
 from math import exp, fsum, log
 from pathlib import Path
@@ -220,7 +220,7 @@ def remembered(
         return np.empty(0)
     keys = [_digest(each) for each in texts]
     everything = hashlib.sha256(b"".join(keys)).digest()  # the same texts in the same order, looked up as one
-    with closing(_opened()) as store:
+    with _store() as store:
         if whole := _known(store, signature, [everything]):
             return _shaped(whole[everything], len(keys))
         known = _known(store, signature, keys)
@@ -247,48 +247,39 @@ def _digest(texts: tuple[str, ...]) -> bytes:
     return hashlib.sha256(b"".join(len(part).to_bytes(8) + part for part in parts)).digest()[:16]
 
 
-def _opened() -> sqlite3.Connection:
+@contextmanager
+def _store() -> Iterator[sqlite3.Connection]:
+    """Open the file of kept scores; DataError where it cannot be used."""
     file = kept_in()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        store = sqlite3.connect(file, timeout=_WAIT)
-        store.execute("PRAGMA synchronous = OFF")  # what a power cut damages can be computed anew
-        with store:
+        with closing(sqlite3.connect(file, timeout=_WAIT)) as store:
+            store.execute("PRAGMA synchronous = OFF")  # what a power cut damages can be computed anew
             store.execute(
                 "CREATE TABLE IF NOT EXISTS scores (signature TEXT, texts BLOB, numbers BLOB, digest BLOB, "
                 "PRIMARY KEY (signature, texts)) WITHOUT ROWID"
             )
-    except (OSError, sqlite3.Error) as problem:
-        raise _unusable(problem) from None
-    return store
+            yield store
+    except (FileExistsError, NotADirectoryError, PermissionError, sqlite3.Error) as problem:
+        raise DataError(
+            f"The file of kept metric scores, {file}, cannot be used ({problem}). "
+            "Delete it, scores are then computed anew, or set EVALKIT_DATA_DIR to a folder that can be written."
+        ) from None
 
 
 def _known(store: sqlite3.Connection, signature: str, keys: list[bytes]) -> dict[bytes, bytes]:
     distinct, found = list(dict.fromkeys(keys)), {}
-    try:
-        for start in range(0, len(distinct), _AT_ONCE):
-            some = distinct[start : start + _AT_ONCE]
-            marks = ",".join("?" * len(some))
-            question = f"SELECT texts, numbers, digest FROM scores WHERE signature = ? AND texts IN ({marks})"
-            for key, numbers, digest in store.execute(question, [signature, *some]):
-                if isinstance(numbers, bytes) and digest == hashlib.sha256(numbers).digest():
-                    found[key] = numbers
-    except sqlite3.Error as problem:
-        raise _unusable(problem) from None
+    for start in range(0, len(distinct), _AT_ONCE):
+        some = distinct[start : start + _AT_ONCE]
+        marks = ",".join("?" * len(some))
+        question = f"SELECT texts, numbers, digest FROM scores WHERE signature = ? AND texts IN ({marks})"
+        for key, numbers, digest in store.execute(question, [signature, *some]):
+            if isinstance(numbers, bytes) and digest == hashlib.sha256(numbers).digest():
+                found[key] = numbers
     return found
 
 
 def _keep(store: sqlite3.Connection, signature: str, fresh: dict[bytes, bytes]) -> None:
-    try:
-        with store:
-            rows = ((signature, key, value, hashlib.sha256(value).digest()) for key, value in fresh.items())
-            store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)
-    except sqlite3.Error as problem:
-        raise _unusable(problem) from None
-
-
-def _unusable(problem: Exception) -> DataError:
-    return DataError(
-        f"The file of kept metric scores, {kept_in()}, cannot be used ({problem}). "
-        "Delete it, scores are then computed anew, or set EVALKIT_DATA_DIR to a folder that can be written."
-    )
+    with store:
+        rows = ((signature, key, value, hashlib.sha256(value).digest()) for key, value in fresh.items())
+        store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.metrics.metaeval.scores import Scores, of_pair
+from evalkit.stats.correlation import ratio
 
 #: The difference of direct assessments (points of 100) from which WMT takes one translation to be the better one.
 OFFICIAL = 25.0
@@ -40,7 +41,7 @@ class Matrix:
     """Say what each combination of a human order (row) and a metric's order (column) counts: 1, 0, -1, or X, left out.
 
     cells: three rows cut by ``/``, for human <, =, >, with three values each, for the metric's <, =, >. What follows
-    from them: counting (``tau``), ``formula``, the ``printed`` matrix, and whether the sign of the metric matters.
+    from them: counting (``tau``), ``formula``, and whether the sign of the metric matters.
 
     >>> soft = Matrix("soft", "1 0 -1 / X X X / -1 0 1")
     >>> soft.formula
@@ -91,35 +92,22 @@ class Matrix:
         for symbol, names in _GROUPS.items():
             values = [self.values[ORDERS.index(human), ORDERS.index(metric)] for human, metric in names]
             alike = len(set(map(str, values))) == 1
-            found |= (
-                {symbol: values[0]}
-                if alike
-                else {f"({human}{metric})": v for (human, metric), v in zip(names, values, strict=True)}
-            )
+            symbols = [symbol] if alike else [f"({human}{metric})" for human, metric in names]
+            found |= dict(zip(symbols, values, strict=False))
         gain = [symbol for symbol, value in found.items() if value == 1]
         loss = [symbol for symbol, value in found.items() if value == -1]
         above = " − ".join([" + ".join(gain) or "0", *loss])
         return f"({above}) / ({' + '.join(symbol for symbol, value in found.items() if not np.isnan(value)) or '0'})"
 
     @property
-    def opposite(self) -> Matrix:
-        """Return the matrix that gives a negated metric the negated coefficient: columns turned, signs changed."""
-        turned = {value: cell for cell, value in _VALUES.items() if not np.isnan(value)}
-        rows = [" ".join(turned.get(-v + 0.0, "X") for v in row[::-1]) for row in self.values]
-        return Matrix(f"{self.name}, opposite", " / ".join(rows), self.title)
+    def negated(self) -> np.ndarray:
+        """Return the values by which a negated metric gets the negated coefficient: columns turned, signs changed."""
+        return 0 - self.values[:, ::-1]
 
     @property
     def symmetric(self) -> bool:
         """Tell whether negating a metric negates its coefficient, so that a strong negative one means as much."""
-        return np.array_equal(self.values, self.opposite.values, equal_nan=True)
-
-    @property
-    def printed(self) -> pd.DataFrame:
-        """Print the matrix as a table: a row per human order, a column per order of the metric."""
-        rows = [row.split() for row in self.cells.split("/")]
-        frame = pd.DataFrame(rows, columns=[f"metric {order}" for order in ORDERS])
-        frame.insert(0, "human", list(ORDERS))
-        return frame
+        return np.array_equal(self.values, self.negated, equal_nan=True)
 
 
 #: Table 4 (Macháček and Bojar 2014; Ma et al. 2019) and Table 5 of Stanchev et al. 2020.
@@ -145,41 +133,40 @@ def count(human: ArrayLike, metric: ArrayLike) -> np.ndarray:
     return np.bincount(cell.reshape(-1), minlength=9).reshape(3, 3)
 
 
-def overview(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+def overview(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     """List matrices: variant, what it is, the formula that follows from it, symmetric, mirrored (yes or no).
 
     symmetric: negating a metric negates its coefficient. mirrored: it does, once the matrix is changed for another of
     these, as Table 5 for accuracies is for the one for error rates.
     """
-    listed = (matrices or VARIANTS).values()
     rows: list[dict[str, Any]] = []
-    for matrix in listed:
-        mirrored = any(np.array_equal(other.values, matrix.opposite.values, equal_nan=True) for other in listed)
+    for matrix in matrices.values():
+        mirrored = any(np.array_equal(one.values, matrix.negated, equal_nan=True) for one in matrices.values())
         answers = {"symmetric": _YES[matrix.symmetric], "mirrored": _YES[mirrored]}
         rows.append({"variant": matrix.name, "meaning": matrix.title, "formula": matrix.formula} | answers)
     return pd.DataFrame(rows)
 
 
-def cells(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+def cells(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     """List all cells of matrices as rows: variant, human, metric, value (1, 0, -1 or X)."""
-    rows = []
-    for name, matrix in (matrices or VARIANTS).items():
-        for (human, metric), value in zip(CELLS, matrix.cells.replace("/", " ").split(), strict=True):
-            number = value if value == "X" else int(value)
-            rows.append({"variant": name, "human": human, "metric": metric, "value": number})
-    return pd.DataFrame(rows)
+    rows = [
+        (name, human, metric, value if value == "X" else int(value))
+        for name, matrix in matrices.items()
+        for (human, metric), value in zip(CELLS, matrix.cells.replace("/", " ").split(), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["variant", "human", "metric", "value"])
 
 
-def grid(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+def grid(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     """Lay matrices out in a row each: variant, and a column a cell, human order first."""
-    table = cells(matrices).pivot(index="variant", columns=["human", "metric"], values="value")
-    table = table.loc[list(matrices or VARIANTS), CELLS].set_axis(
-        [f"{human} {metric}" for human, metric in CELLS], axis=1
+    table = cells(matrices)
+    table = table.assign(cell=table["human"] + " " + table["metric"]).pivot(
+        index="variant", columns="cell", values="value"
     )
-    return table.reset_index()
+    return table.loc[list(matrices), list(map(" ".join, CELLS))].reset_index().rename_axis(columns=None)
 
 
-def examples(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+def examples(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     """Work out the four examples of Stanchev et al. 2020, section 3, under each matrix.
 
     Columns example, then tau under each matrix. A metric has so many concordant, discordant and tied pairs; humans tie
@@ -194,7 +181,7 @@ def examples(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
     rows = []
     for example, (right, wrong, tied) in cases.items():
         counts = np.array([[0, 0, 0], [0, 0, 0], [wrong, tied, right]])
-        rows.append({"example": example} | {n: float(m.tau(counts)) for n, m in (matrices or VARIANTS).items()})
+        rows.append({"example": example} | {n: float(m.tau(counts)) for n, m in matrices.items()})
     return pd.DataFrame(rows)
 
 
@@ -250,16 +237,14 @@ def from_ranks(rankings: pd.DataFrame) -> Pairs:
     >>> order(from_ranks(ranked), threshold=1).tolist()
     [0, 1, 1]
     """
-    names, system = np.unique(rankings["system"].astype("str"), return_inverse=True)
-    keys = pd.MultiIndex.from_frame(rankings[["annotator", "doc", "segment"]].astype("str"))
-    codes, unique = keys.factorize()
-    ranks = np.full((len(names), len(unique)), np.nan)
-    if pd.Series(codes * len(names) + system).duplicated().any():
+    keys = ["annotator", "doc", "segment"]
+    named = rankings.astype(dict.fromkeys([*keys, "system"], "str"))
+    if named.duplicated([*keys, "system"]).any():
         raise DataError("An annotator ranked a system twice in one segment. Keep one of the ranks.")
-    ranks[system, codes] = rankings["rank"]
-    labels = tuple(f"{doc}:{segment}" for _, doc, segment in unique)
-    scores = Scores((), tuple(map(str, names)), labels, np.empty((0, *ranks.shape)), -ranks)
-    return from_scores(scores)
+    ranks = named.pivot(index="system", columns=keys, values="rank")
+    labels = tuple(f"{doc}:{segment}" for _, doc, segment in ranks.columns)
+    human = -ranks.to_numpy(float)
+    return from_scores(Scores((), tuple(ranks.index), labels, np.empty((0, *human.shape)), human))
 
 
 def order(pairs: Pairs, *, threshold: float = 25.0, boundary: str = "at least") -> np.ndarray:
@@ -303,10 +288,7 @@ def expected_wins(pairs: Pairs, better: np.ndarray) -> pd.DataFrame:
     """
     won = pairwise_wins(pairs, better).astype(float)
     met = won + won.T
-    share = np.divide(won, met, out=np.full_like(won, np.nan), where=met > 0)
-    against = (met > 0).sum(axis=1)
-    value = np.divide(np.nansum(share, axis=1), against, out=np.full(len(won), np.nan), where=against > 0)
-    return _ranked(pairs.systems, expected_wins=value)
+    return _ranked(pairs.systems, expected_wins=ratio(np.nansum(ratio(won, met), axis=1), (met > 0).sum(axis=1)))
 
 
 def rank_systems(assessed: pd.DataFrame, pairs: Pairs, better: np.ndarray, *, matches: int, seed: int) -> pd.DataFrame:

@@ -48,7 +48,6 @@ _TABLES = 4000  # cells up to which pairs of cells are kept for all draws; above
 _FEWER = 100  # draws there
 _FLIPS = 200  # of the tests in a draw
 _Values = Callable[[np.ndarray], np.ndarray]  # weights, resamples × units, to values, metrics × resamples
-_Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # a metric's scores, people's, and where both are there
 
 
 def bootstrap(
@@ -132,7 +131,7 @@ def agreement(
     parts: dict[str, _Values] = {
         "pearson": _pooled(scores),
         "kendall_b": _stacked([_kendall(*each) for each in _cells(scores)]),
-        "kendall_b_within": _within(scores),
+        "kendall_b_within": _within(scores, ["kendall_b"])["kendall_b"],
         "acc_eq": _accuracy(scores if ties is None else replace(scores, human=ties)),
         "system_pearson": partial(_systems, scores, systems, correlation.pearson),
         "system_kendall_b": partial(_systems, scores, systems, correlation.kendall_b),
@@ -164,7 +163,7 @@ def system_means(scores: Scores, weights: np.ndarray) -> tuple[np.ndarray, np.nd
     return metric, human
 
 
-def _cells(scores: Scores) -> Iterator[_Cells]:
+def _cells(scores: Scores) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield each metric's scores and the human ones, 0 where one is missing, and where both are there."""
     both = np.isfinite(scores.values) & scores.judged
     return zip(np.where(both, scores.values, 0), np.where(both, scores.human, 0), both)
@@ -194,9 +193,7 @@ def _of_segments(scores: Scores, flips: int, seed: int) -> dict[tuple[str, str, 
         ("segment", "pearson", "none"): _pooled(scores),
         ("segment", "pearson", "system"): _stacked([_pearson(*(side[:, None] for side in each)) for each in cells]),
     }
-    of_items = [evaluate(np.where(there, x, np.nan).T, np.where(there, y, np.nan).T) for x, y, there in cells]
-    for name in STATISTICS:
-        made["segment", name, "item"] = _mean_of_units(np.stack([each[name] for each in of_items]))
+    made |= {("segment", name, "item"): each for name, each in _within(scores, STATISTICS).items()}
     made["segment", "acc_eq", "item"] = _accuracy(scores)
     near = []
     upper = np.triu_indices(len(scores.systems), 1)
@@ -288,10 +285,11 @@ def _counted(x: np.ndarray, y: np.ndarray, segment: np.ndarray, weights: np.ndar
     return np.array([stats.kendalltau(x[row], y[row]).statistic for row in rows])
 
 
-def _within(scores: Scores) -> _Values:
-    """Average Kendall's tau-b within segments."""
+def _within(scores: Scores, statistics: Sequence[str]) -> dict[str, _Values]:
+    """Average statistics of the systems of a segment over segments."""
     sides = [(np.where(there, x, np.nan).T, np.where(there, y, np.nan).T) for x, y, there in _cells(scores)]
-    return _mean_of_units(np.stack([correlation.kendall_b(*each) for each in sides]))
+    each = [evaluate(x, y, statistics) for x, y in sides]
+    return {name: _mean_of_units(np.stack([metric[name] for metric in each])) for name in statistics}
 
 
 def _systems(
