@@ -142,7 +142,7 @@ def test_permutation_is_the_estimate_with_a_constant_per_document_and_uniform_wi
     import statsmodels.formula.api as smf
 
     table = campaign(4, annotators=5, effect=2)
-    estimate, _ = context.permutation(table, resamples=9, rng=np.random.default_rng(1))
+    estimate, *_ = context.permutation(table, resamples=9, rng=np.random.default_rng(1))
     fit = smf.ols("difference ~ I(1.0 * (group == 'after')) + C(document)", table).fit()
     assert estimate == pytest.approx(fit.params.iloc[-1])
     draws = [campaign(seed, annotators=3, documents=3) for seed in range(60)]

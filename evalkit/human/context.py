@@ -289,7 +289,7 @@ def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, sc
     fixed = pd.get_dummies(known["pair"], drop_first=True, dtype=float).to_numpy()
     held = np.column_stack([plain, known["copy_first"].to_numpy(float) - 0.5, fixed])
     annotator, document = (pd.factorize(known[unit])[0] for unit in ("annotator", "document"))
-    estimate, p, p_greater = _shuffled(known, y, resamples, rng)
+    estimate, p, p_greater = permutation(known, resamples=resamples, rng=rng, scale=scale)
     means = y[after == 1].mean() - y[after == 0].mean()
     rows = {
         "independent pairs (Welch)": (means, *split.confidence_interval(0.95), split.pvalue),
@@ -321,36 +321,32 @@ def _clustered(y: np.ndarray, x: np.ndarray, clusters: ArrayLike) -> RegressionR
     return OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
 
 
-def permutation(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Shuffle differences among the repeats of each document; return the estimate and its two-sided p.
+def permutation(
+    paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, scale: str = "raw"
+) -> tuple[float, float, float]:
+    """Shuffle differences among the repeats of each document: estimate, two-sided p, one-sided p of more lost after.
 
     The statistic adds up, over documents that have repeats of both groups, the sum of ``after`` differences less what
     the document's mean would give, divided by the number of effective comparisons n_before * n_after / n: the
-    least-squares estimate with a constant for each document. p is (hits + 1) / (resamples + 1).
+    least-squares estimate with a constant for each document. p is (hits + 1) / (resamples + 1). Missing where no
+    document has both groups.
     """
-    return _shuffled(paired, paired["difference"].to_numpy(float), resamples, rng)[:2]
-
-
-def _shuffled(
-    paired: pd.DataFrame, y: np.ndarray, resamples: int, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """Permute as ``permutation`` does: estimate, two-sided p, and the one-sided p of more being lost after."""
-    both = paired.groupby("document")["group"].transform("nunique").eq(2).to_numpy()
-    chosen, y = paired[both], y[both]
+    chosen = paired[paired.groupby("document")["group"].transform("nunique").eq(2)]
     if chosen.empty:
         return np.nan, np.nan, np.nan
-    document = pd.factorize(chosen["document"])[0]
+    y, document = _differences(chosen, scale), pd.factorize(chosen["document"])[0]
     after = chosen["group"].eq("after").to_numpy(float)
-    centred = y - (np.bincount(document, y) / np.bincount(document))[document]
-    weight = (after * (1 - (np.bincount(document, after) / np.bincount(document))[document])).sum()
+    size = np.bincount(document)
+    centred = y - (np.bincount(document, y) / size)[document]
+    weight = (after * (1 - (np.bincount(document, after) / size)[document])).sum()
     order = np.argsort(document, kind="stable")
-    centred, after, document = centred[order], after[order], document[order]
+    after = after[order]
 
     def estimate(shuffled: np.ndarray) -> np.ndarray:
         drawn = shuffled @ after / weight
         return np.stack([np.abs(drawn), drawn], axis=1)
 
-    exchange = inference.Shuffles(centred, document)
+    exchange = inference.Shuffles(centred[order], document[order])
     test = inference.permutation_test(estimate, exchange, resamples=resamples, seed=rng)
     return float(test.observed[1]), float(test.p[0]), float(test.p[1])
 

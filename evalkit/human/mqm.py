@@ -233,13 +233,6 @@ def overlapping(spans: pd.DataFrame) -> pd.Series:
     return (meets_before | (following < order["end"])).sort_index().set_axis(spans.index)
 
 
-def _first_of(spans: pd.DataFrame, wrong: np.ndarray) -> str:
-    """Name the first of the errors that break a rule, and count the others."""
-    row = spans.iloc[wrong[0]]
-    place = ", ".join(str(row[name]) for name in [*KEY, "span"] if name in spans)
-    return place + (f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else "")
-
-
 def marks_against_scores(
     ratings: pd.DataFrame, spans: pd.DataFrame, *, resamples: int = 200, seed: int = 7
 ) -> pd.DataFrame:

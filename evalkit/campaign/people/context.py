@@ -96,7 +96,7 @@ def _tested(found: Context, paired: pd.DataFrame, *, resamples: int, seed: int) 
     """Add what enough repeats on either side tell."""
     grouped = paired[paired["group"] != "none"]
     means = grouped.groupby("group")["difference"].mean()
-    within, p = context.permutation(grouped, resamples=resamples, rng=np.random.default_rng(seed))
+    within, p, _ = context.permutation(grouped, resamples=resamples, rng=np.random.default_rng(seed))
     both = not np.isnan(within)
     equivalence = None
     if grouped["annotator"].nunique() >= PEOPLE:
