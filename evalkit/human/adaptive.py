@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -456,14 +457,17 @@ def weighted_test(log: Log, when: Looks) -> np.ndarray:
 def separate(log: Log, when: Looks) -> np.ndarray:
     """Hold the intervals of each system's own mean side by side: they part when they do not overlap."""
     scores = (log.scores - when.scale[0]) / (when.scale[1] - when.scale[0])
-    ends = [empirical_bernstein(own, np.isfinite(own), alpha=when.alpha / 2) for own in np.moveaxis(scores, -1, 0)]
-    return _apart(*ends, when)
+    one, other = (
+        empirical_bernstein(own, np.isfinite(own), alpha=when.alpha / 2) for own in np.moveaxis(scores, -1, 0)
+    )
+    return _apart(one, other, when)
 
 
 def separate_sequence(log: Log, when: Looks) -> np.ndarray:
     """Hold intervals of each system's mean side by side that hold at all looks, once there are many screens."""
-    how = {"tuned": SHARED, "alpha": when.alpha / 2, "start": SHARED // 2}
-    return _apart(*(asymptotic(own, np.isfinite(own), **how) for own in np.moveaxis(log.scores, -1, 0)), when)
+    how: dict[str, Any] = {"tuned": SHARED, "alpha": when.alpha / 2, "start": SHARED // 2}
+    one, other = (asymptotic(own, np.isfinite(own), **how) for own in np.moveaxis(log.scores, -1, 0))
+    return _apart(one, other, when)
 
 
 def shared(log: Log, when: Looks) -> np.ndarray:
@@ -532,7 +536,7 @@ def _beyond(off: np.ndarray, bound: np.ndarray | float) -> np.ndarray:
     return np.where(np.abs(off) > bound, np.sign(off), 0)
 
 
-def _apart(one: tuple, other: tuple, when: Looks) -> np.ndarray:
+def _apart(one: tuple[Any, Any], other: tuple[Any, Any], when: Looks) -> np.ndarray:
     """Say at each look which of two running intervals lies above the other, or of one interval and 0."""
     found = np.where(one[0] > other[1], 1.0, np.where(other[0] > one[1], -1.0, 0.0))
     return found[:, when.screens - 1]

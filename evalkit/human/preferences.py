@@ -18,10 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.special import expit, log_expit, logsumexp
@@ -107,7 +108,8 @@ def count(comparisons: pd.DataFrame, *, place: bool = False) -> Cells:
     cells, member = np.unique(rows, axis=0, return_inverse=True)
     where = member.ravel() * 3 + answer
     counts = np.bincount(where, minlength=3 * len(cells)).astype(float).reshape(-1, 3)
-    return Cells(systems, *cells.T, counts, where)
+    one, other, stood = cells.T
+    return Cells(systems, one, other, stood, counts, where)
 
 
 def of_wins(wins: pd.DataFrame) -> Cells:
@@ -249,7 +251,7 @@ KERNELS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Slopes]] = {
 }
 
 
-def chances(ties: str, d: np.ndarray, t: np.ndarray) -> np.ndarray:
+def chances(ties: str, d: ArrayLike, t: ArrayLike) -> np.ndarray:
     """Return the chances of A, of B and of a tie at a lead: (…, 3). "half" has no ties.
 
     >>> chances("davidson", np.array(0.0), np.array(0.0)).round(3).tolist()
@@ -594,14 +596,14 @@ def in_circles(cells: Cells) -> list[tuple[str, str, str]]:
 def _go_round(cells: Cells, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return triples of systems all of which met, (triples, 3), and which of them go round, (batch, triples)."""
     size = len(cells.systems)
-    met, lead = np.zeros((size, size), bool), np.zeros((len(counts), size, size))
+    met, lead = np.zeros((size, size), bool), np.zeros((size, size, len(counts)))
     met[cells.one, cells.other] = True
-    np.add.at(lead, (slice(None), cells.one, cells.other), (counts[..., 0] - counts[..., 1]).astype(float))
+    np.add.at(lead, (cells.one, cells.other), (counts[..., 0] - counts[..., 1]).T.astype(float))
     three = np.array([*combinations(range(size), 3)], int).reshape(-1, 3)
     three = three[met[three[:, 0], three[:, 1]] & met[three[:, 1], three[:, 2]] & met[three[:, 0], three[:, 2]]]
     i, j, k = three.T
-    edges = np.stack([lead[:, i, j], lead[:, j, k], -lead[:, i, k]])
-    return three, np.asarray((edges > 0).all(axis=0) | (edges < 0).all(axis=0))
+    edges = np.stack([lead[i, j], lead[j, k], -lead[i, k]])
+    return three, np.asarray((edges > 0).all(axis=0) | (edges < 0).all(axis=0)).T
 
 
 def labels(comparisons: pd.DataFrame, units: Sequence[str]) -> dict[str, np.ndarray]:
@@ -693,7 +695,7 @@ def standing(
     some of them a system wins everything; the estimate has it only where it must. Raises DataError where systems were
     never compared, even through others.
     """
-    draws = {"resamples": resamples, "seed": seed, "units": units}
+    draws: dict[str, Any] = {"resamples": resamples, "seed": seed, "units": units}
     if place is None:
         with suppress(DataError):  # one place took everything; or systems were never compared, which comes up again
             if placeable(comparisons):

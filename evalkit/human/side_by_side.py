@@ -141,7 +141,8 @@ def changed(
         paired, again = pairs(rated, screens), found_again(spans, texts, rated, screens)
         parts += [_part(paired, _of_pairs(paired), name), _part(again, _of_marks(again), name)]
         people += [name] * (paired["annotator"].nunique() > 1)
-    drawn, rows = redraw(parts, resamples=resamples, seed=seed), []
+    drawn = redraw(parts, resamples=resamples, seed=seed)
+    rows: list[tuple[object, ...]] = []
     for names, one, two in ((PAIRED, drawn[0], drawn[2]), (MARKED, drawn[1], drawn[3])):
         rows += zip(names, one.estimate, two.estimate, *combine([two, one], [1, -1]).interval())
     table = pd.DataFrame(rows, columns=["measure", "pointwise", "side_by_side", "low", "high"])
@@ -192,8 +193,9 @@ def _followed(comparisons: pd.DataFrame, lead: pd.Series, resamples: int, seed: 
     telling = lead.ne(0) & comparisons["preference"].ne("tie")
     own = comparisons[telling]
     fits = (own["preference"].eq("a") == (lead[telling] > 0)).to_numpy(float)[:, None]
-    found = preferences.share_intervals(own, fits, resamples=resamples, seed=seed, units=("documents",))
-    return *(float(one[0]) for one in found), len(own)
+    units = ("documents",)
+    [share], [low], [high] = preferences.share_intervals(own, fits, resamples=resamples, seed=seed, units=units)
+    return share, low, high, len(own)
 
 
 def tables(
