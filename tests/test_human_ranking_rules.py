@@ -125,6 +125,22 @@ def test_a_rule_equals_its_script_in_loops(name, gaps):
     assert parted
 
 
+@pytest.mark.parametrize("two_sided", [False, True])
+@pytest.mark.parametrize("test", ["rank sum", "matched rank sum"])
+@pytest.mark.parametrize(("size", "levels"), [(9, 1000), (30, 1000), (30, 3)])
+def test_rank_sums_equal_scipys_pair_by_pair(size, levels, test, two_sided):
+    rng = np.random.default_rng(size + levels)
+    scores = np.round(rng.normal(size=(4, size)) * levels)
+    scores[rng.random(scores.shape) < 0.2] = np.nan
+    [found] = lines.apply_rule(laid_out(scores, "system segment"), rules.LineRule(test=test, two_sided=two_sided))
+    ordered = scores[[int(name[1:]) for name in found.table["system"]]]
+    for i, j in itertools.combinations(range(4), 2):
+        both = np.isfinite(ordered[i] - ordered[j]) if "matched" in test else np.ones(size, bool)
+        a, b = (row[both & np.isfinite(row)] for row in (ordered[i], ordered[j]))
+        theirs = stats.mannwhitneyu(a, b, alternative="two-sided" if two_sided else "greater")
+        assert found.p[i, j] == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
 def test_ours_equals_the_campaign_s_clusters():
     frame = campaign(3, documents=30, step=5.0)
     ours = lines.rule_clusters(frame, rule="units", **OPTIONS)

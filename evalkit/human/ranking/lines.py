@@ -59,8 +59,8 @@ class Field:
 
     def taken(self, order: np.ndarray) -> Field:
         """Put the systems of each campaign into an order, (campaigns, systems)."""
-        at = order[:, :, None]
-        parts = {name: np.take_along_axis(getattr(self, name), at, 1) for name in ("means", "sums", "weights")}
+        at = np.arange(len(order))[:, None], order
+        parts = {name: getattr(self, name)[at] for name in ("means", "sums", "weights")}
         return replace(self, **parts, influences=self.influences and self.influences.taken(order[0]))
 
     def scores(self, mean: str) -> np.ndarray:
