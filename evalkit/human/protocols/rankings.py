@@ -95,7 +95,7 @@ def draw_scores(
     systems = sorted(own["system"].unique())
     column = len(systems) * pd.Index(names).get_indexer(own["protocol"]) + pd.Index(systems).get_indexer(own["system"])
     member = (column[:, None] == np.arange(len(names) * len(systems))).astype(float)
-    segments = member.sum(axis=0).reshape(len(names), -1)
+    segments = member.sum(axis=0).astype(int).reshape(len(names), -1)
     if (segments == 0).any():
         protocol, system = np.argwhere(segments == 0)[0]
         raise DataError(f"{names[protocol]} has no score of {systems[system]}. Leave the system out, or the protocol.")
