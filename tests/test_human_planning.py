@@ -1,314 +1,188 @@
-"""Planning: components, calibration sets, break-even, metrics, preferences and watching against closed forms and draws."""
-
-from itertools import combinations
+"""Planning: power against statsmodels and simulated campaigns, designs against limits, metrics, choices and watching."""
 
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
-import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.power import TTestPower
 
 from evalkit import DataError
-from evalkit.human import calibration_sets, components, planning
+from evalkit.human import components, planning
 from evalkit.metrics import ppi
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.show.plots import planning as draw
-from tests.makers import laid_out, ratings
-
-
-def moments(y, factors):
-    """Estimate the components of factors, negative ones too, with nothing fixed but the mean."""
-    return components.equate(y, factors).solve(list(factors))
-
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
-#: Montgomery, Design and Analysis of Experiments: strength of fabric from four looms.
-LOOMS = [98, 97, 99, 96, 91, 90, 93, 92, 96, 95, 97, 95, 95, 96, 99, 98]
-
-
-def judged(scores, *, documents=None, item_type="calibration", system="S0"):
-    """Lay out items x annotators as ratings; documents: the document of each item."""
-    return laid_out(scores, "segment annotator", documents=documents, item_type=item_type, system=system)
-
-
-def spreads(variances):
-    """Return the standard deviations that a campaign is drawn with: of nothing else than what is named."""
-    return {"segment": 0.0, "annotator": 0.0} | {name: value**0.5 for name, value in variances.items()}
-
-
-def crossed(rng, items, people, documents, *, variances=V):
-    """Draw a calibration table with known components."""
-    sizes = {"systems": 1, "documents": documents, "length": items // documents, "people": people}
-    return ratings(rng, **sizes, spread=spreads(variances), scale=None, item_type="calibration")
-
-
-def liked(rng, *, taste):
-    """Draw a calibration table of three documents of each of four systems, which annotators like differently."""
-    sizes = {"systems": 4, "documents": 12, "length": 5, "people": 10, "gap": 0.0}
-    table = ratings(rng, **sizes, spread=spreads(V | {"taste": taste}), scale=None, item_type="calibration")
-    own = table["doc"].str[1:].astype(int) % 4 == table["system"].str[1:].astype(int)
-    return table[own].reset_index(drop=True)
-
-
-def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
-    """Else a negative estimate would make room for the others, and plans with favourites be cheaper than without."""
-    seen = 0
-    for seed in range(5):
-        table = liked(np.random.default_rng(seed), taste=0.0)
-        found, without = components.estimate(table, taste=True), components.estimate(table)
-        if "taste" in found["note"].iloc[0]:
-            seen += 1
-            causes = [*components.LAYOUTS["calibration"], "residual"]
-            assert found[causes].equals(without[causes])
-            assert found["taste"].iloc[0] == 0
-    assert seen
-
-
-def test_liking_is_a_component_where_somebody_judged_several_documents_of_a_system():
-    table = liked(np.random.default_rng(2), taste=40.0)
-    found = components.estimate(table, taste=True).iloc[0]
-    assert found["taste"] > 10
-    once = components.estimate(table[table["doc"].isin(["d00", "d01", "d02", "d03"])], taste=True).iloc[0]
-    assert np.isnan(once["taste"])
-    assert np.isfinite(once["block"]), "what cannot be told from the block stays in it"
-
-
-def test_a_hit_of_twice_as_many_judgements_halves_the_hits_that_a_set_takes_to_pay():
-    table = components.estimate(liked(np.random.default_rng(3), taste=0.0))
-    done = pd.DataFrame({"pair": ["eng-deu"], "annotators": [10], "additional_hits_median": [4.0]})
-    small, large = (calibration_sets.workloads(table, done, hit=hit).iloc[0] for hit in (100, 200))
-    assert large["break_even_hits"] == pytest.approx(small["break_even_hits"] / 2)
-    assert (small["cost_share"], large["cost_share"]) == (100 / 500, 100 / 900)
-    assert large["se_ratio"] < small["se_ratio"]
-
-
-def test_components_of_a_textbook_example():
-    found = moments(LOOMS, {"loom": np.repeat(list("abcd"), 4)})
-    assert (round(found["loom"], 2), round(found["residual"], 2)) == (6.96, 1.90)
-
-
-@settings(max_examples=10)
-@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(2, 6))
-def test_balanced_components_are_those_of_the_analysis_of_variance(seed, people, items):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({"item": np.repeat(np.arange(items), people), "who": np.tile(np.arange(people), items)})
-    frame["y"] = rng.normal(0, 3, items)[frame["item"]] + rng.normal(0, 2, people)[frame["who"]]
-    frame["y"] += rng.normal(0, 1, len(frame))
-    table = sm.stats.anova_lm(smf.ols("y ~ C(item) + C(who)", frame).fit())
-    square = table["sum_sq"] / table["df"]
-    found = moments(frame["y"], {"item": frame["item"], "who": frame["who"]})
-    assert found["residual"] == pytest.approx(square["Residual"], rel=1e-8)
-    assert found["item"] == pytest.approx((square["C(item)"] - square["Residual"]) / people, rel=1e-8, abs=1e-10)
-    assert found["who"] == pytest.approx((square["C(who)"] - square["Residual"]) / items, rel=1e-8, abs=1e-10)
-
-
-def test_unbalanced_components_are_right_on_average():
-    rng = np.random.default_rng(5)
-    rows = rng.random((30, 8)) < rng.uniform(0.2, 0.9, 8)
-    item, who = np.nonzero(rows)
-    factors = {"item": item, "who": who}
-    draws = []
-    for _ in range(150):
-        y = rng.normal(0, 5, 30)[item] + rng.normal(0, 3, 8)[who] + rng.normal(0, 4, len(item))
-        draws.append(list(moments(y, factors).values()))
-    error = np.std(draws, axis=0, ddof=1) / np.sqrt(len(draws))
-    assert (np.abs(np.mean(draws, axis=0) - [25, 9, 16]) < 4 * error).all()
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.5, 4))
-def test_components_follow_shift_scale_order_and_names(seed, shift, scale):
-    rng = np.random.default_rng(seed)
-    item, who = rng.integers(0, 6, 60), rng.integers(0, 4, 60)
-    y = rng.normal(0, 5, 60) + 4.0 * who
-    base = moments(y, {"item": item, "who": who})
-    order = rng.permutation(60)
-    renamed = {"item": (item + 9)[order].astype(str), "who": (7 - who)[order].astype(str)}
-    moved = moments((shift + scale * y)[order], renamed)
-    assert np.allclose(list(moved.values()), scale**2 * np.array(list(base.values())), rtol=1e-6, atol=1e-6)
-
-
-def test_what_cannot_be_told_apart_is_said():
-    one = components.estimate(judged(np.random.default_rng(1).normal(50, 9, (20, 4)))).iloc[0]
-    assert "not separable: document, block" in one["note"]
-    assert np.isnan(one["block"])
-    flat = components.estimate(judged(np.tile([[1.0, 2.0], [2.0, 1.0]], (4, 1)))).iloc[0]
-    assert "negative, set to 0: item, annotator" in flat["note"]
-    assert flat["annotator"] == 0
-
-
 BESIDE = {"document": 4.0, "item": 60.0, "annotator": 50.0, "block": 15.0, "residual": 80.0}
 COMPARED = {"document": 3.0, "item": 40.0, "annotator": 60.0, "block": 12.0, "residual": 60.0}
-#: A calibration set's components.
-OF_A_SET = components.estimate(crossed(np.random.default_rng(2), 30, 6, 5))
-ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(50, 9, (20, 2)))
+component = st.floats(0.5, 300)
+
+
+def sure(found, resamples):
+    """Return the 99.9 % interval of a simulated power: one test in a thousand would fail by chance."""
+    hits = round(found["power"] * resamples)
+    return stats.binomtest(hits, resamples).proportion_ci(0.999, method="wilson")
+
+
+def squared(delta, variance, pairs):
+    """Return the power by another route: the square of a noncentral t is a noncentral F."""
+    critical = stats.f.isf(0.05, 1, pairs - 1)
+    return stats.ncf.sf(critical, 1, pairs - 1, pairs * delta**2 / variance)
+
+
+@given(st.floats(0.5, 12), st.integers(3, 60), st.integers(1, 12), st.integers(1, 3), component, component)
+def test_power_is_that_of_a_paired_t_test(delta, documents, block, judges, item, residual):
+    parts = {"document": 2.0, "item": item, "annotator": 30.0, "block": 4.0, "residual": residual}
+    options = {"delta": delta, "segments": documents * block, "block": block, "judgements": judges}
+    same = 2 * (2 + item / block + (4 + residual / block) / judges)
+    assert float(planning.power(parts, **options)) == pytest.approx(squared(delta, same, documents), abs=1e-7)
+    mixed = same + 2 * 30 / judges
+    found = float(planning.power(parts, **options, arrangement="mixed"))
+    assert found == pytest.approx(squared(delta, mixed, documents), abs=1e-7)
+
+
+def test_power_of_separate_annotators_is_that_of_a_test_over_their_pairs():
+    found = planning.power(V, delta=8, segments=240, annotators=12, arrangement="separate", block=10)
+    variance = 2 * (60 + (5 + 20) / 4 + (40 + 60) / 40)  # 40 segments in 4 documents for each pair of annotators
+    assert float(found) == pytest.approx(TTestPower().power(8 / np.sqrt(variance), 6, 0.05), abs=1e-7)
+    calibrated = planning.power(V, delta=8, segments=240, annotators=12, arrangement="separate", calibration=40)
+    variance += 2 * ((20 + 60) / 40 - 60)
+    assert float(calibrated) == pytest.approx(TTestPower().power(8 / np.sqrt(variance), 6, 0.05), abs=1e-7)
+
+
+NAMES = ("arrangement", "delta", "segments", "judgements", "block", "calibration", "annotators")
+DESIGNS = [
+    ("same", 3, 240, 1, 10, 0, 40),
+    ("same", 4, 60, 2, 5, 0, 40),
+    ("mixed", 5, 240, 1, 10, 0, 40),
+    ("mixed", 3, 200, 2, 10, 10, 40),
+    ("separate", 12, 160, 1, 10, 0, 16),
+    ("separate", 4, 160, 1, 10, 20, 16),
+]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_closed_form_and_simulation_agree_within_the_simulation_s_error(design):
+    design = dict(zip(NAMES, design, strict=True))
+    closed = float(planning.power(V, **design))
+    low, high = sure(planning.simulate_power(V, **design, resamples=3000, seed=3), 3000)
+    assert low <= closed <= high
+    assert high - low < 0.07
+
+
+def test_the_interval_of_simulated_power_is_wilsons():
+    found = planning.simulate_power(V, delta=3, segments=100, resamples=500)
+    low, high = stats.binomtest(round(found["power"] * 500), 500).proportion_ci(0.95, method="wilson")
+    assert (found["power_low"], found["power_high"]) == (low, high)
+
+
+@given(st.sampled_from(planning.ARRANGEMENTS), st.floats(0.5, 8), st.sampled_from(list(V)), st.integers(2, 8))
+def test_power_rises_with_what_helps_and_falls_with_what_scatters(arrangement, delta, name, pairs):
+    options = {"arrangement": arrangement, "annotators": 2 * pairs, "block": 5}
+    segments = np.array([10, 20, 40, 80]) * pairs
+    power = planning.power(V, delta=delta, segments=segments, **options)
+    assert (np.diff(power) >= -1e-9).all()
+    assert (planning.power(V, delta=2 * delta, segments=segments, **options) >= power - 1e-9).all()
+    assert (planning.power({**V, name: 3 * V[name]}, delta=delta, segments=segments, **options) <= power + 1e-9).all()
+    assert np.allclose(planning.power(V, delta=-delta, segments=segments, **options), power)
+
+
+LIKING = {**V, "taste": 6.0}
+LIMITS = planning.Limits(capacity=400, most_segments=1200, cost_judgement=0.5, cost_annotator=30, calibrations=(0, 30))
+
+
+def test_every_planned_design_keeps_its_limits_and_cannot_do_with_a_document_less():
+    table = planning.plan(V, delta=4, limits=LIMITS)
+    assert set(table["arrangement"]) == set(planning.ARRANGEMENTS)
+    assert table["cost"].is_monotonic_increasing
+    for row in table.itertuples():
+        unit = 10 * (row.annotators // 2 if row.arrangement == "separate" else 1)
+        options = {"judgements": row.judgements_each, "annotators": row.annotators, "arrangement": row.arrangement}
+        options |= {"calibration": row.calibration, "delta": 4}
+        assert float(planning.power(V, segments=row.segments, **options)) == pytest.approx(row.power)
+        assert row.power >= 0.8
+        if row.segments - unit >= 20:
+            assert float(planning.power(V, segments=row.segments - unit, **options)) < 0.8
+        assert row.judgements == 2 * row.segments * row.judgements_each + row.annotators * row.calibration
+        assert row.judgements <= row.annotators * 400
+        assert row.cost == pytest.approx(0.5 * row.judgements + 30 * row.annotators)
+        assert row.segments <= 1200
+        assert row.annotators >= 3
+
+
+def test_compared_designs_hold_the_cheapest_of_each_kind():
+    table = planning.compare(V, deltas=[4, 8], limits=LIMITS, resamples=400)
+    assert table.loc[table["delta"] == 4, "cost"].iloc[0] == planning.plan(V, delta=4, limits=LIMITS)["cost"].iloc[0]
+    kinds = table.assign(with_set=table["calibration"] > 0)[["delta", "arrangement", "with_set"]]
+    assert not kinds.duplicated().any()
+    assert set(planning.compare(V, deltas=[0.1, 8], limits=LIMITS, resamples=100)["delta"]) == {8.0}
+
+
+FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
 
 
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (lambda: moments([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}), "distinguished"),
-        (lambda: components.estimate(ONES.assign(item_type="degraded")), "no outputs"),
-        (lambda: components.estimate(ONES, layout="x"), "layout='x'"),
-        (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
-        (lambda: components.jackknife(SCORES), "three"),
-        (lambda: calibration_sets.random_scores(SCORES.assign(item_type="system")), "three scores"),
-        (lambda: calibration_sets.selections(crossed(np.random.default_rng(3), 80, 12, 8), size=80), "Lower the size"),
-        (lambda: calibration_sets.imbalance(ONES.assign(item_type="system")), "one system"),
-        (lambda: calibration_sets.best_size(V, judgements=1), "two judgements"),
-        (lambda: calibration_sets.break_even(V, size=0), "1 or more"),
-        (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
-        (lambda: components.of_pair(OF_A_SET, "eng-deu", shared=2), "no share"),
-        (lambda: components.of_pair(OF_A_SET, "eng-deu", typed=[1]), "five"),
-        (lambda: calibration_sets.smallest_sets(OF_A_SET, error=0), "reached"),
+        (lambda: planning.power(V, delta=3, segments=100, arrangement="x"), "arrangement='x'"),
+        (lambda: planning.power(V, delta=3, segments=10), "two documents"),
+        (lambda: planning.power(V, delta=3, segments=100, arrangement="separate", judgements=2), "judged once"),
+        (lambda: planning.power(V, delta=3, segments=100, arrangement="separate", annotators=3), "annotators to 4"),
+        (lambda: planning.power({"document": 1}, delta=3, segments=100), "item"),
+        (lambda: planning.power({**V, "annotator": -1}, delta=3, segments=100), "annotator"),
+        (lambda: planning.power(LIKING, delta=3, segments=200, arrangement="mixed"), "independent evidence"),
+        (lambda: planning.power(LIKING, delta=3, segments=200, judgements=2), "one of them"),
+        (lambda: planning.power(LIKING, delta=3, segments=200, annotators=30), "a document for each"),
+        (lambda: planning.simulate_power(V, delta=3, segments=100, **FEW_PEOPLE), "Raise annotators"),
+        (lambda: planning.simulate_power(V, delta=3, segments=40, arrangement="separate", annotators=10), "document"),
+        (lambda: planning.plan(V, delta=0.1), "most_segments"),
+        (lambda: planning.plan(V, delta=0), "above 0"),
+        (lambda: planning.compare(V, deltas=[0.1], limits=LIMITS), r"0\.1 points"),
         (lambda: planning.power(BESIDE, delta=1, segments=100, metric=1.0), "correlation of 1 is none"),
         (lambda: planning.answers(COMPARED, delta=1, ties=1.0, block=5), "share of ties"),
         (lambda: planning.answers(dict.fromkeys(COMPARED, 0.0), delta=1, ties=0.1, block=5), "variances"),
+        (lambda: planning.Limits(target=1.0), "target"),
+        (lambda: planning.Limits(block=0), "fit"),
+        (lambda: planning.Limits(calibrations=()), "must be"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, word):
+def test_impossible_wishes_are_refused(call, word):
     with pytest.raises(DataError, match=word):
         call()
 
 
-def test_variances_share_out_or_are_typed_in():
-    half, none = (components.of_pair(OF_A_SET, "eng-deu", shared=share) for share in (0.5, 0.0))
-    assert half["item"] == pytest.approx(none["item"] / 2)
-    assert half["annotator"] == none["annotator"]
-    assert components.of_pair(OF_A_SET, "?", typed=[5, 40, 60, 20, 60]) == V
+@pytest.mark.parametrize("annotators", [4, 12])
+def test_with_favourites_the_test_is_over_annotators_and_simulation_agrees(annotators):
+    design = {"delta": 6, "segments": 240, "annotators": annotators}
+    closed = float(planning.power(LIKING, **design))
+    documents = 24 / annotators  # of each annotator
+    variance = 2 * (6 + (5 + 20 + (40 + 60) / 10) / documents)
+    assert closed == pytest.approx(TTestPower().power(6 / np.sqrt(variance), annotators, 0.05), abs=1e-7)
+    low, high = sure(planning.simulate_power(LIKING, **design, resamples=6000, seed=5), 6000)
+    assert low <= closed <= high
+    wrong = float(planning.power({**LIKING, "taste": 12.0}, **design))
+    assert not low <= wrong <= high, "an error of the term would show"
 
 
-def test_factors_of_equally_many_levels_are_not_taken_for_the_same():
-    judgements = crossed(np.random.default_rng(2), 30, 6, 5)  # 5 documents x 6 annotators: as many as items
-    found = components.estimate(judgements).iloc[0]
-    assert found["note"] == ""
-    names = {"document": ["doc"], "item": ["segment"], "annotator": ["annotator"], "block": ["doc", "annotator"]}
-    codes = {name: judgements.groupby(key).ngroup() for name, key in names.items()}
-    expected = moments(judgements["score"], codes)
-    assert found[list(expected)].astype(float).to_dict() == pytest.approx(expected)
+def test_each_pair_has_its_cheapest_design_or_none():
+    table = pd.DataFrame({"pair": ["quiet", "loud"], **V, "item": 80.0, "note": "", "segment": 0.0})
+    table["document"] = [5.0, 9000.0]
+    found = planning.by_pair(table, delta=4, limits=LIMITS).set_index("pair")
+    expected = planning.plan(components.of_pair(table, "quiet"), delta=4, limits=LIMITS).iloc[0]
+    assert found.at["quiet", "segments"] == expected["segments"]
+    assert found.loc["loud"].isna().all()
 
 
-def test_the_jackknife_leaves_out_one_annotator_at_a_time():
-    judgements = crossed(np.random.default_rng(2), 30, 6, 5, variances=V | {"document": 100.0})
-    left = pd.concat(
-        components.estimate(judgements[judgements["annotator"] != a]) for a in set(judgements["annotator"])
-    )
-    assert left["note"].eq("").all(), "none comes out negative, so that those left out would change"
-    left = left["residual"]
-    expected = np.sqrt(5 / 6 * ((np.array(left) - np.mean(left)) ** 2).sum())
-    assert components.jackknife(judgements)["residual"].iloc[0] == pytest.approx(expected)
-
-
-def enumerated(scores, size, people):
-    """Return the root mean square error of the shift over every set of items and every group of annotators."""
-    full, errors = scores.mean(axis=0), []
-    for items in combinations(range(len(scores)), size):
-        drawn = scores[list(items)].mean(axis=0)
-        for who in map(list, combinations(range(scores.shape[1]), people)):
-            errors.extend((drawn[who].mean() - drawn[who]) - (full.mean() - full[who]))
-    return np.sqrt(np.mean(np.square(errors)))
-
-
-@pytest.mark.parametrize("size", [1, 2, 4])
-def test_the_closed_form_of_the_shift_equals_enumeration(size):
-    scores = np.random.default_rng(4).normal(60, 15, (6, 4))
-    table = calibration_sets.calibration_size(
-        judged(scores, documents=[0, 0, 1, 1, 2, 2]), sizes=(size,), resamples=4000
-    )
-    for row in table[table["design"] == "segments"].itertuples():
-        expected = enumerated(scores, size, row.annotators)
-        assert row.se_closed_form == pytest.approx(expected, rel=1e-9)
-        assert row.se_subsampled == pytest.approx(expected, rel=0.05)
-
-
-@given(st.floats(0.5, 10), st.integers(1, 12))
-def test_the_smallest_set_is_the_smallest(error, block):
-    size = calibration_sets.smallest(V, error=error, block=block)
-    scatter = block * V["block"] + V["residual"]
-    assert scatter / size <= (error * (1 + 1e-9)) ** 2
-    assert size == 1 or scatter / (size - 1) > error**2
-
-
-def test_smallest_sets_are_listed_for_both_ways_to_build_them():
-    row, parts = calibration_sets.smallest_sets(OF_A_SET, error=3).iloc[0], OF_A_SET.iloc[0]
-    assert row["single_segments"] == calibration_sets.smallest(parts, error=3)
-    assert row["whole_documents"] == calibration_sets.smallest(parts, error=3, block=6)
-
-
-def test_one_score_of_each_segment_drawn_at_random():
-    scores = np.random.default_rng(9).gamma(2, 10, (300, 5))
-    table = calibration_sets.random_scores(judged(scores, item_type="system"), resamples=4000)
-    expected = np.sqrt(np.var(scores, axis=1).mean() / table["size"])
-    assert np.allclose(table["se_closed_form"], expected)
-    assert np.allclose(table["se_subsampled"], expected, rtol=0.05)
-
-
-def test_ways_to_choose_a_set_differ_and_without_noise_every_set_gives_the_same_shift():
-    judgements = crossed(np.random.default_rng(3), 80, 12, 8, variances={**V, "block": 80.0, "residual": 20.0})
-    table = calibration_sets.selections(judgements, size=16).set_index("selection")
-    assert (table["ratio"].idxmin(), table["ratio"].idxmax()) == ("spread over documents", "whole documents")
-    additive = judged(np.arange(40.0)[:, None] + np.arange(6.0), documents=np.arange(40) // 10)
-    assert np.allclose(calibration_sets.selections(additive, size=8)["error"], 0, atol=1e-9)
-
-
-@given(st.floats(0, 200), st.floats(0, 200), st.floats(1, 200), st.integers(2, 200), st.integers(1, 100))
-def test_at_the_break_even_both_ways_are_equally_good(item, annotator, residual, size, block):
-    parts = {"document": 3.0, "item": item, "annotator": annotator, "block": 5.0, "residual": residual}
-    needed = calibration_sets.break_even(parts, size=size, block=block)
-    if np.isinf(needed):
-        assert annotator <= (5 + residual) / size * (1 + 1e-9)
-        return
-    with_set = calibration_sets.difference_variance(parts, judgements=needed, block=block, calibration=size)
-    without = calibration_sets.difference_variance(parts, judgements=needed + size, block=block)
-    assert with_set == pytest.approx(without, rel=1e-9)
-    more = calibration_sets.difference_variance(parts, judgements=2 * needed, block=block, calibration=size)
-    assert more < calibration_sets.difference_variance(parts, judgements=2 * needed + size, block=block)
-
-
-@pytest.mark.parametrize("calibration", [0, 20])
-def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(calibration):
-    """Deal documents of two systems out to annotators by chance, judgement by judgement."""
-    rng = np.random.default_rng(6)
-    people, documents, block = 15, 12, 5
-    found = []
-    for _ in range(3000):
-        levels = rng.normal(0, np.sqrt(V["annotator"]), people)
-        if calibration:
-            error = rng.normal(0, np.sqrt(V["block"] + V["residual"]), (calibration, people)).mean(axis=0)
-            levels = -error
-        who = rng.integers(0, people, (2, documents))
-        scores = levels[who][..., None] + rng.normal(0, np.sqrt(V["item"] + V["residual"]), (2, documents, block))
-        scores += rng.normal(0, np.sqrt(V["block"] + V["document"]), (2, documents, 1))
-        found.append(scores[0].mean() - scores[1].mean())
-    expected = calibration_sets.difference_variance(
-        V, judgements=documents * block, block=block, calibration=calibration
-    )
-    assert np.var(found) == pytest.approx(float(expected), rel=4 * np.sqrt(2 / 3000))
-
-
-def test_imbalance_is_none_in_balance_and_all_when_separate():
-    both = pd.concat([judged(np.ones((4, 3)), item_type="system", system=name) for name in "st"])
-    assert calibration_sets.imbalance(both)["observed"].tolist() == [0]
-    apart = both[(both["system"] == "s") == (both["annotator"] == "p0")]
-    assert calibration_sets.imbalance(apart)["observed"].iloc[0] == pytest.approx(1 + 1 / 2)
-
-
-def test_pictures_take_any_name():
-    judgements = crossed(np.random.default_rng(3), 40, 6, 5).assign(src_lang="$x$")
-    table = components.estimate(judgements)
-    done = pd.DataFrame({"pair": table["pair"], "annotators": 6, "additional_hits_median": 4.0})
-    drawn = calibration_sets.calibration_size(judgements, sizes=(5, 10), resamples=50)
-    figures = [
-        draw.shares(table),
-        draw.calibration_errors(drawn),
-        draw.spending(calibration_sets.spending(table, done)),
-    ]
-    figures.append(draw.selections(calibration_sets.selections(judgements, size=8, splits=5, sets=5)))
-    for figure in figures:
-        figure.canvas.draw()  # an unclosed equation would raise here
+@pytest.mark.parametrize(("deltas", "on_lines"), [([4, 8], True), ([4, 4.01], False)])
+def test_power_curves_have_names_on_lines_or_in_a_legend(deltas, on_lines):
+    simulated = planning.compare(V, deltas=deltas, limits=LIMITS, resamples=20)
+    curves = planning.curve(V, deltas=deltas, segments=range(20, 400, 20))
+    for row in curves[::20].itertuples():
+        assert row.power == pytest.approx(float(planning.power(V, delta=row.delta, segments=row.segments)))
+    axes = draw.power_curves(curves, simulated[simulated["arrangement"] == "same"], target=0.8).axes[0]
+    assert (axes.get_legend() is None) == on_lines
 
 
 # A metric beside people in a plan
