@@ -139,8 +139,6 @@ def test_the_smallest_difference_is_that_of_trying_all_third_labels(seed):
     [
         (lambda t: t[t["annotator"] != "C"], "three annotators"),
         (lambda t: t.assign(label="Q"), "'Q' is no label"),
-        (lambda t: pd.concat([t, t]), "twice"),
-        (lambda t: t.drop(columns="doc"), "no column doc"),
         (lambda t: t[(t["annotator"] == "A") | (t["segment"] == "1")], "has one label only"),
     ],
 )

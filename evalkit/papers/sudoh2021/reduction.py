@@ -24,26 +24,6 @@ RULES = (
 SPLITS = ("train", "dev", "test")
 
 
-@dataclass(frozen=True)
-class Wide:
-    """Labels as items × three annotators, places in the order of severity from 0, -1 where there is none."""
-
-    dimension: str
-    items: pd.MultiIndex
-    people: tuple[str, ...]
-    given: np.ndarray
-
-    @property
-    def codes(self) -> list[str]:
-        """List the labels in the order of severity."""
-        return list(places(self.dimension))
-
-    @property
-    def complete(self) -> np.ndarray:
-        """Mark the items that all three labelled."""
-        return np.asarray((self.given >= 0).all(axis=1))
-
-
 def reduce(labels: pd.DataFrame, *, rule: str = "majority-else-worst", dimension: str = "adequacy") -> pd.DataFrame:
     """Reduce three labels of each translation to one: the columns of ``KEY`` and label, a code.
 
@@ -59,9 +39,9 @@ def reduce(labels: pd.DataFrame, *, rule: str = "majority-else-worst", dimension
     ['F', 'B', 'S']
     """
     wide = to_wide(labels, dimension)
-    found = apply_rule(rule, wide.given[wide.complete], dimension=dimension)
-    table = wide.items[wide.complete].to_frame(index=False)
-    return table.assign(label=np.array(wide.codes, dtype=object)[found])
+    complete = wide[wide.ge(0).all(axis=1)]
+    found = apply_rule(rule, complete.to_numpy(), dimension=dimension)
+    return complete.index.to_frame(index=False).assign(label=np.array(list(places(dimension)), dtype=object)[found])
 
 
 def shares(labels: pd.DataFrame, *, dimension: str = "adequacy") -> pd.DataFrame:
@@ -70,7 +50,7 @@ def shares(labels: pd.DataFrame, *, dimension: str = "adequacy") -> pd.DataFrame
     critical: the share of labels that the taxonomy calls critical content errors. Arguments as in ``reduce``.
     """
     wide = to_wide(labels, dimension)
-    complete = wide.given[wide.complete]
+    complete = wide[wide.ge(0).all(axis=1)].to_numpy()
     names = categories(dimension, order="severity")
     given = {rule: np.bincount(apply_rule(rule, complete, dimension=dimension), minlength=len(names)) for rule in RULES}
     table = pd.DataFrame.from_dict(given, orient="index", columns=names) / len(complete)
@@ -78,28 +58,20 @@ def shares(labels: pd.DataFrame, *, dimension: str = "adequacy") -> pd.DataFrame
     return table.assign(n=len(complete)).rename_axis("rule").reset_index()
 
 
-def to_wide(labels: pd.DataFrame, dimension: str) -> Wide:
-    """Pivot the labels of a dimension to items × annotators."""
-    order = places(dimension)
-    if lacking := [name for name in (*KEY, "dimension", "annotator", "label") if name not in labels]:
-        raise DataError(f"The labels have no column {lacking[0]}. Load them with evalkit.data.")
-    rows = labels[labels["dimension"] == dimension]
-    people = tuple(sorted(rows["annotator"].unique()))
-    if len(people) != 3:
-        raise DataError(f"A reduction takes three annotators; {dimension} has {len(people)}. Choose three.")
-    if rows.duplicated([*KEY, "annotator"]).any():
-        row = rows[rows.duplicated([*KEY, "annotator"])].iloc[0]
-        raise DataError(
-            f"Annotator {row['annotator']} labelled {row['doc']}, segment {row['segment']} twice. Keep one."
-        )
+def to_wide(labels: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Pivot labels to items × three annotators: places in the order of severity from 0, -1 where there is none."""
+    order, rows = places(dimension), labels[labels["dimension"] == dimension]
+    if (people := rows["annotator"].nunique()) != 3:
+        raise DataError(f"A reduction takes three annotators; {dimension} has {people}. Choose three.")
     if unknown := sorted(set(rows["label"]) - set(order)):
         raise DataError(f"{unknown[0]!r} is no label of {dimension}, which are {', '.join(order)}. Correct it.")
     number = rows["label"].map(order).sub(1)
     table = rows.assign(place=number).pivot(index=KEY, columns="annotator", values="place").fillna(-1).astype(int)
-    if (table.ge(0).sum(axis=1) < 2).any():
-        alone = table.index[table.ge(0).sum(axis=1) < 2][0]
-        raise DataError(f"{alone[2]}, segment {alone[3]} has one label only. Drop it: there is nothing to reduce.")
-    return Wide(dimension, table.index, people, table.to_numpy())
+    alone = table.index[table.ge(0).sum(axis=1) < 2]
+    if len(alone):
+        doc, segment = alone[0][2:]
+        raise DataError(f"{doc}, segment {segment} has one label only. Drop it: there is nothing to reduce.")
+    return table
 
 
 def apply_rule(rule: str, given: np.ndarray, *, dimension: str) -> np.ndarray:
@@ -129,19 +101,25 @@ def apply_rule(rule: str, given: np.ndarray, *, dimension: str) -> np.ndarray:
 class Release:
     """What was released of a dimension: labels by annotator, and each item's agreed label and split.
 
-    agreed: places in the order of severity, from 0. Where one of three labels was not released, the agreed label bounds
-    it, if it is the worst of the three, as it is wherever all three were released.
+    wide: as ``to_wide`` makes it. agreed: places in the order of severity, from 0. Where one of three labels was not
+    released, the agreed label bounds it, if it is the worst of the three, as it is wherever all three were released.
     """
 
-    wide: Wide
+    dimension: str
+    wide: pd.DataFrame
     agreed: np.ndarray
     split: np.ndarray
 
+    @property
+    def complete(self) -> np.ndarray:
+        """Mark the items that all three labelled."""
+        return self.wide.ge(0).all(axis=1).to_numpy()
+
     def by(self, rule: str) -> np.ndarray:
         """Apply a rule under every label that the missing annotator may have given, (items, labels)."""
-        patterns, which = np.unique(self.wide.given, axis=0, return_inverse=True)
-        thirds = [np.where(patterns < 0, third, patterns) for third in range(len(self.wide.codes))]
-        found = [apply_rule(rule, filled, dimension=self.wide.dimension) for filled in thirds]
+        patterns, which = np.unique(self.wide.to_numpy(), axis=0, return_inverse=True)
+        thirds = [np.where(patterns < 0, third, patterns) for third in range(len(places(self.dimension)))]
+        found = [apply_rule(rule, filled, dimension=self.dimension) for filled in thirds]
         return np.column_stack(found)[which.reshape(-1)]
 
     @cached_property
@@ -154,13 +132,13 @@ class Release:
         """Mark the third labels that are possible, (items, labels): any, where none explains the agreed label."""
         possible = self.explaining.copy()
         possible[~possible.any(axis=1)] = True
-        possible[self.wide.complete] = np.arange(len(self.wide.codes)) == 0  # nothing is open: one stands for all
+        possible[self.complete] = np.arange(len(places(self.dimension))) == 0  # nothing is open: one stands for all
         return possible
 
     @property
     def rules(self) -> list[str]:
         """List the rules that differ for this dimension."""
-        same = places(self.wide.dimension) == places(self.wide.dimension, order="print")
+        same = places(self.dimension) == places(self.dimension, order="print")
         return [rule for rule in RULES if not (same and "print order" in rule)]
 
     def parts(self) -> Iterator[tuple[str, np.ndarray]]:
@@ -176,13 +154,13 @@ def release(labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFra
     """
     wide = to_wide(labels, dimension)
     own = agreed[agreed["dimension"] == dimension].set_index(KEY)["label"].map(places(dimension)).sub(1)
-    known = own.reindex(wide.items)
-    split = translations.drop_duplicates(KEY).set_index(KEY)["split"].reindex(wide.items)
+    known = own.reindex(wide.index)
+    split = translations.drop_duplicates(KEY).set_index(KEY)["split"].reindex(wide.index)
     for what, column in (("agreed label", known), ("split", split)):
         if column.isna().any():
             doc, segment = column.index[column.isna()][0][2:]
             raise DataError(f"{doc}, segment {segment} has no {what} of {dimension}. Load all from one release.")
-    return Release(wide, known.to_numpy(int), split.to_numpy(str))
+    return Release(dimension, wide, known.to_numpy(int), split.to_numpy(str))
 
 
 def fit_to_agreed(one: Release) -> pd.DataFrame:
@@ -196,10 +174,10 @@ def fit_to_agreed(one: Release) -> pd.DataFrame:
     for rule in one.rules:
         equal = (one.by(rule) == one.agreed[:, None]).any(axis=1)
         for name, here in [*one.parts(), ("all", np.ones(len(equal), bool))]:
-            basis = _basis(one.wide.complete[here], "any third label")
+            basis = _basis(one.complete[here], "any third label")
             rows.append(("agreed_files", name, rule, int(equal[here].sum()), int(here.sum()), basis))
     table = pd.DataFrame(rows, columns=["target", "split", "rule", "rows_equal", "rows", "basis"])
-    table.insert(0, "dimension", one.wide.dimension)
+    table.insert(0, "dimension", one.dimension)
     return table
 
 
@@ -212,23 +190,23 @@ def fit_to_counts(one: Release, printed: pd.DataFrame, *, shares: pd.DataFrame |
     counted elsewhere changes two cells by 1.
     Returns dimension, target (table9 for fluency, table10 for adequacy), split, rule, cells_difference, rows, basis.
     """
-    names = categories(one.wide.dimension, order="severity")
+    names = categories(one.dimension, order="severity")
     counts = pivot(printed, "label", "split", "count").reindex(names)
-    limits = None if shares is None else _left_by_print(one.wide, shares, names).T
+    limits = None if shares is None else _left_by_print(one, shares, names).T
     if limits is not None and np.isnan(limits).any():
         limits = None
     rows = []
     for rule in one.rules:
         for name, here in one.parts():
             cells = one.by(rule)[here], one.thirds[here], counts[name].to_numpy(int)
-            by_shares = None if one.wide.complete[here].all() or limits is None else _distance(*cells, limits)
+            by_shares = None if one.complete[here].all() or limits is None else _distance(*cells, limits)
             distance = _distance(*cells) if by_shares is None else by_shares
             allowing = "the agreed files allow" if by_shares is None else "agreed files and printed shares allow"
-            basis = _basis(one.wide.complete[here], f"third labels that {allowing}")
+            basis = _basis(one.complete[here], f"third labels that {allowing}")
             rows.append((name, rule, distance, int(here.sum()), basis))
     table = pd.DataFrame(rows, columns=["split", "rule", "cells_difference", "rows", "basis"])
-    table.insert(0, "dimension", one.wide.dimension)
-    table.insert(1, "target", "table9" if one.wide.dimension == "fluency" else "table10")
+    table.insert(0, "dimension", one.dimension)
+    table.insert(1, "target", "table9" if one.dimension == "fluency" else "table10")
     return table
 
 
@@ -252,10 +230,10 @@ def medians(one: Release) -> pd.DataFrame:
     three: all three labels were released, so that the middle one is certain. explained: some third label makes the
     agreed label the worst of three; where none does, any is thought possible. Order: severity.
     """
-    found, names = one.by("median"), np.array(categories(one.wide.dimension, order="severity"), dtype=object)
+    found, names = one.by("median"), np.array(categories(one.dimension, order="severity"), dtype=object)
     low, high = np.where(one.thirds, found, len(names)).min(axis=1), np.where(one.thirds, found, -1).max(axis=1)
-    table = one.wide.items.to_frame(index=False).assign(split=one.split, low=names[low], high=names[high])
-    return table.assign(three=one.wide.complete, explained=one.explaining.any(axis=1))
+    table = one.wide.index.to_frame(index=False).assign(split=one.split, low=names[low], high=names[high])
+    return table.assign(three=one.complete, explained=one.explaining.any(axis=1))
 
 
 def accuracy_bounds(predictions: pd.DataFrame, one: Release) -> dict[str, float]:
@@ -267,7 +245,7 @@ def accuracy_bounds(predictions: pd.DataFrame, one: Release) -> dict[str, float]
     """
     bounds = medians(one).query("not three")
     rows = predictions[[*KEY, "predicted"]].merge(bounds[bounds["explained"]], on=KEY)
-    place = {name: number for number, name in enumerate(categories(one.wide.dimension, order="severity"))}
+    place = {name: number for number, name in enumerate(categories(one.dimension, order="severity"))}
     said, low, high = (rows[name].map(place).to_numpy(float) for name in ("predicted", "low", "high"))
     shares = (low == high) & (said == low), (low <= said) & (said <= high), low == high
     names = ("test_at_least", "test_at_most", "labels_certain")
@@ -283,12 +261,12 @@ def counts(one: Release) -> pd.DataFrame:
     """
     found, stated, rows = one.by("median"), one.by("majority-else-worst")[:, 0], []
     for split, here in one.parts():
-        three = one.wide.complete[here].all()
-        for place, label in enumerate(categories(one.wide.dimension, order="severity")):
+        three = one.complete[here].all()
+        for place, label in enumerate(categories(one.dimension, order="severity")):
             given, possible = found[here] == place, one.thirds[here]
             most, least = int((given & possible).any(axis=1).sum()), int((given | ~possible).all(axis=1).sum())
             by_stated = int((stated[here] == place).sum())
-            rows.append((one.wide.dimension, label, split, most if three else None, by_stated, least, most))
+            rows.append((one.dimension, label, split, most if three else None, by_stated, least, most))
     columns = ["dimension", "label", "split", "count", "stated", "least", "most"]
     return pd.DataFrame(rows, columns=columns).astype({"count": object})
 
@@ -305,11 +283,11 @@ def third_annotator(one: Release, printed: pd.DataFrame) -> pd.DataFrame:
     print_high.
     Caveat: rounding of a printed share of 9,280 rows leaves a range of ten.
     """
-    possible = one.explaining[~one.wide.complete]
-    names = categories(one.wide.dimension, order="severity")
+    possible = one.explaining[~one.complete]
+    names = categories(one.dimension, order="severity")
     table = pd.DataFrame(
         {
-            "dimension": one.wide.dimension,
+            "dimension": one.dimension,
             "label": names,
             "low": (possible & (possible.sum(axis=1) == 1)[:, None]).sum(axis=0),
             "high": possible.sum(axis=0),
@@ -317,20 +295,18 @@ def third_annotator(one: Release, printed: pd.DataFrame) -> pd.DataFrame:
             "contradictions": int((~possible.any(axis=1)).sum()),
         }
     )
-    table[["print_low", "print_high"]] = _left_by_print(one.wide, printed, names)
-    return table.sort_values(
-        "label", key=lambda names: names.map(categories(one.wide.dimension).index), ignore_index=True
-    )
+    table[["print_low", "print_high"]] = _left_by_print(one, printed, names)
+    return table.sort_values("label", key=lambda names: names.map(categories(one.dimension).index), ignore_index=True)
 
 
-def _left_by_print(wide: Wide, printed: pd.DataFrame, names: list[str]) -> np.ndarray:
+def _left_by_print(one: Release, printed: pd.DataFrame, names: list[str]) -> np.ndarray:
     """Return how many labels printed shares leave for the rows that lack the third annotator's, (labels, low, high)."""
-    cells = printed[printed["annotator"] == wide.people[-1]].set_index("label")["share"]
+    cells = printed[printed["annotator"] == one.wide.columns[-1]].set_index("label")["share"]
     if not set(names) <= set(cells.index):  # another annotator, as in a simulation
         return np.full((len(names), 2), np.nan)
     margin = cells[names].map(half).to_numpy()
-    given = np.bincount(wide.given[wide.complete, -1], minlength=len(names))
-    low, high = ((cells[names].astype(float) + side * margin) * len(wide.items) - given for side in (-1, 1))
+    given = np.bincount(one.wide.to_numpy()[one.complete, -1], minlength=len(names))
+    low, high = ((cells[names].astype(float) + side * margin) * len(one.wide) - given for side in (-1, 1))
     return np.column_stack([np.ceil(np.maximum(low, 0) - 1e-9), np.floor(high + 1e-9)])
 
 
