@@ -17,6 +17,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from evalkit.neural import in_a_sentence
 from evalkit.papers.sudoh2021 import classification
 from evalkit.papers.sudoh2021.reduction import RULES, reduce
 from evalkit.papers.sudoh2021.taxonomy import KEY, TAXONOMIES, categories, named
+from evalkit.stats.terms import join_names
 
 #: The grids of the paper (section 5.1.2), and what it chose for each dimension: batch size and dropout.
 BATCH_SIZES = (4, 8, 16)
@@ -125,20 +127,14 @@ def _train_one(rows: pd.DataFrame, folder: Path, plan: Plan, batch_size: int, dr
     over its rows, "sample-wise") nor a schedule of the learning rate (here none but Adam's own), and its added layer is
     here the one that transformers adds.
     """
-    torch, transformers = _packages()
+    import transformers
+
     dimension = rows["dimension"].iloc[0]
-    names = categories(dimension)
-    parts = dict(iter(rows.groupby("split")))
+    names, parts = categories(dimension), dict(iter(rows.groupby("split")))
     if not {"train", "dev"} <= set(parts):
         raise DataError(f"{dimension} needs translations to train on and to choose by. Mark some as train and dev.")
     transformers.set_seed(plan.seed)  # the new layer is drawn before the trainer sets it
     tokenizer, model = _start(plan, names, dropout)
-    weights = classification.class_weights(parts["train"]["true"]).reindex(names, fill_value=0.0)
-    weights = torch.tensor(weights.to_numpy(), dtype=torch.float32)
-
-    def loss(outputs, labels, num_items_in_batch=None):
-        each = torch.nn.functional.cross_entropy(outputs.logits, labels, reduction="none")
-        return (weights.to(each.device)[labels] * each).mean()
 
     def encoded(part: pd.DataFrame) -> list[dict]:
         texts = part["hypothesis"].tolist(), part["reference"].tolist()
@@ -149,23 +145,9 @@ def _train_one(rows: pd.DataFrame, folder: Path, plan: Plan, batch_size: int, dr
 
     trainer = transformers.Trainer(
         model=model,
-        args=transformers.TrainingArguments(
-            output_dir=str(folder / "checkpoints"),
-            num_train_epochs=plan.epochs,
-            learning_rate=plan.learning_rate,
-            lr_scheduler_type="constant",
-            per_device_train_batch_size=batch_size,
-            max_grad_norm=0,
-            seed=plan.seed,
-            eval_strategy="epoch",
-            save_strategy="epoch",
-            save_total_limit=1,
-            load_best_model_at_end=True,
-            metric_for_best_model="accuracy",
-            report_to="none",
-        ),
+        args=_arguments(plan, folder, batch_size),
         processing_class=tokenizer,
-        compute_loss_func=loss,
+        compute_loss_func=_weighted_loss(classification.class_weights(parts["train"]["true"]), names),
         compute_metrics=lambda said: {"accuracy": float((said.predictions.argmax(1) == said.label_ids).mean())},
         train_dataset=encoded(parts["train"]),
         eval_dataset=encoded(parts["dev"]),
@@ -175,15 +157,50 @@ def _train_one(rows: pd.DataFrame, folder: Path, plan: Plan, batch_size: int, dr
     others = rows[rows["split"] != "train"]
     codes = trainer.predict(encoded(others)).predictions.argmax(axis=1)
     table = others[[*KEY, "split", "z", "sentence", "true", "dimension"]]
-    table = table.assign(model=Path(plan.encoder).name, predicted=np.array(names)[codes])
     trainer.save_model(str(folder / "model"))
     shutil.rmtree(folder / "checkpoints")
+    table = table.assign(model=Path(plan.encoder).name, predicted=np.array(names)[codes])
     table.to_csv(folder / _PREDICTIONS, index=False)
+
+
+def _arguments(plan: Plan, folder: Path, batch_size: int):
+    """Set the training up: Adam without a schedule, and after each epoch the accuracy on development rows."""
+    import transformers
+
+    return transformers.TrainingArguments(
+        output_dir=str(folder / "checkpoints"),
+        num_train_epochs=plan.epochs,
+        learning_rate=plan.learning_rate,
+        lr_scheduler_type="constant",
+        per_device_train_batch_size=batch_size,
+        max_grad_norm=0,
+        seed=plan.seed,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        save_total_limit=1,
+        load_best_model_at_end=True,
+        metric_for_best_model="accuracy",
+        report_to="none",
+    )
+
+
+def _weighted_loss(weights: pd.Series, names: list[str]):
+    """Make the loss of a batch: the mean over its rows of cross-entropy times the label's weight."""
+    import torch
+
+    of_label = torch.tensor(weights.reindex(names, fill_value=0.0).to_numpy(), dtype=torch.float32)
+
+    def loss(outputs, labels, num_items_in_batch=None):
+        each = torch.nn.functional.cross_entropy(outputs.logits, labels, reduction="none")
+        return (of_label.to(each.device)[labels] * each).mean()
+
+    return loss
 
 
 def _start(plan: Plan, names: list[str], dropout: float):
     """Load the tokenizer, and the encoder with a new layer on the first token's vector."""
-    _, transformers = _packages()
+    import transformers
+
     labels = dict(enumerate(names))
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(plan.encoder)
@@ -210,19 +227,6 @@ def _keep_best(out: Path) -> None:
         shutil.rmtree(Path(folder) / "model", ignore_errors=True)
 
 
-def _packages():
-    """Import PyTorch and transformers, or say how to get them."""
-    try:
-        import torch
-        import transformers
-    except ImportError as problem:
-        raise DataError(
-            f"The neural classifier needs PyTorch and transformers, which cannot be imported ({problem}). "
-            "Make the environment that requirements-neural.txt describes, and run this command in it."
-        ) from None
-    return torch, transformers
-
-
 @in_a_sentence
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train the grid, write the predictions of the best models, and print the tables of the paper."""
@@ -236,7 +240,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, value in asdict(usual).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     asked = parser.parse_args(arguments)
-    _packages()
+    if lacking := [name for name in ("torch", "transformers", "accelerate") if not find_spec(name)]:
+        raise DataError(
+            f"The neural classifier needs {join_names(lacking)} (PyTorch, transformers' Trainer). Make the environment "
+            "that requirements-neural.txt describes, and run this command in it."
+        )
     rows = examples(labels=asked.labels)
     plan = Plan(**{name: getattr(asked, name) for name in asdict(usual)})
     rows = rows[rows["dimension"].isin(asked.dimension)]

@@ -93,22 +93,17 @@ def shares(labelled: pd.DataFrame) -> pd.DataFrame:
     """
     from statsmodels.stats.proportion import proportion_confint
 
-    rows = []
+    tables = {}
     for (dimension, annotator), part in labelled.groupby(["dimension", "annotator"], sort=False):
-        sentence = pd.factorize(part["reference"])[0]
-        where = standing(part)
-        for label in categories(dimension):
-            hit = part["label"].eq(label).to_numpy()
-            share, size = hit.mean(), len(part)
-            simple = share * (1 - share) / size
-            robust = float((np.bincount(sentence, weights=hit - share) ** 2).sum()) / size**2
-            effect = max(1.0, robust / simple) if simple > 0 else 1.0
-            low, high = proportion_confint(share * size / effect, size / effect, method="wilson")
-            rows.append(
-                (dimension, annotator, label, share, max(low, 0.0), min(high, 1.0), int(hit.sum()), size, where)
-            )
-    columns = ["dimension", "annotator", "label", "share", "low", "high", "count", "n", "rows"]
-    return pd.DataFrame(rows, columns=columns)
+        hits = pd.get_dummies(part["label"]).reindex(columns=categories(dimension), fill_value=False).astype(float)
+        share, size = hits.mean(), len(part)
+        robust = (hits - share).groupby(part["reference"]).sum().pow(2).sum() / size**2
+        effect = (robust * size / (share * (1 - share))).fillna(1.0).clip(lower=1.0)
+        low, high = proportion_confint(share * size / effect, size / effect, method="wilson")
+        table = pd.DataFrame({"share": share, "low": low.clip(lower=0.0), "high": high.clip(upper=1.0)})
+        table = table.assign(count=hits.sum().astype(int), n=size, rows=standing(part))
+        tables[dimension, annotator] = table.rename_axis("label")
+    return pd.concat(tables, names=["dimension", "annotator"]).reset_index()
 
 
 def da_by_label(labelled: pd.DataFrame) -> pd.DataFrame:
