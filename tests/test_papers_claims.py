@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data
+from evalkit import ROOT, DataError, data
 from evalkit.papers import claims, esa, stanchev2020
 from evalkit.show import verdicts
 
@@ -218,3 +218,19 @@ def test_an_unknown_paper_or_item_is_named():
         claims.compare("sai", {})
     with pytest.raises(DataError, match="'Table 11'"):
         claims.compare("sai2023", {}, items="Table 11")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "data" / "published").glob("*.toml")), ids=lambda path: path.stem)
+def test_what_a_papers_file_names_is_there(path):
+    """Also of parts whose study no test runs."""
+    plan = claims._plan(path.stem)
+    for part in plan["compare"]:
+        printed = claims._chosen(data.published(part["printed"]), part.get("rows", ""))
+        assert len(printed), part
+        assert {*part["on"], *part["values"], *part.get("spelt", []), *([] if "item" in part else ["item"])} <= {
+            *printed
+        }
+        assert "computed" in part or isinstance(part["values"], list), part
+        assert isinstance(part["values"], dict) or part.get("because") or part.get("gaps"), part
+        for kind in ("notes", "gaps"):
+            assert {*part.get(kind, [])} <= {*plan[kind]}, part
