@@ -355,13 +355,13 @@ def pairwise_tests(
 
     rule: fields of ``LineRule`` that shape a test. test: "mann-whitney" (the default), on all segments of either
     system, as WMT does; "wilcoxon", signed ranks on the segments that both have; "permutation", random signs of these
-    differences; "t", the difference of the scores over its standard error under another choice of ``unit``
-    (see ``stats.widths``); others stand in ``rules.TESTS``. The first
-    two are R's wilcox.test: ties corrected, continuity corrected, exact in small samples without ties. All are
-    one-sided: the better beats the worse. alpha: their level. correction: None (WMT's), "holm", for all tests of a
-    language pair, or "lines". digits: see ``segment_means``; 15 gives WMT22's published p-values to their last digit.
-    unit: what the t-test takes as drawn by chance, a column such as "annotator" or two that are crossed; None for
-    segments. resamples, seed: of the permutation test, whose p is (hits + 1) / (resamples + 1).
+    differences; "t", the difference of the scores over its standard error under another choice of ``unit`` (see
+    ``stats.widths``); others stand in ``rules.TESTS``. The first two are R's wilcox.test: ties corrected, continuity
+    corrected, exact in small samples without ties. All are one-sided: the better beats the worse. alpha: their level.
+    correction: None (WMT's), "holm", for all tests of a language pair, or "lines". digits: see ``segment_means``; 15
+    gives WMT22's published p-values to their last digit. unit: what the t-test takes as drawn by chance, a column such
+    as "annotator" or two that are crossed; None for segments. resamples, seed: of the permutation test, whose p is
+    (hits + 1) / (resamples + 1).
     Returns, in the order of the ranking: pair, better, worse, difference (of scores), n_better, n_worse (segments),
     wins, ties, losses (over all pairs of segments, or matched ones), superiority (of the better: share of wins plus
     half the ties), p, adjusted (p after correction), significant (adjusted < alpha).
