@@ -285,10 +285,10 @@ def _average(screens: np.ndarray, weights: np.ndarray) -> Estimate:
 
 
 def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
-    """Tell how far each estimate is from the truth: estimate, place, bias, noise, rmse, coverage, width, judgements.
+    """Tell how far each estimate is from the truth: estimate, place, bias, noise, rmse, coverage, judgements.
 
     truth: (systems,). place: a system's number. noise: standard error of the bias, from the number of campaigns.
-    width: mean length of the 95 % intervals, whose share that hold the truth is ``coverage``.
+    coverage: the share of the 95 % intervals that hold the truth.
     """
     parts = []
     for name, estimate in ESTIMATES.items():
@@ -303,7 +303,6 @@ def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
             "noise": np.nanstd(off, axis=0, ddof=1) / np.sqrt(len(off)),
             "rmse": np.sqrt(np.nanmean(off**2, axis=0)),
             "coverage": np.nanmean(held, axis=0),
-            "width": np.nanmean(high - low, axis=0),
             "judgements": log.shown.sum(axis=1).mean(axis=0),
         }
         parts.append(pd.DataFrame(columns))
@@ -666,7 +665,7 @@ def replay(used: Iterable[Material], *, shown: int = SHOWN, campaigns: int = 200
     """Steer replayed campaigns by every assignment, and tell how far each estimate is off, system by system.
 
     shown: systems on a screen; all of them where there are fewer.
-    Returns data, pair, assignment, estimate, system, bias, noise, rmse, coverage, width and judgements; see ``score``.
+    Returns data, pair, assignment, estimate, system, bias, noise, rmse, coverage and judgements; see ``score``.
     Units are those of the scores.
     """
     parts = []
