@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.linear_model import Ridge
 
 from evalkit import DataError, data
-from evalkit.metrics.metaeval import bounds, rankings, significance, statistics, tasks
-from evalkit.metrics.metaeval.scores import align, averaged
+from evalkit.metrics.metaeval import rankings, significance, statistics, tasks
+from evalkit.metrics.metaeval.scores import averaged
 from evalkit.metrics.metaeval.statistics import by_unit, correlations, pair_differences
 from tests.makers import metric_scores, named_scores, read
 
@@ -241,54 +240,3 @@ def test_a_test_set_without_a_list_is_asked_what_a_list_asks_of_each_pair():
     assert found == [["as WMT24", name, "eng-mas", "esa", "1/2"] for name in ("spa", "acc_eq")]
     table = data.published("metric_tests")
     assert tasks.printed(table) == tasks.USUAL
-
-
-# --- sentinels ---
-
-
-def test_a_cross_validated_ridge_is_scikit_learns_and_never_sees_its_own_document():
-    rng = np.random.default_rng(5)
-    inputs, documents = rng.normal(size=(40, 3)), [f"d{n // 4}" for n in range(40)]
-    target = inputs @ [1.0, -2, 0.5] + rng.normal(size=40)
-    target[7] = np.nan
-    found = bounds.cross_validated(inputs, target, documents)
-    part = np.array([int(name[1:]) for name in documents]) % 5
-    train = (part != 2) & np.isfinite(target)
-    scaled = (inputs - inputs[train].mean(axis=0)) / inputs[train].std(axis=0)
-    model = Ridge(alpha=1.0).fit(scaled[train], target[train])
-    assert found[part == 2] == pytest.approx(model.predict(scaled[part == 2]), abs=1e-9)
-    other = np.where(np.array(documents) == "d3", target + 50, target)
-    again = bounds.cross_validated(inputs, other, documents)
-    assert again[12:16] == pytest.approx(found[12:16], abs=1e-12)
-    assert not np.allclose(again, found)
-    assert np.isnan(bounds.cross_validated(inputs, target, ["one"] * 40)).all()
-
-
-def texts(systems=4, segments=12):
-    """Translations whose sources get longer, and human scores that fall with the length of the source."""
-    rows = [
-        (f"s{i}", f"d{j // 2}", str(j), "word " * (1 + j % 6), f"{'x' * (i + j)} {j}")
-        for i, j in itertools.product(range(systems), range(segments))
-    ]
-    outputs = pd.DataFrame(rows, columns=["system", "doc", "segment", "source", "hypothesis"])
-    outputs = outputs.assign(src_lang="eng", tgt_lang="deu")
-    score = -outputs["source"].str.len() + np.random.default_rng(2).normal(size=len(outputs))
-    return outputs, outputs.drop(columns=["source", "hypothesis"]).assign(metric="mqm", score=score)
-
-
-def test_sentinels_see_one_side_and_fool_statistics_over_all_segments_but_none_within():
-    outputs, people = texts()
-    blind = bounds.sentinels(outputs, people)
-    assert set(blind["metric"]) == {"source length", "length", "source only", "output only"}
-    for name in ("source length", "source only"):
-        own = blind[blind["metric"] == name]
-        assert (own.groupby("segment")["score"].nunique() == 1).all(), "a source has one score"
-    aligned = align(blind, people, data="x")
-    found = bounds.every_grouping(aligned, {f"d{n}": "news" if n < 3 else "chat" for n in range(6)})
-    assert set(found["level"]) == {"system", "segment", "document", "domain"}
-    weak = found.assign(value=0.3)[found["metric"] == "length"].assign(metric="real")
-    floor = bounds.beaten(weak, found).set_index([*bounds.STATISTIC, "sentinel"])
-    assert floor.loc[("segment", "pearson", "none", "source length"), "above"] == 1
-    assert floor.loc[("segment", "pearson", "item", "source length"), ["value", "share"]].tolist() == [0, 0]
-    alone = bounds.every_grouping(metric_scores(1, (3, 6), length=1), {f"d{n}": "news" for n in range(6)})
-    assert set(alone["level"]) == {"system", "segment"}, "a document a segment and one domain say nothing new"

@@ -347,7 +347,7 @@ def test_another_environment_computes_what_this_one_cannot(tmp_path, monkeypatch
     (package / "__init__.py").write_text("raise RuntimeError('no GPU')")
     for words, metric, python in (
         ("RuntimeError: no GPU", "mBERT", sys.executable),
-        ("package unbabel-comet", "COMET-DA", sys.executable),
+        ("package BLEURT", "BLEURT-20", sys.executable),
         ("cannot be started", "mBERT", str(tmp_path / "python")),
     ):
         with pytest.raises(DataError, match=words):

@@ -1,5 +1,6 @@
-"""Agreement of metrics with human scores whose intervals draw the texts: independent computations, laws, odd cases."""
+"""Statistics of metrics with intervals: independent computations, laws, odd cases; draws of texts, and of systems."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit.metrics.metaeval import intervals
+from evalkit.metrics.metaeval import intervals, statistics
 from evalkit.metrics.metaeval.statistics import spa
-from tests.makers import named_scores
+from tests.makers import metric_scores, named_scores
+
+SEEDS = st.integers(0, 10**6)
 
 
 def some(seed=3, *, gaps=True):
@@ -138,3 +141,92 @@ def test_ties_are_those_of_the_scores_that_people_gave():
     shifted = replace(scores, human=scores.human + np.random.default_rng(0).normal(0, 1e-6, scores.human.shape))
     found, plain = values_of(shifted, ties=scores.human)["acc_eq"], values_of(scores)["acc_eq"]
     assert found.to_numpy() == pytest.approx(plain.to_numpy())
+
+
+# Bootstrap intervals: a weight of two is the same as the unit there twice, and the whole data are the statistic
+
+KEY = ["level", "statistic", "grouping", "metric"]
+
+
+def repeated(scores, weights, *, axis):
+    """Write every segment, or system, as often as its weight says."""
+    human, values = (np.repeat(each, weights.astype(int), axis=axis) for each in (scores.human, scores.values))
+    systems, segments = (tuple(map(str, range(n))) for n in human.shape)
+    return replace(
+        scores, systems=systems, segments=segments if axis == -1 else scores.segments, values=values, human=human
+    )
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("shape", [(7,), (4, 30)])
+def test_without_resampling_the_value_is_the_statistic(shape, gaps):
+    there = metric_scores(3, shape, values=6, gaps=gaps)
+    table = intervals.bootstrap(there, resamples=50, flips=200, seed=5)
+    both = table.merge(statistics.every_statistic(there, flips=200, seed=5), on=KEY, suffixes=("", "_told"))
+    assert len(both) == len(table) == 3 * {"system": 5, "segment": 10}[there.level]
+    assert both["value"].to_numpy() == pytest.approx(both["value_told"].to_numpy(), abs=1e-12, nan_ok=True)
+    defined = both.dropna(subset=["value"])
+    assert (defined["low"] <= defined["high"]).all()
+    assert (defined["low"] < defined["high"]).any()
+
+
+@given(SEEDS, st.sampled_from([0.0, 0.2]))
+@settings(max_examples=12)
+def test_weights_of_segments_are_repetitions(seed, gaps):
+    there = metric_scores(seed, (4, 9), values=6, gaps=gaps)
+    weights = np.random.default_rng(seed).multinomial(9, np.full(9, 1 / 9)).astype(float)
+    again = repeated(there, weights, axis=-1)
+    thresholds = statistics.acc_eq(there).set_index("metric")["threshold"]
+    tables = [statistics.correlations(again), statistics.acc_eq(again, thresholds=thresholds)]
+    told = {tuple(row[name] for name in KEY): row["value"] for table in tables for _, row in table.iterrows()}
+    for (level, statistic, grouping), estimate in intervals._of_segments(there, 50, 1).items():
+        if level == "segment":
+            expected = [told[level, statistic, grouping, metric] for metric in there.metrics]
+            assert estimate(weights[None])[:, 0] == pytest.approx(expected, abs=1e-9, nan_ok=True), statistic
+
+
+@given(SEEDS, st.sampled_from([0.0, 0.2]))
+@settings(max_examples=12)
+def test_weights_of_systems_are_repetitions_that_are_not_compared_with_each_other(seed, gaps):
+    there = metric_scores(seed, (6,), values=6, gaps=gaps)
+    weights = np.random.default_rng(seed).multinomial(6, np.full(6, 1 / 6)).astype(float)
+    again = repeated(there, weights, axis=-2)
+    told = statistics.correlations(again).set_index(["statistic", "metric"])["value"]
+    found = {name: estimate(weights[None])[:, 0] for (_, name, _), estimate in intervals._of_systems(there).items()}
+    for name in ("pearson", "spearman", "kendall_b"):
+        expected = [told[name, metric] for metric in there.metrics]
+        assert found[name] == pytest.approx(expected, abs=1e-9, nan_ok=True), name
+    origin = np.repeat(np.arange(6), weights.astype(int))
+    for m, metric in enumerate(there.metrics):
+        same, decided = [], []
+        for i, j in itertools.combinations(range(len(origin)), 2):
+            x, y = (side[i, 0] - side[j, 0] for side in (again.values[m], again.human))
+            if origin[i] != origin[j] and np.isfinite(x + y):
+                same.append(np.sign(x) == np.sign(y))
+                decided += [same[-1]] if y else []
+        for name, marks in (("accuracy_3way", same), ("accuracy_2way", decided)):
+            expected = np.mean(marks) if marks else np.nan
+            assert found[name][m] == pytest.approx(expected, abs=1e-12, nan_ok=True), (name, metric)
+
+
+def test_spa_of_weighted_systems_is_a_weighted_mean_over_pairs():
+    there = metric_scores(2, (5, 12), values=6)
+    weights = np.array([2.0, 0, 1, 1, 1])
+    estimate = dict(intervals._of_segments(there, 60, 4))["system", "spa", "none"]
+    for (metric, human), value in zip(
+        statistics.metric_and_human_p(there, flips=60, seed=4), estimate(weights[None])[:, 0]
+    ):
+        weight = [weights[i] * weights[j] for i, j in itertools.combinations(range(5), 2)]
+        assert value == pytest.approx(1 - np.average(np.abs(metric - human), weights=weight), abs=1e-12)
+
+
+def test_an_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(8)
+    covered = []
+    for _ in range(40):
+        truth = rng.normal(size=(4, 60))
+        there = named_scores(truth + rng.normal(size=(1, 4, 60)), truth)  # correlated at the root of 1 / 2
+        row = intervals.bootstrap(there, resamples=100, flips=10).set_index(["statistic", "grouping"])
+        low, high = row.loc[("pearson", "none"), ["low", "high"]]
+        covered.append(low < np.sqrt(0.5) < high)
+    assert 0.85 <= np.mean(covered) <= 1
