@@ -47,27 +47,18 @@ def compare_with_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scal
         both, on=["pair", "system"], how="outer", suffixes=("_official", ""), validate="one_to_one"
     )
     _demand_both(joined, "judgements", "official ranking")
-    joined = joined.sort_values("place", ignore_index=True)
-    value = pd.to_numeric(joined[scale])
-    frame = pd.DataFrame(
-        {
-            "pair": joined["pair"],
-            "system": joined["system"],
-            "official": value,
-            "recomputed": joined["score"],
-            "equal": _rounds_to(joined["score"], value, DIGITS[scale]),
-            "without_repeats": joined["score_without"],
-            "change": joined["score_without"] - joined["score"],
-            "rank": joined["rank"],
-            "rank_without": joined["rank_without"],
-            "moved": joined["rank"] - joined["rank_without"],
-            "judgements": joined["judgements"],
-            "official_judgements": joined["judgements_official"].astype(int),
-            "segments": joined["segments"],
-            "official_segments": joined["segments_official"].astype(int),
-        }
+    called = {"score": "recomputed", "score_without": "without_repeats"}
+    called |= {f"{name}_official": f"official_{name}" for name in ("judgements", "segments")}
+    found = joined.sort_values("place", ignore_index=True).rename(columns=called)
+    found["official"] = pd.to_numeric(found[scale])
+    found = found.assign(
+        equal=_rounds_to(found["recomputed"], found["official"], DIGITS[scale]),
+        change=found["without_repeats"] - found["recomputed"],
+        moved=found["rank"] - found["rank_without"],
     )
-    return frame
+    columns = "pair system official recomputed equal without_repeats change rank rank_without moved"
+    counts = "judgements official_judgements segments official_segments"
+    return found.astype({"official_judgements": int, "official_segments": int})[[*columns.split(), *counts.split()]]
 
 
 def official_scores(ratings: Mapping[str, pd.DataFrame], official: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -125,23 +116,13 @@ def _compared_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.Data
         ours, on=["pair", "system"], how="outer", suffixes=("_official", ""), validate="one_to_one"
     )
     _demand_both(joined, "rank", "published clusters")
-    joined = joined.sort_values("place", ignore_index=True)
-    wins, line = pd.to_numeric(joined["wins_official"]).astype(int), joined["line_official"].eq("True")
-    return pd.DataFrame(
-        {
-            "pair": joined["pair"],
-            "system": joined["system"],
-            "official_wins": wins,
-            "wins": joined["wins"],
-            "equal_wins": wins == joined["wins"],
-            "official_line": line,
-            "line": joined["line"],
-            "equal_line": line == joined["line"],
-            "line_all": joined["line_all"],
-            "rank_top": joined["rank_top"],
-            "rank_bottom": joined["rank_bottom"],
-        }
+    found = joined.sort_values("place", ignore_index=True)
+    found = found.assign(
+        official_wins=pd.to_numeric(found["wins_official"]).astype(int), official_line=found["line_official"].eq("True")
     )
+    found = found.assign(**{f"equal_{name}": found[f"official_{name}"] == found[name] for name in ("wins", "line")})
+    columns = "pair system official_wins wins equal_wins official_line line equal_line line_all rank_top rank_bottom"
+    return found[columns.split()]
 
 
 def compare_p_values(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
