@@ -473,7 +473,7 @@ def drift(ratings: pd.DataFrame) -> pd.DataFrame:
     showing = [name for name in (*_WHO, "hit", "system", "doc", "copy") if name in frame]
     rows = frame[showing].assign(x=order / 100, y=followed).dropna(subset=["x", "y"])
     means = rows.groupby(showing, sort=False).agg(x=("x", "mean"), y=("y", "mean"), w=("y", "size")).reset_index()
-    table = means.groupby(_WHO)[["x", "y", "w"]].apply(_line).reindex(people)
+    table = means.groupby(_WHO)[["x", "y", "w"]].apply(_line).reindex(index=people, columns=["drift", "drift_p"])
     what = np.where(relative.reindex(people), "difference from others", "score")
     return table.assign(drift_of=np.where(table["drift"].notna(), what, "")).reset_index()
 
