@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -345,7 +345,7 @@ def _calibrated(
     point = {kind: np.mean(inference.median(matrix)) for kind, matrix in strata.items()}
     draws = inference.bootstrap_means(strata, resamples=resamples, rng=rng, annotators=len(people) > 1)
 
-    def moved(means: Mapping[str, np.ndarray], system: str) -> dict[str, np.ndarray]:
+    def moved(means: Mapping[str, Any], system: str) -> dict[str, np.ndarray]:
         reference = means.get("reference") if standard.human_reference is not None else None
         return adjust(means[system], calibration_mean=means["calibration"], reference_mean=reference, standard=standard)
 

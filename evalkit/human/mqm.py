@@ -343,11 +343,12 @@ def rater_agreement(ratings: pd.DataFrame, *, resamples: int = 200, seed: int = 
     common = crossed(ratings)
     matrix = agreement.score_matrix(common)
     taus = agreement.correlations(common).query("statistic == 'kendall_b'")["value"]
-    rows = [(f"Kendall's tau-b of two raters, {how}", float(taus.agg(how))) for how in ("mean", "min", "max")]
+    means = pd.DataFrame({"estimate": [float(taus.agg(how)) for how in ("mean", "min", "max")]})
+    means["measure"] = [f"Kendall's tau-b of two raters, {how}" for how in ("mean", "min", "max")]
     measures = [("krippendorff_alpha", "interval"), ("krippendorff_alpha", "ordinal")]
     alphas = agreement.coefficients(matrix, measures=measures, resamples=resamples, seed=seed)
-    rows += [(f"Krippendorff's alpha ({row.level})", row.estimate, row.low, row.high) for row in alphas.itertuples()]
-    table = pd.DataFrame(rows, columns=["measure", "estimate", "low", "high"])
+    alphas["measure"] = "Krippendorff's alpha (" + alphas["level"] + ")"
+    table = pd.concat([means, alphas], ignore_index=True)[["measure", "estimate", "low", "high"]]
     return table.assign(items=matrix.shape[0], annotators=matrix.shape[1])
 
 

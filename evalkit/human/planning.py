@@ -536,7 +536,7 @@ def compare(
     table = table[~kinds.duplicated()].reset_index(drop=True)
     names = ["delta", "arrangement", "calibration", "segments", "annotators", "judgements"]
     designs = table.assign(judgements=table["judgements_each"])[names].to_dict("records")
-    options = {"block": limits.block, "alpha": limits.alpha, "resamples": resamples}
+    options: dict[str, Any] = {"block": limits.block, "alpha": limits.alpha, "resamples": resamples}
     simulated = [simulate_power(variances, **one, **options, seed=seed + k) for k, one in enumerate(designs)]
     table = table.rename(columns={"power": "power_closed_form"}).join(pd.DataFrame(simulated))
     return table[["delta", *table.columns.drop("delta")]]
@@ -595,14 +595,13 @@ def smallest_crew(
     >>> smallest_crew(V, delta=6, capacity=400)
     Crew(annotators=8, segments_each=50, segments=400, variance=3.25)
     """
-    costs = {"cost_annotator": finding, "capacity": capacity, "most_segments": most_segments}
+    costs: dict[str, Any] = {"cost_annotator": finding, "capacity": capacity, "most_segments": most_segments}
     limits = Limits(target=target, alpha=alpha, block=block, fewest_annotators=1, **costs)
     taste = variances.get("taste", 0.0)
     over_annotators = taste > 0 if over_annotators is None else over_annotators
     taste = taste if over_annotators else 0.0
     parts, crews = dict(variances) | {"taste": taste}, np.arange(2, MOST_PEOPLE + 1) if over_annotators else None
-    table = _rows(parts, delta, limits, "same", 0, 1, crews) if delta > 0 else []
-    if not len(table):
+    if delta <= 0 or (table := _rows(parts, delta, limits, "same", 0, 1, crews)).empty:
         return None
     people, segments = table.loc[table["cost"].astype(float).idxmin(), ["annotators", "segments"]].astype(int)
     documents = segments // block
@@ -619,7 +618,7 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
     for arrangement, calibration, each, crews in limits.designs(variances):
         rows = _rows(variances, delta, limits, arrangement, calibration, each, crews)
         if len(rows):
-            design = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
+            design: dict[str, Any] = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
             design |= {name: rows[name].to_numpy() for name in ("segments", "annotators")}
             parts.append(rows.assign(power=power(variances, delta=delta, **design, **limits.test)))
     table = pd.concat(parts) if parts else pd.DataFrame(columns=_PLAN)
