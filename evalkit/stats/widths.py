@@ -182,7 +182,7 @@ class Influences:
         >>> float(variance[0, 0]), float(freedom[0, 0])
         (1.0, 1.0)
         """
-        size, ranked, shares = weights.shape[1], system >= 0, {}
+        size, ranked, shares = weights.shape[1], system >= 0, dict[Kinds, np.ndarray]()
         for kind, codes in kinds.items():
             shares[(kind,)] = np.zeros((int(codes.max()) + 1, size, size))
             np.add.at(shares[(kind,)], (codes[ranked], system[ranked]), weights[ranked])
@@ -201,7 +201,7 @@ class Influences:
         """
         total = weights.sum(axis=-2, keepdims=True)
         own = (sums - sums.sum(axis=-2, keepdims=True) / total * weights) / total
-        shares = {(kind,): _summed(codes, weights / total) for kind, codes in kinds.items()}
+        shares: dict[Kinds, np.ndarray] = {(kind,): _summed(codes, weights / total) for kind, codes in kinds.items()}
         return cls(_by_units(own, kinds), shares)
 
     def taken(self, order: np.ndarray) -> Influences:

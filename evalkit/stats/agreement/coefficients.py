@@ -28,6 +28,7 @@ import itertools
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -207,13 +208,12 @@ def _or_missing(
 ) -> pd.DataFrame:
     """Estimate each coefficient; where one is not defined, leave its row empty and say why in the note."""
     shared = int((scores.notna().sum(axis=1) > 1).sum())
-    rows = []
+    estimated, rows = partial(coefficients, scores, categories=categories, resamples=resamples, seed=seed), []
     for name, level in measures:
         reason = "no item in common"
         try:
             if shared:
-                options = {"categories": categories, "resamples": resamples, "seed": seed}
-                rows.append(coefficients(scores, measures=[(name, level)], **options))
+                rows.append(estimated(measures=[(name, level)]))
                 continue
         except _Undefined:
             reason = "one category only was used"
