@@ -241,8 +241,8 @@ def pool(scores: Scores, metric: str) -> Pool:
     one, two = np.array(list(itertools.combinations(range(len(systems)), 2))).T
     names = (*systems, *(f"{systems[a]} − {systems[b]}" for a, b in zip(one, two, strict=True)))
     ordered = [side[order] for side in (own.human, own.values[0])]
-    sides = [np.concatenate([side, side[one] - side[two]]) for side in ordered]
-    return Pool(*sides, np.repeat(WHAT, [len(systems), len(one)]), names, own.segments)
+    y, f = (np.concatenate([side, side[one] - side[two]]) for side in ordered)
+    return Pool(y, f, np.repeat(WHAT, [len(systems), len(one)]), names, own.segments)
 
 
 def _whole(scores: Scores, metric: str) -> Scores:
@@ -378,7 +378,8 @@ def simulate(
     size = pooled.human.shape[1]
     rng = np.random.default_rng(seed)
     judged, rest = (rng.multinomial(n, np.full(size, 1 / size), resamples) for n in (humans, others or size))
-    truth, parts = pooled.human.mean(axis=1), []
+    truth = pooled.human.mean(axis=1)
+    parts: list[pd.DataFrame] = []
     for method, found in _estimates(pooled, judged, rest, strata or {}).items():
         inside = (found.low <= truth) & (truth <= found.high)
         first = {"truth": truth, "estimate": found.value[0], "low": found.low[0], "high": found.high[0]}
@@ -395,8 +396,8 @@ def _estimates(
     """Estimate from samples in every way, given how often each segment was drawn: draws × estimands."""
     counts = judged.astype(float), rest.astype(float)  # integers would be multiplied one by one
     one = _sums(pooled, np.zeros(pooled.human.shape, int), *counts, tuned=True).moments
-    sizes = {"n": int(judged[0].sum()), "others": int(rest[0].sum())}
-    known = Moments(*(each[0] for each in one))._replace(**sizes)
+    only = [np.asarray(each)[0] for each in one[:-2]]
+    known = Moments(*only, n=int(judged[0].sum()), others=int(rest[0].sum()))
     found = {method: estimate(known, method=method) for method in METHODS}
     tuned = _sums(pooled, strata[STRATA[3]], *counts, tuned=True) if STRATA[3] in strata else None
     for way, labels in strata.items():
@@ -404,7 +405,10 @@ def _estimates(
         sums = shared or _sums(pooled, labels, *counts, tuned=False)
         found[way] = estimate_by_strata(sums, tuned=way == STRATA[3])
     centre = pooled.human.mean(axis=1)
-    return {way: Estimate(*(end + centre for end in each[:3]), each.weight) for way, each in found.items()}
+    return {
+        way: Estimate(each.value + centre, each.low + centre, each.high + centre, each.weight)
+        for way, each in found.items()
+    }
 
 
 def _sums(pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray, *, tuned: bool) -> Sums:

@@ -373,7 +373,8 @@ def _of_vectors(table: pd.DataFrame, vectors: Mapping[str, str | Path]) -> tuple
     """Score translations by word vectors, language by language: the table with scores, and their signatures."""
     from evalkit.metrics import lexical
 
-    values, signatures = np.full((len(table), len(VECTORS)), np.nan), {}
+    values = np.full((len(table), len(VECTORS)), np.nan)
+    signatures: dict[str, str] = {}
     for language, path in vectors.items():
         if not Path(path).is_file():
             raise DataError(f"There is no file of word vectors {path}. Give the path of a .vec or .vec.gz file.")
