@@ -182,7 +182,7 @@ def _matched_rank_sum(field: Field, rule: LineRule, draws: Mapping[str, int]) ->
 
 def _signed_rank(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Test by ranks of differences; as in R for "wilcoxon", else as in scipy."""
-    in_r = {"continuity": 0.5, "exact_up_to": EXACT_BELOW - 1} if rule.test == "wilcoxon" else {}
+    in_r: dict[str, Any] = {"continuity": 0.5, "exact_up_to": EXACT_BELOW - 1} if rule.test == "wilcoxon" else {}
     return inference.signed_rank(field.difference, two_sided=rule.two_sided, **in_r)
 
 
