@@ -20,6 +20,8 @@ from evalkit.reports import notebooks
 STUDIES = sorted((ROOT / "notebooks" / "studies").glob("*.ipynb"))
 #: What a cell of a study may not hold: studies choose, arrange and explain, and nothing else.
 FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.With, ast.While)
+#: What it may import: single tests stand in cells.
+ALLOWED = ("evalkit", "pandas", "numpy", "scipy", "statsmodels", "pingouin")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
@@ -84,9 +86,8 @@ def test_a_study_opens_with_its_question_and_ends_with_its_signature(path):
     assert all(parameter.help for parameter in notebooks.parameters(path)), "a parameter has no comment"
     assert "show.signature(" in "".join(rest[-1]["source"])
     prose = "\n".join("".join(cell["source"]) for cell in rest if cell["cell_type"] == "markdown")
-    own = path.stem == "campaign"  # its first page is for organisers, and no paper prints its numbers
-    beside = "Beside the official ranking" if own else "Compared with the paper"
-    assert {"What to do", beside, "Limits", "References"} <= set(re.findall(r"^## (.*)", prose, re.MULTILINE))
+    beside = set() if path.stem == "campaign" else {"Compared with the paper"}  # no paper prints its numbers
+    assert {"What to do", "Limits", "References", *beside} <= set(re.findall(r"^## (.*)", prose, re.MULTILINE))
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
@@ -103,14 +104,6 @@ def test_a_study_chooses_arranges_and_explains_and_nothing_else(path):
             assert not isinstance(node, FORBIDDEN), f"{type(node).__name__} in {source}"
             if isinstance(node, ast.Import | ast.ImportFrom):
                 module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-                allowed = {
-                    "evalkit",
-                    "pandas",
-                    "numpy",
-                    "scipy",
-                    "statsmodels",
-                    "pingouin",
-                }  # single tests stand in cells
-                assert module.split(".")[0] in allowed, f"formulas live in evalkit: {source}"
+                assert module.split(".")[0] in ALLOWED, f"formulas live in evalkit: {source}"
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 assert node.id not in parameters, f"a cell writes over {node.id}"

@@ -396,8 +396,8 @@ def _estimates(
     """Estimate from samples in every way, given how often each segment was drawn: draws × estimands."""
     counts = judged.astype(float), rest.astype(float)  # integers would be multiplied one by one
     one = _sums(pooled, np.zeros(pooled.human.shape, int), *counts, tuned=True).moments
-    only = [np.asarray(each)[0] for each in one[:-2]]
-    known = Moments(*only, n=int(judged[0].sum()), others=int(rest[0].sum()))
+    only = (np.asarray(each)[0] for each in one[:-2])
+    known = Moments._make([*only, int(judged[0].sum()), int(rest[0].sum())])
     found = {method: estimate(known, method=method) for method in METHODS}
     tuned = _sums(pooled, strata[STRATA[3]], *counts, tuned=True) if STRATA[3] in strata else None
     for way, labels in strata.items():

@@ -313,9 +313,8 @@ def compare(pair: str, table: SegmentMeans, rule: LineRule, *, resamples: int = 
         won, tied = (part[0][better, worse].astype(int) for part in laid.balance[:2])
         lost = n_better * n_worse - won - tied
     else:
-        won, tied, lost = (
-            kind.sum(axis=1) for kind in (laid.difference > 0, laid.difference == 0, laid.difference < 0)
-        )
+        gap = laid.difference.round(9)  # of adjusted scores the last bits decide nothing
+        won, tied, lost = ((gap > 0).sum(axis=1), (gap == 0).sum(axis=1), (gap < 0).sum(axis=1))
     compared_on = won + tied + lost
     if rule.test not in UNMATCHED:
         n_better = n_worse = compared_on

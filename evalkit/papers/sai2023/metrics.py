@@ -208,9 +208,9 @@ def read_aces(path: str | Path) -> pd.DataFrame:
         "the langpair is not like en-hi": ~table["langpair"].str.fullmatch(r"\w+-\w+"),
         "both translations are the same": table["good-translation"].eq(table["incorrect-translation"]),
     }
-    for problem, broken in rules.items():
+    for rule, broken in rules.items():
         if broken.any():
-            raise DataError(f"{path.name}, challenge {broken.argmax() + 1}: {problem}. Correct it or drop the row.")
+            raise DataError(f"{path.name}, challenge {broken.argmax() + 1}: {rule}. Correct it or drop the row.")
     return table.assign(language=table["langpair"].str.split("-").str[1])
 
 
