@@ -158,7 +158,7 @@ def resample(statistic: Statistic, units: ArrayLike, *, resamples: int, seed: Se
     bootstrap). statistic: maps counts (batch, rows), floats, to (batch, ...); see ``column_means``. seed: see
     ``in_blocks``. Returns the draws, (resamples, ...). Source: Davison & Hinkley 1997, section 3.8; Owen 2007.
     Caveat: few units know little about others of their kind. Two labels count noise that belongs to neither three
-    times, so such intervals are rather too wide than too narrow; ``crossed.redraw`` takes that back.
+    times, so such intervals are rather too wide than too narrow; ``widths.redraw`` takes that back.
 
     >>> score, document = np.array([70, 80, 40, 50, 90.0]), ["a", "a", "b", "b", "c"]
     >>> draws = resample(lambda k: k @ score / k.sum(1), document, resamples=999, seed=7)
