@@ -17,7 +17,8 @@ from evalkit.reports import cli
 from tests.test_studies import check_simulated
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-FENCED = [line.strip() for block in re.findall(r"^```\n(.*?)^```", README, re.M | re.S) for line in block.splitlines()]
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.M | re.S)
+FENCED = [line.strip() for language, block in BLOCKS if not language for line in block.splitlines()]
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in FENCED if line.startswith("evalkit ")]
 INLINE = [shlex.split(text)[1:] for text in re.findall(r"`(evalkit [a-z][^`]*)`", README)]
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.

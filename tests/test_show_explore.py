@@ -10,6 +10,7 @@ import pytest
 
 from evalkit import DataError, show
 from evalkit.data.schemas import with_pair
+from evalkit.human.calibration import PAPER
 from evalkit.reports import export, kernels
 from evalkit.show import explore, pictures
 from evalkit.show.plots import annotators as draw_people
@@ -139,7 +140,7 @@ def test_a_problem_is_one_sentence_under_the_controls_and_the_figure_stays(probl
     def view(*, level):
         if level > 1:
             raise problem
-        return views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=views.forms.PAPER)
+        return views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=PAPER)
 
     explore.figure(view, level=explore.Range(1, low=0, high=3))
     level, message = at_work[0][0].children
@@ -158,7 +159,7 @@ def test_the_notebooks_own_values_are_refused_as_in_a_report_or_kept(ratings, ex
         explore.figure(views.score_grid, ratings, extremes, pair=explore.Choice("eng-xxx", of=["eng-deu"]))
     assert at_work == []
     given = {"raw": explore.Range(4.2, low=1, high=4, step=0.1), "calibration_mean": 2.4, "reference_mean": 4.3}
-    explore.figure(views.what_if, standard=views.forms.PAPER, **given)
+    explore.figure(views.what_if, standard=PAPER, **given)
     assert at_work[0][0].children[0].value == 4.2, "outside what is offered"
 
 
@@ -190,7 +191,7 @@ def test_texts_from_data_are_values_and_never_fields_or_expressions(build):
 
 def test_hover_and_words_are_added_beside_the_picture_only_where_somebody_is_at_work(shown, monkeypatch):
     def drawn():
-        return views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=views.forms.PAPER).figure
+        return views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=PAPER).figure
 
     spec = {"a": "chart"}
     show.figure(drawn(), alt=HOSTILE, caption="A caption.")

@@ -33,7 +33,7 @@ PRELOAD = (
     "evalkit.campaign",
     "evalkit.show.plots",
     "evalkit.show.plots.protocols",
-    "evalkit.metrics.features",
+    "evalkit.metrics.learned",
 )
 #: Kernels hash, compute and draw alike on every machine: one thread each, because the order of a sum changes its bits.
 FIXED = {

@@ -44,9 +44,12 @@ def freeze(paths: list[str], store: Store, parts: dict[str, Collect] = PARTS) ->
             if new:
                 store.replace(path, name, new)
             found += len(new)
-        if not found:
+        gone = [] if found else [name for name in store.names(part) if store.frozen(path, name)]
+        for name in gone:
+            store.replace(path, name, {})
+        if not (found or gone):
             raise Refused(f"There is no table {path}.")
-        print(f"{path}: {found} tables frozen")
+        print(f"{path}: {found} tables frozen" if found else f"{path}: gone")
 
 
 def compare_all(names: list[str], store: Store, parts: dict[str, Collect] = PARTS) -> int:

@@ -49,10 +49,13 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
+    def frozen(self, path: str, name: str) -> list[str]:
+        """List the tables of a file that a path names."""
+        return [table for table in self.read(name) if within(path, f"{name}/{table}")]
+
     def replace(self, path: str, name: str, new: dict[str, Any]) -> None:
-        """Put new tables into a file, those that a path names; what is there already needs a reason."""
-        tables = self.read(name)
-        there = [table for table in tables if within(path, f"{name}/{table}")]
+        """Put new tables into a file in place of those that a path names; what is there already needs a reason."""
+        tables, there = self.read(name), self.frozen(path, name)
         reason = self.reason(path) if there else ""
         if there and not reason:
             raise Refused(
