@@ -25,9 +25,9 @@ from evalkit.data import schemas
 from evalkit.human import annotators, components, context, mqm, normalization, planning, preferences, screening
 from evalkit.human.calibration import calibrate as calibrate_ratings
 from evalkit.human.ranking.lines import rule_clusters
-from evalkit.metrics.metaeval.scores import Scores, align
-from evalkit.metrics.metaeval.significance import perm_both
-from evalkit.metrics.metaeval.statistics import correlations
+from evalkit.metrics.scores import Scores, align
+from evalkit.metrics.significance import perm_both
+from evalkit.metrics.statistics import correlations
 from evalkit.stats import agreement as agreements
 
 #: What stands in columns that a table need not have.

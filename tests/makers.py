@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.scores import Scores
 from evalkit.reports import cli
 
 #: What every judgement has, unless a test says otherwise.

@@ -13,7 +13,7 @@ from evalkit.data import provenance, registry
 from evalkit.data.indicmt import with_language
 from evalkit.human import annotators, calibration, context, normalization, observed, screening
 from evalkit.metrics import lexical
-from evalkit.metrics.metaeval.scores import align
+from evalkit.metrics.scores import align
 from evalkit.show.plots import annotators as draw_annotators
 from evalkit.show.plots import context as draw_context
 from evalkit.show.plots import profiles as draw_profiles

@@ -5,7 +5,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import files, registry, testsets
-from evalkit.metrics.metaeval import yours
+from evalkit.metrics import yours
 from tests.doors.testsets import SYSTEMS, lines, write
 
 

@@ -11,7 +11,7 @@ from statsmodels.stats.power import TTestPower
 from evalkit import DataError
 from evalkit.human import components, planning
 from evalkit.metrics import ppi
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.scores import Scores
 from evalkit.show.plots import planning as draw
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}

@@ -10,7 +10,7 @@ from scipy.stats import pearsonr
 
 from evalkit import DataError
 from evalkit.data.provenance import Elsewhere, elsewhere
-from evalkit.metrics.metaeval import rankings, scores, statistics
+from evalkit.metrics import rankings, scores, statistics
 from evalkit.neural import similar
 
 SIZES = {

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
-from evalkit.metrics.metaeval import darr, statistics
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics import darr, statistics
+from evalkit.metrics.scores import Scores
 from evalkit.stats import correlation
 
 #: Which variant of tau each rule of the lesson is.

@@ -13,7 +13,7 @@ import pandas as pd
 from evalkit.human import preferences
 from evalkit.human.ranking import rules
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
-from evalkit.metrics.metaeval import darr
+from evalkit.metrics import darr
 
 #: A round of five systems: wins of the row's system over the column's, ten comparisons of every two.
 ROUND = pd.DataFrame(

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.scores import Scores
 from evalkit.stats.correlation import count_pairs, ratio
 from evalkit.stats.inference import TOLERANCE
 

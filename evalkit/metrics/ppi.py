@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.scores import Scores
 from evalkit.stats.correlation import pearson, ratio
 
 #: Ways to estimate a mean.

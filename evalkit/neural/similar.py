@@ -23,9 +23,8 @@ from evalkit import DataError
 from evalkit.data.names import one_form
 from evalkit.data.provenance import Elsewhere
 from evalkit.data.schemas import ITEM
-from evalkit.metrics import lexical
-from evalkit.metrics.metaeval import bounds, intervals, rankings
-from evalkit.metrics.metaeval.scores import PEOPLE, align, of_pair, of_systems
+from evalkit.metrics import bounds, intervals, lexical, rankings
+from evalkit.metrics.scores import PEOPLE, align, of_pair, of_systems
 from evalkit.neural import in_a_sentence, scorer
 from evalkit.stats.correlation import pearson
 from evalkit.stats.inference import bootstrap, interval

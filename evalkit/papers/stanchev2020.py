@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.metrics.metaeval import darr
-from evalkit.metrics.metaeval.darr import OFFICIAL
+from evalkit.metrics import darr
+from evalkit.metrics.darr import OFFICIAL
 
 _YES = {True: "yes", False: "no"}
 #: The two matrices that the paper prints as one in its Table 5.

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import stats
 
 from evalkit import data
-from evalkit.metrics.metaeval import significance, statistics
-from evalkit.metrics.metaeval.scores import align
+from evalkit.metrics import significance, statistics
+from evalkit.metrics.scores import align
 
 #: Seconds reported for mt-metrics-eval at commit 68a481a, by task and pair.
 REPORTED = {

@@ -19,8 +19,8 @@ import numpy as np
 
 from evalkit import data
 from evalkit.data import files, registry
-from evalkit.metrics.metaeval import statistics
-from evalkit.metrics.metaeval.statistics import correlations, pair_differences
+from evalkit.metrics import statistics
+from evalkit.metrics.statistics import correlations, pair_differences
 from tests.bench.metaeval import aligned
 
 VARIABLE = "EVALKIT_MTME"

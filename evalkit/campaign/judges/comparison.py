@@ -16,8 +16,8 @@ from evalkit.campaign.opening import Campaign
 from evalkit.campaign.people.agreement import kind_of
 from evalkit.campaign.systems.ranking import Ranking
 from evalkit.human.judges import alternative_annotator
-from evalkit.metrics.metaeval.calibration import MEASURES, measures
-from evalkit.metrics.metaeval.intervals import AGREEMENT, agreement
+from evalkit.metrics.calibration import MEASURES, measures
+from evalkit.metrics.intervals import AGREEMENT, agreement
 from evalkit.stats.agreement import coefficients
 from evalkit.stats.correlation import kendall_b
 

@@ -8,7 +8,7 @@ import pandas as pd
 from evalkit.campaign.judges.comparison import Judges
 from evalkit.campaign.judges.sides import system_scores
 from evalkit.campaign.opening import Campaign
-from evalkit.metrics.metaeval.calibration import favour
+from evalkit.metrics.calibration import favour
 from evalkit.stats.inference import interval, resample
 
 #: Most rows of a table of items, and of systems for each metric.

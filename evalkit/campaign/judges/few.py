@@ -15,7 +15,7 @@ from evalkit.campaign.judges.sides import arrange
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import from_ratings
 from evalkit.metrics import ppi
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.scores import Scores
 
 #: Fewest judged segments of a system, or of two, for which a metric is tried; fewest others, as a share of these.
 FEWEST, OTHERS = 20, 0.1

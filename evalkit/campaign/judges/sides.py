@@ -11,7 +11,7 @@ import pandas as pd
 from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import with_pair
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.scores import Scores
 
 #: What judgements are that say nothing of it.
 _JUDGE = {"kind": "judge", "better": "higher", "level": "segment"}

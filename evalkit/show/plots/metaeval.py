@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
-from evalkit.metrics.metaeval.rankings import top
+from evalkit.metrics.rankings import top
 from evalkit.show.plots import (
     BOTH,
     GREY,

@@ -17,8 +17,8 @@ from evalkit import DataError
 from evalkit.data.schemas import with_pair
 from evalkit.human import calibration as calibrating
 from evalkit.human import planning
-from evalkit.metrics.metaeval.rankings import top
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.rankings import top
+from evalkit.metrics.scores import Scores
 from evalkit.show.plots import INK, calibration, describe, hover, metaeval, ranking, rows_of
 from evalkit.show.plots import annotators as people
 from evalkit.show.plots import planning as planning_plots

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.scores import Scores
-from evalkit.metrics.metaeval.significance import perm_both
+from evalkit.metrics.scores import Scores
+from evalkit.metrics.significance import perm_both
 from evalkit.stats.correlation import kendall_b
 
 #: The statistics that WMT's metrics tasks have ranked by since 2020, and how they are called in short.

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.intervals import system_means
-from evalkit.metrics.metaeval.scores import Scores
+from evalkit.metrics.intervals import system_means
+from evalkit.metrics.scores import Scores
 from evalkit.stats.inference import defined_interval, interval, resample
 
 #: What is measured -> how it is written. The first three need scores in people's own unit.

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit.metrics.metaeval import intervals, statistics
-from evalkit.metrics.metaeval.statistics import spa
+from evalkit.metrics import intervals, statistics
+from evalkit.metrics.statistics import spa
 from tests.makers import metric_scores, named_scores
 
 SEEDS = st.integers(0, 10**6)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.metaeval import calibration
+from evalkit.metrics import calibration
 from tests.makers import named_scores
 
 JUDGES = ("GEMBA-MQM", "other")

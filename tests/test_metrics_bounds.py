@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.human import protocols
-from evalkit.metrics.metaeval import bounds, intervals, rankings, scores
+from evalkit.metrics import bounds, intervals, rankings, scores
 from tests.makers import metric_scores
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import files, registry, testsets
-from evalkit.metrics.metaeval import rankings, statistics, yours
+from evalkit.metrics import rankings, statistics, yours
 from evalkit.reports import cli, execute, findings
 from evalkit.reports.studies import Layout, read_studies
 from tests.doors.testsets import SYSTEMS, lines, write

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.metaeval import significance, statistics
+from evalkit.metrics import significance, statistics
 from evalkit.stats import inference
 from tests.makers import metric_scores, named_scores
 

@@ -11,8 +11,8 @@ from scipy import stats
 
 from evalkit import ROOT, DataError
 from evalkit.data.provenance import like
-from evalkit.metrics.metaeval import bounds, rankings, statistics
-from evalkit.metrics.metaeval.scores import align, coverage
+from evalkit.metrics import bounds, rankings, statistics
+from evalkit.metrics.scores import align, coverage
 from tests.makers import metric_scores, named_scores, read
 
 #: Columns of what mt-metrics-eval computed -> level, statistic and grouping here.

@@ -19,9 +19,9 @@ from sklearn.preprocessing import StandardScaler
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.metrics.metaeval import intervals, rankings
-from evalkit.metrics.metaeval.scores import Scores, align, averaged, of_systems
-from evalkit.metrics.metaeval.statistics import by_unit, every_statistic, pair_differences
+from evalkit.metrics import intervals, rankings
+from evalkit.metrics.scores import Scores, align, averaged, of_systems
+from evalkit.metrics.statistics import by_unit, every_statistic, pair_differences
 from evalkit.stats.inference import defined_interval
 
 #: Collections that score all translations once each: one person's worth.

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data, show
-from evalkit.metrics.metaeval import darr, rankings, statistics
-from evalkit.metrics.metaeval.darr import VARIANTS, Matrix
-from evalkit.metrics.metaeval.scores import align, each_pair, of_pair, pick
+from evalkit.metrics import darr, rankings, statistics
+from evalkit.metrics.darr import VARIANTS, Matrix
+from evalkit.metrics.scores import align, each_pair, of_pair, pick
 from evalkit.papers import claims
 from evalkit.show.plots import metaeval as draw
 from tests.makers import metric_scores, named_scores, read

@@ -10,8 +10,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.testsets import TestSet
-from evalkit.metrics.metaeval.rankings import ALPHA, WORDS, from_ratings
-from evalkit.metrics.metaeval.scores import Scores, each_pair, pick
+from evalkit.metrics.rankings import ALPHA, WORDS, from_ratings
+from evalkit.metrics.scores import Scores, each_pair, pick
 from evalkit.stats.terms import join_names
 
 #: From how many robust standard deviations on a system's human score lies far from the others'.

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data
-from evalkit.metrics.metaeval import rankings, significance, statistics, tasks
-from evalkit.metrics.metaeval.scores import averaged
-from evalkit.metrics.metaeval.statistics import by_unit, correlations, pair_differences
+from evalkit.metrics import rankings, significance, statistics, tasks
+from evalkit.metrics.scores import averaged
+from evalkit.metrics.statistics import by_unit, correlations, pair_differences
 from tests.makers import metric_scores, named_scores, read
 
 ALMOST = 1e-9

@@ -17,8 +17,8 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.scores import Scores, described, pairings, patterns
-from evalkit.metrics.metaeval.statistics import Comparisons, confidences, flipped, soft_accuracy
+from evalkit.metrics.scores import Scores, described, pairings, patterns
+from evalkit.metrics.statistics import Comparisons, confidences, flipped, soft_accuracy
 from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hits
 
 #: The statistics that can be tested, by level.

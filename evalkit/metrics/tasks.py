@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.rankings import rank_table
-from evalkit.metrics.metaeval.scores import Scores
-from evalkit.metrics.metaeval.significance import TESTED, perm_both, pooled_accuracy
-from evalkit.metrics.metaeval.statistics import STATISTICS, acc_eq, correlations, in_words, spa
+from evalkit.metrics.rankings import rank_table
+from evalkit.metrics.scores import Scores
+from evalkit.metrics.significance import TESTED, perm_both, pooled_accuracy
+from evalkit.metrics.statistics import STATISTICS, acc_eq, correlations, in_words, spa
 
 #: Statistics from -1 to 1; the others go from 0 to 1.
 _SIGNED = ("pearson", "kendall_b")

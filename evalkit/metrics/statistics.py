@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.scores import Scores, averaged, described, patterns
+from evalkit.metrics.scores import Scores, averaged, described, patterns
 from evalkit.stats.correlation import PairCounts, count_pairs, pearson, spearman
 from evalkit.stats.inference import TOLERANCE, Swaps
 

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.scores import Scores, of_pair
+from evalkit.metrics.scores import Scores, of_pair
 from evalkit.stats.correlation import ratio
 
 #: The difference of direct assessments (points of 100) from which WMT takes one translation to be the better one.

@@ -18,8 +18,8 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.metaeval.scores import Scores, described, patterns
-from evalkit.metrics.metaeval.statistics import (
+from evalkit.metrics.scores import Scores, described, patterns
+from evalkit.metrics.statistics import (
     STATISTICS,
     Comparisons,
     confidences,
