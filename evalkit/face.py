@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.campaign.agreement import MEASURES, kind_of
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import STEPS, from_ratings
-from evalkit.campaign.people.agreement import MEASURES, kind_of
-from evalkit.campaign.systems.ranking import Ranking, rank_systems
+from evalkit.campaign.ranking import Ranking, rank_systems
 from evalkit.data import schemas
 from evalkit.human import annotators, components, context, mqm, normalization, planning, preferences, screening
 from evalkit.human.calibration import calibrate as calibrate_ratings

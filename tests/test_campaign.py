@@ -14,10 +14,9 @@ from scipy import stats
 
 from evalkit import ROOT, DataError, campaign, data
 from evalkit.campaign import figures as draw
-from evalkit.campaign import paperwork, spread
+from evalkit.campaign import method, paperwork, plan
 from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
-from evalkit.campaign.names import LONGEST
-from evalkit.campaign.planning import cost
+from evalkit.campaign.opening import LONGEST
 from evalkit.data import schemas, simulate
 from evalkit.human import calibration, context, normalization, ranking, screening
 from evalkit.reports import cli, execute
@@ -243,7 +242,7 @@ def test_uneven_work_is_found_and_strictness_taken_out():
     keep = ~(strict & both["system"].eq("S1") & (number % 4 > 0))
     keep &= ~(~strict & both["system"].eq("S0") & (number % 4 > 0))
     uneven, even = opened(both[keep]), opened(both)
-    assert spread.Spread.of(uneven.judged).kept < 0.95 < spread.Spread.of(even.judged).kept
+    assert method.Spread.of(uneven.judged).kept < 0.95 < method.Spread.of(even.judged).kept
     found = campaign.rank_systems(uneven, resamples=50)
     assert found.method.score == "adjusted"
     assert found.top == "S0", "the model undoes what the strict annotator did to the better system"
@@ -265,15 +264,15 @@ def test_hours_count_every_second_once_and_breaks_not():
     signs = sorted({*start, *part["ended"]})
     worked = np.zeros(10_000, bool)
     for one, other in itertools.pairwise(signs):
-        worked[int(one) : int(other)] = other - one <= cost.PAUSE
-    assert cost.hours(part)[0]["hours"].iloc[0] * 3600 == pytest.approx(worked.sum())
-    stamps = np.array([0.0, 40.0, 100.0, 100.0 + cost.PAUSE, 5000.0, 5030.0])
-    found, how = cost.hours(pd.DataFrame({"annotator": "a", "started": stamps, "ended": stamps}))
-    assert found[["judgements", "mean_seconds"]].to_numpy().tolist() == [[6, (100 + cost.PAUSE + 30) / 6]]
-    assert found["median_seconds"].iloc[0] == np.median([40, 60, cost.PAUSE, 30]), "reading between stamps counts"
+        worked[int(one) : int(other)] = other - one <= plan.PAUSE
+    assert plan.hours(part)[0]["hours"].iloc[0] * 3600 == pytest.approx(worked.sum())
+    stamps = np.array([0.0, 40.0, 100.0, 100.0 + plan.PAUSE, 5000.0, 5030.0])
+    found, how = plan.hours(pd.DataFrame({"annotator": "a", "started": stamps, "ended": stamps}))
+    assert found[["judgements", "mean_seconds"]].to_numpy().tolist() == [[6, (100 + plan.PAUSE + 30) / 6]]
+    assert found["median_seconds"].iloc[0] == np.median([40, 60, plan.PAUSE, 30]), "reading between stamps counts"
     assert "10 minutes" in how
     one = pd.DataFrame({"annotator": ["a"], "started": [5.0], "ended": [5.0]})
-    assert cost.hours(one)[0].empty, "a single stamp tells no time"
+    assert plan.hours(one)[0].empty, "a single stamp tells no time"
 
 
 def test_what_the_hours_cost_is_hours_times_pay():

@@ -11,9 +11,7 @@ from scipy import stats
 
 from evalkit import campaign, data
 from evalkit.campaign import figures as draw
-from evalkit.campaign.against import redrawn
-from evalkit.campaign.against.comparison import HERE, NEITHER, OPPOSITE, SAME, THERE
-from evalkit.campaign.against.counterpart import FEWEST, Shared
+from evalkit.campaign.against import FEWEST, HERE, NEITHER, OPPOSITE, SAME, THERE, Shared, draw_items
 from evalkit.data import importing
 from evalkit.stats.agreement import cross_replication
 from evalkit.stats.inference import resample
@@ -235,7 +233,7 @@ def test_draws_of_items_are_correlations_of_the_items_drawn(digits):
     index = pd.MultiIndex.from_product([["s"], ["d"], segments], names=["system", "doc", "segment"])
     cells = pd.DataFrame({"here": here, "there": there, "here_square": here**2, "there_square": there**2}, index=index)
     shared = Shared(("doc", "segment"), ["s"], (), index, (cells, cells), cells)
-    found = redrawn.draw_items(cells, shared, ("segments",), resamples=30, seed=3)
+    found = draw_items(cells, shared, ("segments",), resamples=30, seed=3)
     draws = resample(lambda counts: counts, np.arange(80), resamples=30, seed=3).astype(int)  # the same draws
     for counts, (r, tau, across) in zip(draws, found, strict=True):
         x, y = np.repeat(here, counts), np.repeat(there, counts)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalkit import campaign
-from evalkit.campaign.people.agreement import measure_agreement
+from evalkit.campaign.agreement import measure_agreement
 from evalkit.data import compared
 from tests.makers import comparisons, finished
 from tests.pages import telling

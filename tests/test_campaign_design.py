@@ -20,11 +20,11 @@ from scipy import sparse, stats
 
 from evalkit import DataError, data
 from evalkit.campaign import compare_plan, from_ratings, rank_systems
-from evalkit.campaign.design import Texts, Wish, assignment, degrading, draw, get_protocol, items, pearmut, write
+from evalkit.campaign.design import Texts, Wish, assignment, draw, drawing, get_protocol, write, writing
+from evalkit.campaign.design.drawing import PROTOCOLS
 from evalkit.campaign.design.expectation import expect, met, share_error, usual
-from evalkit.campaign.design.pearmut import JOINER
-from evalkit.campaign.design.protocols import PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
+from evalkit.campaign.design.writing import JOINER
 from evalkit.data import designs
 from evalkit.data.importing import import_campaign
 from evalkit.human import context, preferences
@@ -197,7 +197,7 @@ def test_the_same_seed_draws_the_same_and_all_judge_the_same_calibration_set(len
     sets = [[screen for screen in mine if screen.kind == "calibration"] for mine in drawn.screens]
     assert all(one == sets[0] for one in sets)
     assert {screen.doc for screen in sets[0]} == set(drawn.reserved)
-    names = [one.name for mine in items.named(drawn, list(texts.docs)) for one in mine]
+    names = [one.name for mine in writing.named(drawn, list(texts.docs)) for one in mine]
     assert len(set(names)) == len(names)
 
 
@@ -213,7 +213,7 @@ def test_nobody_works_longer_than_the_hours(lengths, systems, hours, count):
 @given(text=st.text(min_size=1, max_size=200), seed=st.integers(0, 5))
 def test_a_degraded_text_differs_in_one_span_of_the_length_that_the_source_says(text, seed):
     donors = [" ".join(WORDS), "один два три четыре пять шесть семь восемь девять десять " * 8, "漢字" * 60]
-    found = degrading.degraded(text, donors, np.random.default_rng(seed))
+    found = drawing.degraded(text, donors, np.random.default_rng(seed))
     words = text.split()
     if len(words) < 2 and len(text) < 30:
         assert found is None
@@ -222,7 +222,7 @@ def test_a_degraded_text_differs_in_one_span_of_the_length_that_the_source_says(
         assert len(after) == len(words)
         changed = [place for place, (one, other) in enumerate(zip(words, after)) if one != other]
         assert changed
-        assert changed[-1] - changed[0] < degrading.span_length(len(words))
+        assert changed[-1] - changed[0] < drawing.span_length(len(words))
 
 
 def folder_of(tmp_path, protocol="ESA"):
@@ -401,11 +401,11 @@ def test_nothing_that_annotators_see_names_systems_or_roles(tmp_path):
 
 @given(MARKUP.map("".join))
 def test_a_text_that_pearmut_is_given_holds_nothing_that_its_page_would_take_for_markup(text):
-    found = pearmut.shown(text)
+    found = writing.pearmut_text(text)
     assert found.replace(JOINER, "") == text
     assert not re.search(r"</?(br|strong|b|i|p|em|h1|h2|h3)>", found)  # as in contentToCharSpans
     assert not found.startswith(("<audio ", "<video ", "<img ", "<iframe "))  # as in isMediaContent
-    assert pearmut.shown(found) == found
+    assert writing.pearmut_text(found) == found
 
 
 def test_items_that_the_design_does_not_know_are_rejected_with_the_reason(tmp_path):

@@ -9,9 +9,9 @@ from scipy import stats
 
 from evalkit import DataError, data
 from evalkit.campaign.design import Texts, Wish, draw, expectation
-from evalkit.campaign.design.protocols import PROTOCOLS
+from evalkit.campaign.design.drawing import PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
-from evalkit.campaign.planning.cost import hours
+from evalkit.campaign.plan import hours
 from evalkit.data.importing import import_campaign
 from evalkit.human import calibration_sets, components
 from evalkit.reports import cli

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import campaign
-from evalkit.campaign.people import quality
+from evalkit.campaign import quality
 from evalkit.human import annotators
 from evalkit.papers import wmt
 from tests.makers import ratings

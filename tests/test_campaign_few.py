@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from evalkit import campaign, data
-from evalkit.campaign.judges import few
+from evalkit.campaign import few
 from tests.pages import telling
 
 compare_judges = telling(campaign.compare_judges)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from evalkit import campaign, data
 from evalkit.campaign import figures
-from evalkit.campaign.judges.comparison import PEOPLE
+from evalkit.campaign.judges import PEOPLE
 from evalkit.data import importing
 from evalkit.human.judges import alternative_annotator
 from tests.makers import ratings

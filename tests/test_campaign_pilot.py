@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError, campaign, data
-from evalkit.campaign.planning.pilot import FEWEST
+from evalkit.campaign.pilot import FEWEST
 from evalkit.human import components, planning
 from evalkit.reports import cli
 from tests.makers import ratings

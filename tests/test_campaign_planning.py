@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, campaign
-from evalkit.campaign.planning import more as plans
+from evalkit.campaign import plan as plans
 from evalkit.human import components, planning
 from tests.makers import finished, ratings
 from tests.pages import telling

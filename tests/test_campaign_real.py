@@ -4,7 +4,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from evalkit import campaign, data
-from evalkit.campaign.systems.ranking import beside_human
+from evalkit.campaign.ranking import beside_human
 from evalkit.data import importing
 from tests import widths_by_hand as widths
 

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from evalkit import campaign, data
+from evalkit.campaign import steering
 from evalkit.campaign.checks import FINE, LOOK, UNKNOWN
 from evalkit.campaign.checks.systems import steered as check
-from evalkit.campaign.systems import screens as on_screens
-from evalkit.campaign.systems import steering, stopping
 from evalkit.human import adaptive
 from tests.makers import laid_out
 from tests.pages import opened, telling
@@ -113,7 +112,7 @@ def test_a_file_with_probabilities_is_weighted_after_its_import(tmp_path, materi
 def test_screens_stand_in_the_order_of_time_and_hold_what_was_shown_together():
     log, systems = simulated(screens=60)
     frame = rows(log, systems).sample(frac=1, random_state=3)
-    found = on_screens.of_campaign(opened(frame))
+    found = steering.screens_of(opened(frame))
     assert found.systems == tuple(systems)
     np.testing.assert_allclose(found.scores, log.scores[0])
     np.testing.assert_allclose(np.nan_to_num(found.probability), np.where(log.shown[0], log.probability[0], 0))
@@ -178,7 +177,7 @@ def test_a_check_speaks_where_it_matters(plain, weighted, p, verdict):
 def test_a_clear_winner_ends_a_watched_campaign_and_the_look_is_named():
     mine = opened(rows(*simulated(step=9, systems=4, screens=400)))
     found = may_stop(mine, weigh_steered(mine), planned=1200, resamples=100)
-    assert found.table["rule"].tolist() == [stopping.NAIVE, stopping.STRICT, stopping.SHARED]
+    assert found.table["rule"].tolist() == [steering.NAIVE, steering.STRICT, steering.SHARED]
     assert (found.systems, found.rule["verdict"]) == (("S3", "S2"), "S3 is better")
     assert found.daily
     assert found.rule["screens"] < 400
@@ -200,8 +199,8 @@ def test_false_alarms_are_those_of_many_looks_without_a_difference():
     log, systems = simulated(step=0, systems=4, screens=600, policy="uniform")
     mine = opened(rows(log, systems, day=20))
     found = may_stop(mine, weigh_steered(mine), planned=1800, resamples=400).table.set_index("rule")
-    assert found.loc[stopping.NAIVE, "low"] > 0.1
-    assert found.loc[[stopping.STRICT, stopping.SHARED], "low"].max() <= 0.05
+    assert found.loc[steering.NAIVE, "low"] > 0.1
+    assert found.loc[[steering.STRICT, steering.SHARED], "low"].max() <= 0.05
 
 
 def test_nobody_is_asked_who_does_not_look_or_has_no_order_in_time():
@@ -217,4 +216,4 @@ def test_without_shared_screens_each_systems_interval_is_followed():
     frame["probability"] /= 3
     mine = opened(frame)
     found = may_stop(mine, weigh_steered(mine), resamples=50)
-    assert found.table["rule"].tolist() == [stopping.NAIVE, stopping.EACH]
+    assert found.table["rule"].tolist() == [steering.NAIVE, steering.EACH]

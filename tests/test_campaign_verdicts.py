@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from evalkit.campaign import sentences
-from evalkit.campaign.people.context import Equivalence
+from evalkit.campaign.quality import Equivalence
 from evalkit.data import compared, simulate
 from evalkit.human.annotators import Caliper
 from tests.makers import SOURCE, comparisons, finished

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError
+from evalkit.campaign.agreement import every_two, measure_agreement
 from evalkit.campaign.opening import from_ratings
-from evalkit.campaign.people.agreement import every_two, measure_agreement
 from evalkit.data.appraise import documents
 from evalkit.human.annotators import quality_pairs
 

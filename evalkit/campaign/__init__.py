@@ -10,34 +10,24 @@ Rooms, left to right: people, systems | against, judges, planning | design, chec
 What every room needs (a campaign, its method, what is missing) stands beside them.
 """
 
-from evalkit.campaign.against.comparison import compare_campaigns
-from evalkit.campaign.against.counterpart import counterpart
+from evalkit.campaign.against import compare_campaigns, counterpart
+from evalkit.campaign.agreement import measure_agreement
 from evalkit.campaign.analysis import Analysis, analyse
+from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
 from evalkit.campaign.checks import Check, run_checks, tabulate
-from evalkit.campaign.collection import count_judgements
-from evalkit.campaign.design.outcome import compare_plan
+from evalkit.campaign.collection import count_errors, count_judgements
+from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export
-from evalkit.campaign.judges.comparison import compare_judges
-from evalkit.campaign.judges.disagreement import disagreeing_items, disagreeing_systems
-from evalkit.campaign.judges.few import Correlation, correlation, estimate_with_metrics, of_pilot
+from evalkit.campaign.few import Correlation, correlation, estimate_with_metrics, of_pilot
+from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems
 from evalkit.campaign.method import Method, choose_method
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign, example, from_ratings
-from evalkit.campaign.people.agreement import measure_agreement
-from evalkit.campaign.people.annotators import RULES, profile_annotators, screen_annotators
-from evalkit.campaign.people.calibration import calibrate
-from evalkit.campaign.people.context import compare_contexts
-from evalkit.campaign.people.quality import control_quality
-from evalkit.campaign.planning.cost import measure_cost
-from evalkit.campaign.planning.more import plan_more
-from evalkit.campaign.planning.pilot import Pilot, read_pilot
-from evalkit.campaign.systems.comparisons import find_comparisons
-from evalkit.campaign.systems.criteria import rank_criteria
-from evalkit.campaign.systems.errors import count_errors
-from evalkit.campaign.systems.normalization import normalize_scores
-from evalkit.campaign.systems.ranking import rank_pairs, rank_systems
-from evalkit.campaign.systems.steering import weigh_steered
-from evalkit.campaign.systems.stopping import may_stop
+from evalkit.campaign.pilot import Pilot, read_pilot
+from evalkit.campaign.plan import measure_cost, plan_more
+from evalkit.campaign.quality import calibrate, compare_contexts, control_quality
+from evalkit.campaign.ranking import find_comparisons, normalize_scores, rank_criteria, rank_pairs, rank_systems
+from evalkit.campaign.steering import may_stop, weigh_steered
 
 __all__ = [
     "RULES",

@@ -9,21 +9,16 @@ from typing import Any
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.collection import Collection, count_judgements
+from evalkit.campaign.agreement import Agreement, measure_agreement
+from evalkit.campaign.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
+from evalkit.campaign.collection import Collection, Errors, count_errors, count_judgements
 from evalkit.campaign.method import OWN_LINES, choose_method
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.people.agreement import Agreement, measure_agreement
-from evalkit.campaign.people.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
-from evalkit.campaign.people.calibration import Calibration, calibrate
-from evalkit.campaign.people.context import Context, compare_contexts
-from evalkit.campaign.people.quality import QualityControl, control_quality
-from evalkit.campaign.planning.cost import Cost, measure_cost
-from evalkit.campaign.planning.more import Plan, plan_more
-from evalkit.campaign.systems.errors import Errors, count_errors
-from evalkit.campaign.systems.normalization import Normalization, normalize_scores
-from evalkit.campaign.systems.ranking import Ranking, rank_pairs, rank_systems
-from evalkit.campaign.systems.steering import NOT_STEERED, Steering, weigh_steered
+from evalkit.campaign.plan import Cost, Plan, measure_cost, plan_more
+from evalkit.campaign.quality import Calibration, Context, QualityControl, calibrate, compare_contexts, control_quality
+from evalkit.campaign.ranking import Normalization, Ranking, normalize_scores, rank_pairs, rank_systems
+from evalkit.campaign.steering import NOT_STEERED, Steering, weigh_steered
 from evalkit.human.screening import Rule
 
 

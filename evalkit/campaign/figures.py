@@ -13,14 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from evalkit.campaign import sentences
-from evalkit.campaign.against.comparison import Against
-from evalkit.campaign.judges.comparison import PEOPLE, Judges
-from evalkit.campaign.names import readable, renamed
-from evalkit.campaign.people.annotators import Profiles
-from evalkit.campaign.planning.more import ANY, CAUTIOUS, POWER, Plan
-from evalkit.campaign.systems.errors import Errors
-from evalkit.campaign.systems.normalization import Normalization
-from evalkit.campaign.systems.ranking import Ranking
+from evalkit.campaign.against import Against
+from evalkit.campaign.annotators import Profiles
+from evalkit.campaign.collection import Errors
+from evalkit.campaign.judges import PEOPLE, Judges
+from evalkit.campaign.opening import readable, renamed
+from evalkit.campaign.plan import ANY, CAUTIOUS, POWER, Plan
+from evalkit.campaign.ranking import Normalization, Ranking
 from evalkit.show.plots import (
     BOTH,
     GREY,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from evalkit import DataError
 from evalkit.campaign import figures
-from evalkit.campaign.people.annotators import Profiles
+from evalkit.campaign.annotators import Profiles
 from evalkit.show.plots.views import View
 
 MOST = 20  # annotators that one figure has room for

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import ROOT, DataError, data
-from evalkit.campaign.design.drawing import Drawn, Wish, draw
-from evalkit.campaign.design.protocols import get_protocol
+from evalkit.campaign.design.drawing import Drawn, Wish, draw, get_protocol
 from evalkit.campaign.design.texts import Texts, read_texts
 from evalkit.data.provenance import like, scale_of, source_of
 from evalkit.data.schemas import ITEM

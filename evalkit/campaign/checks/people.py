@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from evalkit.campaign import quality
+from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
+from evalkit.campaign.annotators import Screening
 from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
 from evalkit.campaign.checks.systems import APART, CROWDED, crowding
 from evalkit.campaign.method import PEOPLE
-from evalkit.campaign.people import context
-from evalkit.campaign.people.agreement import Agreement
-from evalkit.campaign.people.annotators import Screening
-from evalkit.campaign.people.quality import FEWEST_DEGRADED
+from evalkit.campaign.quality import FEWEST_DEGRADED
 from evalkit.human.screening import Rule
 from evalkit.stats.terms import join_names, pluralize
 
@@ -215,11 +215,12 @@ def neighbours(found: Analysis) -> Check | None:
         return None
     held = tested.equivalence
     if held is None:
-        text = f"fewer than {context.PEOPLE} annotators judged such documents, so the size of the effect is not known"
+        few = f"fewer than {quality.FEWEST_PEOPLE} annotators judged such documents"
+        text = f"{few}, so the size of the effect is not known"
         return answered(question, UNKNOWN, text, "Let more annotators judge documents with degraded segments.")
     text = f"shown again after a degraded segment, translations lose {abs(held.estimate):.1f} points of 100 "
     text += f"{'more' if held.estimate >= 0 else 'less'} than before it, 95 % interval {held.low:+.1f} to "
-    text += f"{held.high:+.1f} (fine where surely within ±{context.MARGIN:g}, look where surely not zero)"
+    text += f"{held.high:+.1f} (fine where surely within ±{quality.MARGIN:g}, look where surely not zero)"
     if held.verdict in ("equivalent", "both"):
         return answered(question, FINE, text, "")
     if held.verdict == "different" or (tested.p is not None and tested.p < 0.05):

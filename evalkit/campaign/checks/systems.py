@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
-from evalkit.campaign.method import CONFOUNDED, EVEN, TOLD, WARNED
+from evalkit.campaign.method import CONFOUNDED, EVEN, TOLD, WARNED, Spread
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.spread import Spread
-from evalkit.campaign.systems.normalization import ADJUSTED
+from evalkit.campaign.ranking import ADJUSTED
 from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
 

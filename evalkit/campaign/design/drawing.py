@@ -1,22 +1,262 @@
-"""Draw a campaign: which documents the hours allow, calibration, control, and everybody's screens in order."""
+"""Draw a campaign: what a protocol asks, which documents the hours allow, calibration, control, screens in order."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.design import assignment
-from evalkit.campaign.design.assignment import Item, Screen, Showing
-from evalkit.campaign.design.calibration import calibration_screens
-from evalkit.campaign.design.degrading import degraded
-from evalkit.campaign.design.opponents import demand_connected, pairs_by_document
-from evalkit.campaign.design.protocols import Protocol
+from evalkit.campaign.design.assignment import Item, Screen, Showing, columns, demand_connected, pairs_by_document
 from evalkit.campaign.design.texts import Texts
+from evalkit.data.provenance import scale_of
+from evalkit.human import calibration_sets
+
+_BETTER = "better"
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A way of asking. scale: ends of its scores, None where errors make them. together: how many systems' translations
+    stand on one screen (0: all). pearmut: what a campaign's ``info`` says of it. question: for annotators, in a
+    sentence.
+    """
+
+    name: str
+    scale: tuple[float, float] | None
+    question: str
+    pearmut: dict[str, Any] = field(default_factory=dict)
+    together: int = 1
+
+    @property
+    def heading(self) -> str:
+        """How the column of scores is headed, with the ends of the scale.
+
+        >>> PROTOCOLS["XSTS"].heading
+        'score (1-5)'
+        """
+        return "score ({:g}-{:g})".format(*self.scale) if self.scale else "score"
+
+    @property
+    def marks(self) -> bool:
+        """Whether errors are marked in the texts, for which a tool is needed."""
+        return self.pearmut["protocol"] in ("ESA", "cESA", "MQM")
+
+    @property
+    def compares(self) -> bool:
+        """Whether one answer compares two translations, so that no item has a score of its own."""
+        return self.together == 2
+
+
+def _slider(name: str, low: int, high: int) -> list[dict[str, Any]]:
+    return [{"name": name, "min": low, "max": high, "step": 1}]
+
+
+_WHOLE = "How good is the translation? 0: nothing of the source's meaning is there; 100: perfect."
+_MARK = "Mark every error, say how severe it is, then give the translation a score from 0 to 100."
+#: By their names, as the field writes them.
+PROTOCOLS = {
+    one.name: one
+    for one in (
+        Protocol("DA", (0, 100), _WHOLE, {"protocol": "DA"}),
+        Protocol(
+            "SQM",
+            (0, 6),
+            "How good is the translation? 0: nothing of the meaning is there; 6: perfect.",
+            {"protocol": "DA", "sliders": _slider("SQM", 0, 6)},
+        ),
+        Protocol(
+            "XSTS",
+            (1, 5),
+            "How far do both sentences mean the same? 1: not at all; 5: exactly.",
+            {"protocol": "DA", "sliders": _slider("XSTS", 1, 5)},
+        ),
+        Protocol("ESA", (0, 100), _MARK, {"protocol": "ESA"}),
+        Protocol("cESA", (0, 100), _MARK, {"protocol": "cESA"}, together=0),
+        Protocol(
+            "MQM",
+            None,
+            "Mark every error, and say of which kind and how severe it is. Give no score.",
+            {"protocol": "MQM", "sliders": []},
+        ),
+        Protocol(
+            "preference",
+            (0, 1),
+            "Which translation is better? Set the better one to 1, the other to 0; both to the same where neither is.",
+            {"protocol": "DA", "sliders": _slider(_BETTER, 0, 1)},
+            together=2,
+        ),
+    )
+}
+
+
+def get_protocol(name: str) -> Protocol:
+    """Return a protocol by its name, in whatever case.
+
+    >>> get_protocol("esa").name
+    'ESA'
+    """
+    found = {known.casefold(): one for known, one in PROTOCOLS.items()}.get(name.strip().casefold())
+    if not found:
+        raise DataError(f"{name!r} is no protocol that is known here. Choose one of {', '.join(PROTOCOLS)}.")
+    return found
+
+
+_SPANS = 20
+_WORDS = re.compile(r"\S+")
+_LETTERS = re.compile(r"\S")
+_LONG_WORD = 25  # a text whose words are longer on average has no spaces between them
+
+
+def span_length(words: int) -> int:
+    """Return how many words of a translation are replaced.
+
+    Source: Graham et al. 2017, "Can machine translation systems be evaluated by the crowd alone?", section 3.
+
+    >>> [span_length(words) for words in (1, 2, 5, 6, 9, 16, 20, 21, 40)]
+    [1, 2, 2, 3, 4, 5, 5, 5, 10]
+    """
+    steps = ((1, 1), (5, 2), (8, 3), (15, 4), (20, 5))
+    return next((length for most, length in steps if words <= most), words // 4)
+
+
+def degraded(text: str, donors: Sequence[str], rng: np.random.Generator) -> str | None:
+    """Replace a span of a text by an equally long one of another, from ``donors``; None where that changes nothing.
+
+    Words are cut by spaces; a text without any is cut into letters. The span does not touch the first nor the last
+    word where the text is long enough. A text of one word, which would be replaced whole, is not degraded.
+    """
+    pattern = _units(text)
+    places = [(match.start(), match.end()) for match in pattern.finditer(text)]
+    count = len(places)
+    length = span_length(count)
+    if count < 2:
+        return None
+    inner = 1 if count - length >= 2 else 0
+    for _ in range(_SPANS):
+        donor = donors[int(rng.integers(len(donors)))]
+        taken = [(match.start(), match.end()) for match in pattern.finditer(donor)]
+        if len(taken) < length:
+            continue
+        start = int(rng.integers(inner, count - length - inner + 1))
+        other = int(rng.integers(len(taken) - length + 1))
+        piece = donor[taken[other][0] : taken[other + length - 1][1]]
+        found = text[: places[start][0]] + piece + text[places[start + length - 1][1] :]
+        if " ".join(found.split()) != " ".join(text.split()):
+            return found
+    return None
+
+
+def _units(text: str) -> re.Pattern[str]:
+    """Cut a text into words, or into letters where it does not put spaces between words."""
+    words = _WORDS.findall(text)
+    return _LETTERS if words and sum(map(len, words)) / len(words) > _LONG_WORD else _WORDS
+
+
+#: Levels of quality of which a calibration set has equally many items, evenly over the scale (Licht et al. 2022).
+LEVELS = 5
+_SCREEN = 10  # items of a screen
+
+
+def calibration_screens(
+    texts: Texts, wish: Wish, rng: np.random.Generator, *, prior: pd.DataFrame | None, notes: list[str]
+) -> tuple[list[Screen], tuple[str, ...]]:
+    """Return the screens of the calibration set, and the documents that they come from, which nobody judges otherwise.
+
+    prior: earlier ratings of these texts: then the items are those agreed upon, as many for each level of quality.
+    Without, whole documents are drawn, one by this and one by that system.
+    """
+    if not wish.calibration:
+        return [], ()
+    if prior is not None:
+        return _agreed(texts, wish, prior, rng, notes)
+    screens, reserved = _drawn(texts, wish, rng)
+    have = sum(screen.judgements for screen in screens)
+    wanted = f"{wish.calibration} translations were wanted (--calibration)"
+    notes.append(
+        f"without earlier ratings (--pilot) the calibration set is drawn by chance, whole documents of it: it has "
+        f"{have}, where {wanted}"
+        if have
+        else f"there is no calibration set: {wanted}, and it takes whole documents, which are too long or too few"
+    )
+    return screens, reserved
+
+
+def _drawn(texts: Texts, wish: Wish, rng: np.random.Generator) -> tuple[list[Screen], tuple[str, ...]]:
+    """Draw documents until there are about as many items as wanted; systems take turns."""
+    systems = [name for name in texts.outputs if name not in texts.humans] or list(texts.outputs)
+    docs, groups = list(texts.documents), columns(systems, wish.protocol.together)
+    turn = rng.permutation(len(groups))
+    screens: list[Screen] = []
+    for doc in (docs[place] for place in rng.permutation(len(docs))):
+        group = groups[int(turn[len(screens) % len(groups)])]
+        more = len(texts.documents[doc]) * len(group)
+        have = sum(screen.judgements for screen in screens)
+        if len(screens) < len(docs) - 1 and abs(have + more - wish.calibration) < abs(have - wish.calibration):
+            kinds = ("calibration",) * len(group)
+            screens.append(
+                Screen(
+                    doc,
+                    "calibration",
+                    tuple(
+                        Item(place, group, kinds, tuple(texts.outputs[system][place] for system in group))
+                        for place in texts.documents[doc]
+                    ),
+                )
+            )
+    return screens, tuple(screen.doc for screen in screens)
+
+
+def _agreed(
+    texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Generator, notes: list[str]
+) -> tuple[list[Screen], tuple[str, ...]]:
+    """Choose items that earlier annotators agreed on, and show each by itself, in an order by chance."""
+    place = {(doc, segment): number for number, (doc, segment) in enumerate(zip(texts.docs, texts.segments))}
+    here = [
+        (str(row.doc), str(row.segment)) in place and str(row.system) in texts.outputs for row in prior.itertuples()
+    ]
+    known = prior[here]
+    if known.empty:
+        raise DataError(
+            "None of the earlier ratings (--pilot) is of these documents, segments and systems, so no calibration set "
+            "can be chosen of them. Name them alike, or pass --calibration 0."
+        )
+    levels = np.linspace(*scale_of(prior), LEVELS)
+    half = float(levels[1] - levels[0]) / 2
+    steps = [float(level) for level in levels]
+    agreed = calibration_sets.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
+    fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
+    chosen = calibration_sets.choose_set(
+        known,
+        per_level=max(1, wish.calibration // LEVELS),
+        levels=steps,
+        tolerance=half,
+        share=0.5,
+        seed=wish.seed,
+        remedy=f"Pass --calibration {fewest}, or a larger --pilot.",
+    )
+    others: Sequence[str] = sorted(texts.outputs)
+    items = []
+    for row in (chosen.iloc[int(number)] for number in rng.permutation(len(chosen))):
+        segment, system = place[str(row["doc"]), str(row["segment"])], str(row["system"])
+        group = (system, *(other for other in others if other != system))[: wish.protocol.together or None]
+        texts_shown = tuple(texts.outputs[one][segment] for one in group)
+        items.append(Item(segment, group, ("calibration",) * len(group), texts_shown))
+    notes.append(
+        f"the calibration set has {sum(item.judgements for item in items)} translations, equally many for each of "
+        f"{LEVELS} levels of the pilot's scores, where {wish.calibration} were wanted (--calibration)"
+    )
+    screens = [
+        Screen("", "calibration", tuple(items[start : start + _SCREEN])) for start in range(0, len(items), _SCREEN)
+    ]
+    return screens, tuple(sorted({texts.docs[item.segment] for item in items}))
+
 
 _MOST_ANNOTATORS = 500
 

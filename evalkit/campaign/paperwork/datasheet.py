@@ -12,7 +12,7 @@ from evalkit.campaign.paperwork import methods as told
 from evalkit.campaign.paperwork.citing import plain
 from evalkit.campaign.paperwork.heds import QUESTIONS, SOURCE, TEMPLATE
 from evalkit.campaign.paperwork.protocol import ESA, MQM, PREFERENCES, XSTS, Protocol, protocol_of
-from evalkit.campaign.planning.more import POWER
+from evalkit.campaign.plan import POWER
 from evalkit.data.provenance import source_of
 from evalkit.stats.terms import join_names, pluralize
 

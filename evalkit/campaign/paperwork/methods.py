@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalkit import __version__
+from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
+from evalkit.campaign.annotators import Screening
 from evalkit.campaign.method import EVEN, OWN_LINES, Method
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.paperwork import citing, collected
@@ -13,12 +15,9 @@ from evalkit.campaign.paperwork.citing import cite
 from evalkit.campaign.paperwork.markup import escaped
 from evalkit.campaign.paperwork.protocol import protocol_of
 from evalkit.campaign.paperwork.references import REFERENCES
-from evalkit.campaign.people.agreement import Agreement
-from evalkit.campaign.people.annotators import Screening
-from evalkit.campaign.people.calibration import RAW, Calibration
-from evalkit.campaign.people.quality import FEWEST_DEGRADED, QualityControl
-from evalkit.campaign.planning.more import Plan
-from evalkit.campaign.systems.ranking import Ranking
+from evalkit.campaign.plan import Plan
+from evalkit.campaign.quality import FEWEST_DEGRADED, RAW, Calibration, QualityControl
+from evalkit.campaign.ranking import Ranking
 from evalkit.human.ranking import rules
 from evalkit.human.screening import Rule
 from evalkit.stats.terms import join_names, pluralize

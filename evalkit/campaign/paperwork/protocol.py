@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from evalkit.campaign.collection import of_judged
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.systems.errors import of_judged
 from evalkit.data import registry
 from evalkit.data.provenance import reading_of, source_of
 from evalkit.data.schemas import UNSTATED

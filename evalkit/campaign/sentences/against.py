@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.campaign.against.comparison import HERE, NEITHER, OPPOSITE, SAME, THERE, Against
-from evalkit.campaign.against.counterpart import FEWEST
+from evalkit.campaign.against import FEWEST, HERE, NEITHER, OPPOSITE, SAME, THERE, Against
 from evalkit.campaign.sentences.say import say
 from evalkit.stats.terms import join_names, pluralize
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from evalkit.campaign.ranking import Comparisons
 from evalkit.campaign.sentences.say import lacking, say
-from evalkit.campaign.systems.comparisons import Comparisons
 from evalkit.stats.terms import join_names, pluralize
 
 #: From this standardised residual on, a pair is named that answers otherwise than strengths expect.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.campaign.judges.few import Few
+from evalkit.campaign.few import Few
 from evalkit.campaign.sentences.say import say
 from evalkit.metrics import ppi
 from evalkit.stats.terms import join_names, pluralize

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks import APART, FINE, LOOK, PROBLEM, UNKNOWN, Check
 from evalkit.campaign.opening import Campaign
+from evalkit.campaign.ranking import Ranking, beside_human
 from evalkit.campaign.sentences import plan as planning
-from evalkit.campaign.systems.ranking import Ranking, beside_human
 from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
 

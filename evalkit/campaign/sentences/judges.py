@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.campaign.judges.comparison import EPSILON, FEWEST, MOST, Judges
+from evalkit.campaign.judges import EPSILON, FEWEST, MOST, Judges
 from evalkit.campaign.sentences.say import say
 from evalkit.stats.terms import join_names, pluralize
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalkit.campaign.design.outcome import Outcome
+from evalkit.campaign.design.expectation import Outcome
 from evalkit.campaign.sentences.say import say
 from evalkit.stats.terms import join_names, pluralize
 

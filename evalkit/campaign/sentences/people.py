@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from evalkit.campaign.agreement import COLLECT, Agreement
+from evalkit.campaign.annotators import Profiles, Screening
 from evalkit.campaign.collection import Collection
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.people.agreement import COLLECT, Agreement
-from evalkit.campaign.people.annotators import Profiles, Screening
-from evalkit.campaign.people.calibration import RAW, Calibration
-from evalkit.campaign.people.context import FEWEST, MARGIN, Context, Equivalence
-from evalkit.campaign.people.quality import QualityControl
+from evalkit.campaign.quality import FEWEST_REPEATS, MARGIN, RAW, Calibration, Context, Equivalence, QualityControl
 from evalkit.campaign.sentences.say import lacking, say
 from evalkit.data.provenance import source_of
 from evalkit.human.calibration import FORMS
@@ -199,8 +197,8 @@ def context(found: Context) -> list[str]:
     ]
     if not found.tested:
         return sentences + lacking(
-            f"fewer than {FEWEST} on one side are too few to test. More copied documents, with the first degraded "
-            "segment in the middle, would do."
+            f"fewer than {FEWEST_REPEATS} on one side are too few to test. More copied documents, with the first "
+            "degraded segment in the middle, would do."
         )
     if found.within is None or found.p is None:
         sentences.append(

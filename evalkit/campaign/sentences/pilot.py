@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit.campaign.judges.few import Correlation
-from evalkit.campaign.planning.pilot import LAYOUTS, Pilot
+from evalkit.campaign.few import Correlation
+from evalkit.campaign.pilot import LAYOUTS, Pilot
 from evalkit.campaign.sentences.plan import about
 from evalkit.campaign.sentences.say import say
 from evalkit.data.provenance import source_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit.campaign.planning.more import ANY, CAUTIOUS, MOST, NOT_TOLD, OBSERVED, POWER, Plan
+from evalkit.campaign.plan import ANY, CAUTIOUS, MOST, NOT_TOLD, OBSERVED, POWER, Plan
 from evalkit.campaign.sentences.say import say
 from evalkit.human import planning
 from evalkit.stats.terms import join_names

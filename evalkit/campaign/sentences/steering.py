@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.sentences.say import say
-from evalkit.campaign.systems.steering import Steering
-from evalkit.campaign.systems.stopping import NAIVE, STRICT, Stopping
+from evalkit.campaign.steering import NAIVE, STRICT, Steering, Stopping
 from evalkit.stats.terms import join_names, pluralize
 
 #: Share of evenly weighted judgements below which weighted means scatter too much to go by.

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from evalkit.campaign.collection import Errors
 from evalkit.campaign.method import OWN_LINES
-from evalkit.campaign.planning.cost import Cost
+from evalkit.campaign.plan import Cost
+from evalkit.campaign.ranking import COLLECT, Criteria, Normalization, Ranking
 from evalkit.campaign.sentences.say import lacking, say
-from evalkit.campaign.systems.criteria import Criteria
-from evalkit.campaign.systems.errors import Errors
-from evalkit.campaign.systems.normalization import Normalization
-from evalkit.campaign.systems.ranking import COLLECT, Ranking
 from evalkit.human.ranking import rules
 from evalkit.stats.terms import join_names, pluralize
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.opening import Campaign, from_ratings
-from evalkit.campaign.planning.more import block_length, typical_seconds
+from evalkit.campaign.plan import block_length, typical_seconds
 from evalkit.data import registry
 from evalkit.data.provenance import like, reading_of
 from evalkit.human import components

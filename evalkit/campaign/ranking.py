@@ -1,22 +1,27 @@
-"""Which system is better: scores, significance clusters, and how sure each place is."""
+"""Which system is better, and how sure that is: by each criterion, by scores treated otherwise, by comparisons."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.campaign import strengths
 from evalkit.campaign.method import OWN_LINES, Method, choose_method
-from evalkit.campaign.missing import or_missing
-from evalkit.campaign.opening import Campaign, from_ratings
-from evalkit.campaign.systems import strengths
+from evalkit.campaign.missing import Missing, or_missing
+from evalkit.campaign.opening import Campaign, from_ratings, of_criterion
+from evalkit.campaign.strengths import KINDS
+from evalkit.human import normalization, preferences
 from evalkit.human.preferences import Standing
 from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.stats import inference
-from evalkit.stats.terms import join_names
+from evalkit.stats.correlation import kendall_b
+from evalkit.stats.terms import join_names, pluralize
 
 COLLECT = "To rank, judge outputs of two systems or more (item_type 'system'), best on the same segments."
 _INTERVALS = ["low", "high", "rank_low", "rank_high", "best"]
@@ -307,3 +312,218 @@ def _beaten(top: str, pairwise: pd.DataFrame) -> list[str]:
     if pairwise.empty:
         return []
     return pairwise.loc[pairwise["better"].eq(top) & pairwise["significant"], "worse"].tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """A pair's comparisons under one scale of strengths, or several where systems were never compared.
+
+    answers: the comparisons. table: group (where there are several), system, strength, low, high (95 %), won (share of
+    comparisons won, ties half), average (the same, averaged over opponents) and n. groups: systems that were compared,
+    perhaps through others. fit, circles, residuals: of the largest group. apart: systems of it that others never beat
+    or tied with, and these others; empty where strengths are finite. place: what standing first adds to the log odds,
+    with its interval, or None; placed: whether the file tells places at all. first: share of comparisons, ties half,
+    that the one that stood first won.
+    """
+
+    pair: str
+    answers: pd.DataFrame
+    table: pd.DataFrame
+    groups: list[list[str]]
+    fit: preferences.Fit
+    circles: preferences.Circles
+    residuals: pd.DataFrame
+    apart: list[list[str]]
+    place: tuple[float, float, float] | None
+    placed: bool
+    first: float
+
+    @property
+    def met(self) -> set[frozenset[str]]:
+        """The pairs of systems that were compared with each other."""
+        return {*self.answers[["system_a", "system_b"]].drop_duplicates().apply(frozenset, axis=1)}
+
+    @property
+    def ties(self) -> float:
+        """The share of ties."""
+        return float(self.answers["preference"].eq("tie").mean())
+
+
+def find_comparisons(
+    campaign: Campaign, ranking: Ranking | Missing, *, resamples: int = 500, seed: int = 7
+) -> Comparisons | Missing:
+    """Look at the pair's comparisons; Missing where scores, not comparisons, were collected."""
+    if not campaign.compares:
+        return Missing("", "")
+    whole = ranking.standing if ranking else None
+    units = [KINDS[name] for name in (ranking.method if ranking else choose_method(campaign)).redrawn]
+    return _look(campaign.pair, campaign.comparisons, whole, units=units, resamples=resamples, seed=seed)
+
+
+def _look(
+    pair: str,
+    answers: pd.DataFrame,
+    whole: preferences.Standing | None,
+    *,
+    units: Sequence[str],
+    resamples: int,
+    seed: int,
+) -> Comparisons:
+    """Fit a scale of strengths to each group of systems that were compared. whole: the fit of all, where there is."""
+    groups = sorted(preferences.groups(preferences.count(answers)), key=len, reverse=True)
+    parts = [answers[answers["system_a"].isin(group)] for group in groups]
+    fits = (
+        [whole]
+        if whole
+        else [preferences.standing(part, place=None, units=units, resamples=resamples, seed=seed) for part in parts]
+    )
+    table = pd.concat([_strengths(*one, number) for number, one in enumerate(zip(fits, parts), 1)], ignore_index=True)
+    fitted = fits[0].fitted
+    placed = answers["first"].isin(["a", "b"]).any()
+    worth = answers["preference"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
+    by_place = worth.where(answers["first"].eq("a"), 1 - worth)[answers["first"].ne("unknown")]
+    apart = preferences.separated(fitted.cells)
+    return Comparisons(
+        pair,
+        answers,
+        table if len(groups) > 1 else table.drop(columns="group"),
+        groups,
+        preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units)),
+        preferences.circles(fitted, draws=resamples, seed=seed),
+        preferences.residuals(fitted),
+        apart if len(apart) > 1 else [],
+        fits[0].place,
+        bool(placed),
+        float(by_place.mean()),
+    )
+
+
+def _strengths(standing: preferences.Standing, answers: pd.DataFrame, number: int) -> pd.DataFrame:
+    """Return a row per system of a group, best first."""
+    strengths = standing.table()[["system", "strength", "low", "high"]]
+    table = strengths.merge(preferences.win_rates(answers), on="system", validate="one_to_one")
+    return table.assign(group=number)[["group", *table.columns]]
+
+
+_CRITERIA = "To compare several, such as adequacy and fluency, name each in a column: criterion."
+
+
+@dataclass(frozen=True, eq=False)
+class Criteria:
+    """What each criterion says of the pair's systems.
+
+    rankings: by criterion, in the order of the file. table: criterion, judgements, first, systems, clusters, and
+    same_order: Kendall's τ-b between its mean scores and those of the criterion in detail, over systems (missing for
+    fewer than two).
+    """
+
+    pair: str
+    rankings: Mapping[str, Ranking | Missing]
+    table: pd.DataFrame
+
+
+def rank_criteria(
+    campaign: Campaign,
+    *,
+    score: str = "auto",
+    unit: str = "auto",
+    lines: str = OWN_LINES,
+    resamples: int = 500,
+    seed: int = 7,
+) -> Criteria | Missing:
+    """Rank the systems by each criterion; options as of ``rank_systems``."""
+    if len(campaign.criteria) < 2:
+        return Missing("one criterion was judged.", _CRITERIA)
+    each = {name: of_criterion(campaign, name) for name in campaign.criteria}
+    options: dict[str, Any] = {"score": score, "unit": unit, "lines": lines, "resamples": resamples, "seed": seed}
+    rankings = {name: rank_systems(one, **options) for name, one in each.items()}
+    reference = rankings[campaign.criterion]
+    rows = []
+    for name, found in rankings.items():
+        row: dict[str, object] = {"criterion": name, "judgements": len(each[name].judged)}
+        if found:
+            clusters = int(found.table["cluster"].max())
+            row |= {"first": found.top, "systems": len(found.names), "clusters": clusters}
+        if found and reference:
+            row["same_order"] = _same_order(found, reference)
+        rows.append(row)
+    return Criteria(campaign.pair, rankings, pd.DataFrame(rows))
+
+
+def _same_order(one: Ranking, other: Ranking) -> float:
+    """Compare the order of the systems that two rankings share."""
+    shared = [name for name in one.names if name in other.means]
+    if len(shared) < 2:
+        return float("nan")
+    return float(kendall_b([one.means[name] for name in shared], [other.means[name] for name in shared]))
+
+
+#: Ways to treat scores: name for people -> options of ``normalization.normalize``. The first is the yardstick.
+WAYS = {
+    "raw scores": {"method": "none"},
+    "z per annotator": {"method": "z", "no_spread": "zero"},
+    "median and IQR": {"method": "robust", "no_spread": "zero"},
+    "ranks": {"method": "rank", "no_spread": "zero"},
+}
+ADJUSTED = "strictness taken out"
+#: What is told of each ranking beside the first.
+_SHIFTS = ["variant", "systems", "tau_b", "tau_b_low", "tau_b_high", "moved", "beyond_noise", "clusters", "noise_share"]
+_BY_CALIBRATION = {"z from calibration items": {"method": "z_calibration", "no_spread": "zero"}}
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """Rankings of the same judgements, treated in several ways.
+
+    ranks: systems × ways. tops: way -> the systems that come first. shifts: how far each ranking is from that by raw
+    scores (see ``ranking.rank_shifts``); rankings: all places with intervals (see ``ranking.rankings``); both without
+    rows where too few segments can be drawn, and ``problem`` says so.
+    """
+
+    pair: str
+    ranks: pd.DataFrame
+    tops: dict[str, list[str]]
+    shifts: pd.DataFrame
+    rankings: pd.DataFrame
+    problem: str = ""
+
+
+@or_missing("To see what normalising does, judge two systems or more by two annotators or more.", of_people=True)
+def normalize_scores(
+    campaign: Campaign, *, unit: str = "auto", resamples: int = 200, seed: int = 7
+) -> Normalization | Missing:
+    """Rank the systems by raw scores and after each normalisation, and say which moves are more than chance.
+
+    unit: what is drawn anew (see ``choose_method``).
+    """
+    if campaign.compares:
+        return Missing(
+            "Comparisons have no level that differs between annotators, so there is nothing to normalise.", ""
+        )
+    part, people = campaign.part, campaign.judged["annotator"].nunique()
+    if len(campaign.systems) < 2 or people < 2:
+        have = f"{pluralize(len(campaign.systems), 'system')} judged by {pluralize(people, 'annotator')}"
+        raise DataError(f"there {'is' if len(campaign.systems) == 1 else 'are'} {have}.")
+    known = part[part["item_type"].eq("calibration")].groupby("annotator")["score"].nunique()
+    calibrated = len(known) == part["annotator"].nunique() and (known > 1).all()
+    ways = WAYS | (_BY_CALIBRATION if calibrated else {})
+    own = part.index.isin(campaign.judged.index)
+    made = {name: table[own] for name, table in normalization.variants(part, ways).items()}
+    method = choose_method(campaign, unit=unit)
+    if method.barred:
+        raise DataError(method.barred)
+    method = replace(method, column="normalized")
+    if campaign.strict:
+        adjusted = made["raw scores"].assign(normalized=lambda rows: rows["adjusted"])
+        made = dict(islice(made.items(), 1)) | {ADJUSTED: adjusted} | dict(islice(made.items(), 1, None))
+    ranks = {name: method.scores(table).set_index("system")["rank"] for name, table in made.items()}
+    wide = pd.DataFrame(ranks).rename_axis("system").sort_index()
+    tops = {name: sorted(rank.index[rank == 1]) for name, rank in ranks.items()}
+    shifts = rankings = pd.DataFrame()
+    problem = ""
+    try:
+        shifts, rankings = method.shifts(made, resamples=resamples, seed=seed)
+    except DataError as refused:  # too few segments to resample: the ranks above stand
+        problem = str(refused)
+    ordered = wide.sort_values([ADJUSTED if ADJUSTED in wide else "raw scores"], kind="stable").reset_index()
+    return Normalization(campaign.pair, ordered, tops, shifts.reindex(columns=_SHIFTS), rankings, problem)

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit.campaign.judges.comparison import COLLECT, Judges
-from evalkit.campaign.judges.sides import arrange
+from evalkit.campaign.judges import COLLECT, Judges, arrange
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import from_ratings
 from evalkit.metrics import ppi

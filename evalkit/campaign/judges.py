@@ -9,17 +9,122 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.judges.sides import Sides, arrange, by_person, gridded, stack, system_scores
+from evalkit.campaign.agreement import kind_of
 from evalkit.campaign.method import DOCUMENTS
 from evalkit.campaign.missing import Missing
-from evalkit.campaign.opening import Campaign
-from evalkit.campaign.people.agreement import kind_of
-from evalkit.campaign.systems.ranking import Ranking
+from evalkit.campaign.opening import Campaign, readable, renamed
+from evalkit.campaign.ranking import Ranking
+from evalkit.data.schemas import with_pair
 from evalkit.human.judges import alternative_annotator
-from evalkit.metrics.calibration import MEASURES, measures
+from evalkit.metrics.calibration import MEASURES, favour, measures
 from evalkit.metrics.intervals import AGREEMENT, agreement
+from evalkit.metrics.scores import Scores
 from evalkit.stats.agreement import coefficients
 from evalkit.stats.correlation import kendall_b
+from evalkit.stats.inference import interval, resample
+
+#: What judgements are that say nothing of it.
+_JUDGE = {"kind": "judge", "better": "higher", "level": "segment"}
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """People's scores and automatic ones of the same systems, higher is better.
+
+    people: items × annotators. grid: their means, segments × systems; raw: the same of scores as they were given.
+    scores: metric or model -> its scores, laid out like ``grid``; everywhere: the same of all segments that it scored,
+    judged by people or not. whole: metric × systems, scores of whole systems.
+    kinds: name -> metric or judge. models: name -> a model's score of each item. judgements: name -> how many scores of
+    items it has. lower: metrics that were turned.
+    """
+
+    people: pd.DataFrame
+    grid: pd.DataFrame
+    raw: pd.DataFrame
+    scores: dict[str, pd.DataFrame]
+    everywhere: dict[str, pd.DataFrame]
+    whole: pd.DataFrame
+    kinds: dict[str, str]
+    models: dict[str, pd.Series]
+    judgements: dict[str, int]
+    lower: tuple[str, ...]
+
+    @property
+    def stacked(self) -> Scores:
+        """Everything for statistics of metrics."""
+        return stack(self.scores, self.grid)
+
+
+def arrange(campaign: Campaign, judged: pd.DataFrame, *, column: str) -> Sides:
+    """Arrange what people and what judges and metrics said of outputs of systems in the pair in detail.
+
+    judged: as ``data.open_judges`` reads it. column: of people's scores, score or normalized.
+    """
+    shown = {name: readable(sorted(judged[name].astype("str").unique())) for name in ("system", "annotator")}
+    plain = {name: value for name, value in _JUDGE.items() if name not in judged}
+    frame = renamed(with_pair(judged.assign(**plain)), shown)
+    if campaign.criterion and "criterion" in frame:
+        frame = frame[frame["criterion"].isin([campaign.criterion]) | frame["criterion"].isna()]
+    frame = frame[(frame["pair"] == campaign.pair) & frame["system"].isin(campaign.systems)]
+    by_system = frame["level"] == "system"
+    cells = frame[~by_system & frame["item_type"].isin(campaign.ranked_types)]
+    people = by_person(campaign, column)
+    grid = gridded(people.mean(axis=1), campaign.systems)
+    facts = pd.concat([cells, frame[by_system]]).groupby("annotator", sort=False)[["better", "kind"]].first()
+    items = {str(name): _oriented(cells[cells["annotator"] == name], campaign) for name in facts.index}
+    whole = frame[by_system].pivot_table(index="annotator", columns="system", values="score")
+    everywhere = {name: gridded(own, campaign.systems) for name, own in items.items() if len(own)}
+    signs = facts["better"].map({"higher": 1.0, "lower": -1.0}).astype(float)
+    return Sides(
+        people=people,
+        grid=grid,
+        raw=gridded(by_person(campaign, "score").mean(axis=1), campaign.systems).reindex_like(grid),
+        scores={name: gridded(own, campaign.systems).reindex_like(grid) for name, own in items.items()},
+        everywhere=everywhere,
+        whole=whole.reindex(index=facts.index, columns=grid.columns).astype(float).mul(signs, axis=0),
+        kinds={str(name): str(kind) for name, kind in facts["kind"].items()},
+        models={name: own for name, own in items.items() if facts.loc[name, "kind"] == "judge"},
+        judgements={str(name): int(size) for name, size in cells.groupby("annotator").size().items()},
+        lower=tuple(str(name) for name in facts.index[facts["better"] == "lower"]),
+    )
+
+
+def by_person(campaign: Campaign, column: str) -> pd.DataFrame:
+    """Arrange people's scores as items × annotators; an item is a system's output for a segment."""
+    keys = ["system", *campaign.segment, "annotator"]
+    return campaign.judged.groupby(keys, observed=True)[column].mean().unstack("annotator")
+
+
+def gridded(scores: pd.Series, systems: Sequence[str]) -> pd.DataFrame:
+    """Arrange scores of items as segments × systems."""
+    wide = scores.unstack("system") if len(scores) else pd.DataFrame()
+    return wide.reindex(columns=[name for name in systems if name in wide])
+
+
+def stack(scores: dict[str, pd.DataFrame], grid: pd.DataFrame) -> Scores:
+    """Arrange grids of metrics, and people's, for statistics of metrics."""
+    segments = tuple(" ".join(map(str, key if isinstance(key, tuple) else (key,))) for key in grid.index)
+    values = np.stack([each.to_numpy(float).T for each in scores.values()])
+    return Scores(tuple(scores), tuple(grid.columns), segments, values, grid.to_numpy(float).T)
+
+
+def system_scores(own: pd.DataFrame, grid: pd.DataFrame, whole: pd.Series | None = None) -> tuple[pd.Series, pd.Series]:
+    """Score systems by a metric and by people, over the items of both, or by the metric's own scores of systems."""
+    if whole is not None and whole.notna().any():
+        found = pd.DataFrame({"metric": whole, "human": grid.mean()}).dropna()
+    else:
+        both = own.notna() & grid.notna()
+        found = pd.DataFrame({"metric": own.where(both).mean(), "human": grid.where(both).mean()}).dropna()
+    return found["metric"], found["human"]
+
+
+def _oriented(own: pd.DataFrame, campaign: Campaign) -> pd.Series:
+    """Give each item its score, higher is better: a metric's scale may be turned, and for models people's."""
+    means = own.groupby(["system", *campaign.segment], observed=True)["score"].mean()
+    if own.empty or own["better"].iloc[0] == "lower":
+        return -means
+    return sum(campaign.scale) - means if campaign.turned and own["kind"].iloc[0] == "judge" else means
+
 
 COLLECT = (
     "To hold metrics against people, import with --metric COLUMN or --metrics FILE, or name the file here: -p "
@@ -285,3 +390,77 @@ def _alpha(scores: pd.DataFrame, level: str) -> float:
     except DataError:  # nothing shared, or one score throughout
         return np.nan
     return float(found["estimate"].iloc[0])
+
+
+#: Most rows of a table of items, and of systems for each metric.
+MOST_ITEMS, MOST_SYSTEMS = 10, 3
+_TEXTS = ("source", "hypothesis")
+
+
+def disagreeing_systems(found: Judges, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
+    """List the systems that metrics place otherwise than people do, the largest differences of each metric first.
+
+    Returns judge, system, place (people's), place_by_judge, bias, low, high. bias: the metric's mean of the system less
+    people's, each standardized over the systems (mean 0, sd 1), so that a positive one says that the metric favours
+    it; low, high: 95 % percentile interval, segments drawn anew. No rows for metrics with fewer than three systems, or
+    that place all systems as people do.
+    Caveat: a metric's biases add up to 0, so one far favoured system makes others look disfavoured.
+    """
+    tables = []
+    for name in found.names:
+        own = found.scores[name]
+        metric, human = system_scores(own, found.grid)
+        if len(metric) < 3 or metric.nunique() < 2 or human.nunique() < 2:
+            continue
+        table = pd.DataFrame({"judge": name, "system": metric.index})
+        table["place"] = human.rank(ascending=False, method="min").astype(int).to_numpy()
+        table["place_by_judge"] = metric.rank(ascending=False, method="min").astype(int).to_numpy()
+        x, y = own[metric.index].to_numpy(float), found.grid[metric.index].to_numpy(float)
+        both = np.isfinite(x) & np.isfinite(y)
+        sides = [np.where(both, side, 0) for side in (x, y)]
+
+        def bias(weights: np.ndarray, sides: list[np.ndarray] = sides, both: np.ndarray = both) -> np.ndarray:
+            count = np.maximum(weights @ both, 1e-300)
+            return favour(*(weights @ side / count for side in sides))
+
+        table["bias"] = bias(np.ones((1, len(x))))[0]
+        table["low"], table["high"] = interval(resample(bias, np.arange(len(x)), resamples=resamples, seed=seed))
+        moved = table.assign(by=(table["place"] - table["place_by_judge"]).abs(), size=table["bias"].abs())
+        moved = moved[moved["by"] > 0].sort_values(["by", "size"], ascending=False, kind="stable")
+        tables.append(moved.head(MOST_SYSTEMS).drop(columns=["by", "size"]))
+    columns = ["judge", "system", "place", "place_by_judge", "bias", "low", "high"]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+
+
+def disagreeing_items(found: Judges, campaign: Campaign) -> pd.DataFrame:
+    """List the items on which metrics and people disagree most, at most ``MOST_ITEMS``, fairly shared by the metrics.
+
+    Returns judge, doc and segment (as the campaign names segments), system, people (mean raw score), people_percentile,
+    score (the metric's), percentile, and source and hypothesis where the file has them. Percentiles are of an item's
+    rank among all items of both, ties at their middle, 0 to 100.
+    """
+    names = found.names[:MOST_ITEMS]
+    share = max(MOST_ITEMS // max(len(names), 1), 1)
+    tables = []
+    for name in names:
+        cells = pd.DataFrame({"people": found.grid.stack(), "score": found.scores[name].stack()}).dropna()
+        ranks = cells.rank(pct=True) * 100
+        cells = cells.assign(people_percentile=ranks["people"], percentile=ranks["score"])
+        far = (ranks["score"] - ranks["people"]).abs().sort_values(ascending=False, kind="stable")
+        cells["people"] = found.raw.stack().reindex(cells.index)
+        rows = cells.loc[far[far > 0].index[:share]].reset_index()
+        rows["score"] *= -1 if name in found.lower else 1
+        tables.append(rows.assign(judge=name))
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    order = ["judge", *campaign.segment, "system", "people", "people_percentile", "score", "percentile"]
+    return _with_texts(table.reindex(columns=order), campaign)
+
+
+def _with_texts(table: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:
+    """Add source and translation of each item, where the file has them."""
+    judged = campaign.judged
+    texts = [name for name in _TEXTS if name in judged and judged[name].notna().any()]
+    if not texts or table.empty:
+        return table
+    own = judged.drop_duplicates([*campaign.segment, "system"])[[*campaign.segment, "system", *texts]]
+    return table.merge(own, on=[*campaign.segment, "system"], how="left")

@@ -1,1 +1,0 @@
-"""Another campaign beside one's own: what both judged, and how alike they are."""

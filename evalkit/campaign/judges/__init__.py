@@ -1,1 +1,0 @@
-"""Automatic metrics, and judges that are models, beside the people of a campaign."""

@@ -1,0 +1,325 @@
+"""What the items show that check annotators: degraded ones, second showings, references, calibration items."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.campaign.missing import or_missing
+from evalkit.campaign.opening import Campaign
+from evalkit.data.schemas import ITEM, with_pair
+from evalkit.human import annotators, calibration, context
+from evalkit.human.annotators import repeat_differences
+from evalkit.human.context import EFFECT
+
+#: Fewest degraded items for an annotator to fail by.
+FEWEST_DEGRADED = 5
+#: Below this probability, failures near the limit of a test are too few for nobody to have been removed.
+SURE = 0.001
+
+
+@dataclass(frozen=True, eq=False)
+class QualityControl:
+    """Annotators' scores of items that check them, in points of 100.
+
+    table: each annotator's degraded items against their originals (see ``annotators.quality_control``); no rows where
+    nobody can be tested. degraded: whether there are degraded items. tested: annotators with a test; failed: those with
+    ``FEWEST_DEGRADED`` degraded items or more whom it does not pass; undecided: how many failed by fewer. lower: points
+    by which degraded items score below their originals, median annotator. caliper: narrow passes and failures.
+    everywhere: whether several language pairs count. again, equal: median distance of two scores of an item, and the
+    share that are equal; repeated: items scored twice, and repeaters: by how many annotators. references: whether
+    there are any; means: of references and of systems' outputs, where there are both.
+    """
+
+    pair: str
+    table: pd.DataFrame
+    degraded: bool
+    tested: int
+    failed: tuple[str, ...]
+    undecided: int
+    lower: float
+    caliper: annotators.Caliper
+    everywhere: bool
+    again: float | None
+    equal: float
+    repeated: int
+    repeaters: int
+    references: bool
+    means: tuple[float, float] | None
+
+    @property
+    def passed(self) -> int:
+        """Annotators who pass the test."""
+        return self.tested - len(self.failed) - self.undecided
+
+    @property
+    def removed(self) -> bool:
+        """Whether those who failed seem to have been taken out before."""
+        return self.caliper.p < SURE
+
+
+@or_missing("", of_people=True)
+def control_quality(campaign: Campaign) -> QualityControl:
+    """Test whether annotators notice degraded items, and how steady they are; see ``QualityControl``."""
+    part = campaign.hundred
+    degraded = part["item_type"].eq("degraded").any()
+    table = campaign.control if degraded else campaign.control.head(0)
+    tested = table.dropna(subset="qc_p")
+    not_passed = tested[tested["qc_p"] >= 0.05]
+    failed = not_passed[not_passed["qc_pairs"] >= FEWEST_DEGRADED]
+    twice = repeat_differences(with_pair(part))
+    apart = twice["difference"]
+    means = part.groupby("item_type")["score"].mean()
+    both = {"reference", "system"} <= set(means.index)
+    return QualityControl(
+        pair=campaign.pair,
+        table=table.head(len(table) if len(tested) else 0).sort_values(
+            "qc_p", ascending=False, kind="stable", ignore_index=True
+        ),
+        degraded=bool(degraded),
+        tested=len(tested),
+        failed=tuple(failed["annotator"]),
+        undecided=len(not_passed) - len(failed),
+        lower=float(tested["qc_difference"].median()),
+        caliper=annotators.removed(tested["qc_p"]),
+        everywhere=len(campaign.pairs) > 1,
+        again=float(apart.median()) if len(apart) else None,
+        equal=float(apart.eq(0).mean()),
+        repeated=len(apart),
+        repeaters=twice["annotator"].nunique(),
+        references="reference" in means.index,
+        means=(float(means["reference"]), float(means["system"])) if both else None,
+    )
+
+
+#: Fewest repeats on either side for a test, and fewest annotators for an interval.
+FEWEST_REPEATS, FEWEST_PEOPLE = 10, 3
+#: Points of 100 up to which an effect of degraded neighbours may count as none.
+MARGIN = 1.0
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Two one-sided tests of the effect against ``MARGIN``: estimate, 95 % interval, and what they found.
+
+    verdict: "equivalent", "different", "both" (not zero, yet small) or "undecided".
+    """
+
+    estimate: float
+    low: float
+    high: float
+    verdict: str
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Unchanged segments before and after the first degraded one of a copied document, in points of 100.
+
+    sizes: how many of each (see ``context.group_sizes``). contrasts: original minus second showing, by group.
+    before, after: counts. tested: whether there are ``FEWEST_REPEATS`` on either side; else what follows is missing.
+    lost_before, lost_after: means of original minus second showing. within, p: the difference within documents and its
+    permutation test, two-sided; None where no document has both. equivalence: None with fewer than ``FEWEST_PEOPLE``.
+    """
+
+    pair: str
+    sizes: pd.DataFrame
+    contrasts: pd.DataFrame
+    repeats: int
+    before: int
+    after: int
+    lost_before: float = np.nan
+    lost_after: float = np.nan
+    within: float | None = None
+    p: float | None = None
+    equivalence: Equivalence | None = None
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are enough repeats on either side for a test."""
+        return min(self.before, self.after) >= FEWEST_REPEATS
+
+    @property
+    def effect(self) -> float:
+        """How many points more are lost after a degraded segment than before it."""
+        return self.lost_after - self.lost_before
+
+
+@or_missing(
+    "To test this, show some documents twice to the same annotator, degrade some segments of the second showing, and "
+    "record the HIT, whether a row belongs to the copy, and its position (columns hit, copy, position)."
+)
+def compare_contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7) -> Context:
+    """Compare unchanged segments before and after the first degraded segment of a copied document."""
+    part = campaign.hundred
+    if lacking := [name for name in ("hit", "copy", "position") if name not in part or part[name].isna().all()]:
+        several = len(lacking) > 1
+        raise DataError(f"the column{'s' * several} {', '.join(lacking)} {'are' if several else 'is'} not there.")
+    known = part[part[["hit", "copy", "position"]].notna().all(axis=1)]
+    paired = context.pairs(known.assign(copy=known["copy"].astype(bool)))
+    if paired.empty:
+        raise DataError("no unchanged segment stands in a copy of its document.")
+    contrasts = context.contrasts(paired).query("pair == 'all' and scale == 'raw' and n > 0")
+    n = paired["group"].value_counts()
+    found = Context(
+        campaign.pair,
+        context.group_sizes(paired),
+        contrasts.drop(columns=["pair", "scale"]).reset_index(drop=True),
+        len(paired),
+        int(n.get("before", 0)),
+        int(n.get("after", 0)),
+    )
+    return _compared(found, paired, resamples=resamples, seed=seed) if found.tested else found
+
+
+def _compared(found: Context, paired: pd.DataFrame, *, resamples: int, seed: int) -> Context:
+    """Add what enough repeats on either side tell."""
+    grouped = paired[paired["group"] != "none"]
+    means = grouped.groupby("group")["difference"].mean()
+    within, p, _ = context.permutation(grouped, resamples=resamples, rng=np.random.default_rng(seed))
+    both = not np.isnan(within)
+    equivalence = None
+    if grouped["annotator"].nunique() >= FEWEST_PEOPLE:
+        row = context.equivalence(paired, margin=MARGIN).set_index("effect").loc[EFFECT]
+        equivalence = Equivalence(float(row["estimate"]), float(row["low"]), float(row["high"]), row["verdict"])
+    return replace(
+        found,
+        lost_before=float(means["before"]),
+        lost_after=float(means["after"]),
+        within=float(within) if both else None,
+        p=float(p) if both else None,
+        equivalence=equivalence,
+    )
+
+
+#: What scores before calibrating are called among the forms.
+RAW = "raw scores"
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What calibration items say about strictness, and scores moved by it.
+
+    by: who shares a shift, "pair" (language pairs, XSTS) or "annotator". strictness: means of the groups on the items.
+    systems: places before and after each form; groups: the same by group, with standard errors; both without rows where
+    nothing can be moved, and ``unmoved`` says why. excluded: groups without both kinds of items. carry_over: spread of
+    means on items not calibrated on, by form; no rows where that cannot be tested. share: of a shift that shows on
+    other items, with low and high; None where it cannot be told.
+    """
+
+    scale: tuple[float, float]
+    by: str
+    strictness: pd.DataFrame
+    systems: pd.DataFrame
+    groups: pd.DataFrame
+    unmoved: str
+    excluded: int
+    carry_over: pd.DataFrame
+    share: float | None
+    low: float
+    high: float
+
+
+@or_missing(
+    "Show every annotator (of every language pair, where scores are to be compared across languages) the same items, "
+    "about 50 to 100 of all qualities, before their ordinary work, and give them the item_type 'calibration'."
+)
+def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Calibration:
+    """Move scores by what calibration items say about strictness, in all four forms, and test if that carries over.
+
+    Language pairs share a shift where they rated the same items (XSTS); else annotators of the pair do.
+    """
+    rows = campaign.ratings
+    if not rows["item_type"].eq("calibration").any():
+        raise DataError("there are no calibration items.")
+    design: dict[str, Any] = calibration.design(rows)
+    by = design["by"]
+    if by == "annotator":
+        rows = campaign.part
+        if not rows["item_type"].eq("calibration").any():
+            raise DataError(f"there are no calibration items in {campaign.pair}.")
+    systems = groups = pd.DataFrame()
+    unmoved, excluded = "", 0
+    try:
+        moved, excluded = _moved(rows, design, scale=campaign.scale, resamples=resamples, seed=seed)
+    except DataError as problem:
+        unmoved = str(problem)
+    else:
+        systems = _systems(moved, by=by)
+        groups = moved.assign(form=moved["form"].map(dict(calibration.FORMS))).drop(columns=["within"])
+    carry_over, share, low, high = _carried(rows, design, scale=campaign.scale, resamples=resamples, seed=seed)
+    return Calibration(
+        campaign.scale, by, _strictness(rows, by), systems, groups, unmoved, excluded, carry_over, share, low, high
+    )
+
+
+def _strictness(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Average the calibration items of each group: the group, items, judgements, mean, shift to the groups' average."""
+    chosen = rows[rows["item_type"].eq("calibration")]
+    items = chosen.drop_duplicates([by, *ITEM]).groupby(by).size()
+    medians = calibration.group_means(chosen, by=by).set_index(by)["mean"]
+    table = pd.DataFrame({"items": items, "judgements": chosen.groupby(by).size(), "mean": medians})
+    table["shift"] = table["mean"].mean() - table["mean"]
+    return table.sort_values("mean", kind="stable").rename_axis(by).reset_index()
+
+
+def _moved(
+    rows: pd.DataFrame, design: dict[str, Any], *, scale: tuple[float, float], resamples: int, seed: int
+) -> tuple[pd.DataFrame, int]:
+    """Calibrate the groups that have both kinds of items, and count the others; DataError where none can be moved."""
+    by = design["by"]
+    kinds = rows.groupby([by, "item_type"]).size().unstack(fill_value=0)
+    if "system" not in kinds:
+        raise DataError("there are no outputs of systems beside the calibration items.")
+    both = kinds[(kinds["calibration"] > 0) & (kinds["system"] > 0)].index
+    if not len(both):
+        raise DataError("nobody who rated calibration items also rated outputs of systems.")
+    chosen = rows[rows[by].isin(both)]
+    mean = calibration.group_means(chosen.loc[chosen["item_type"].eq("calibration")], by=by)["mean"].mean()
+    low, high = scale
+    if not low < mean < high:
+        raise DataError(f"all calibration items were given an end of the scale from {low:g} to {high:g}.")
+    with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a draw without a judgement of an item is left out of a median
+        moved = calibration.calibrate(chosen, **design, scale=scale, resamples=resamples, seed=seed)
+    return moved, len(kinds) - len(both)
+
+
+def _systems(moved: pd.DataFrame, *, by: str) -> pd.DataFrame:
+    """List systems by form, raw scores first: form, [pair], system, [annotators], raw, adjusted, rank.
+
+    rank: 1 is best, within the form. Annotators of a pair are averaged. Language pairs stay apart, for a system of one
+    is compared with those of others.
+    """
+    key = ["pair", "system"] if by == "pair" else ["system"]
+    people = {} if by == "pair" else {"annotators": (by, "nunique")}
+    groups = moved.rename(columns={"group": by}).groupby(["form", *key], sort=False)
+    table = groups.agg(**people, raw=("raw", "mean"), adjusted=("adjusted", "mean")).reset_index()
+    before = table[table["form"] == "shift"].assign(form="raw", adjusted=lambda t: t["raw"])
+    table = pd.concat([before, table], ignore_index=True)
+    ranks = table.groupby("form")["adjusted"].rank(ascending=False, method="min")
+    table["rank"] = ranks.where(ranks.notna(), table.groupby("form")["raw"].transform("size")).astype(int)
+    titles = {"raw": RAW, **calibration.FORMS}
+    place = {form: number for number, form in enumerate(titles)}
+    table = table.assign(place=table["form"].map(place), form=table["form"].map(titles))
+    return table.sort_values(["place", "rank"], ignore_index=True).drop(columns="place")
+
+
+def _carried(
+    rows: pd.DataFrame, design: dict[str, Any], *, scale: tuple[float, float], resamples: int, seed: int
+) -> tuple[pd.DataFrame, float | None, float, float]:
+    """Test on items that were not calibrated on: spread of means by form; share of a shift that shows, low, high."""
+    options: dict[str, Any] = {**design, "resamples": resamples, "seed": seed, "splits": 50}
+    try:
+        with np.errstate(invalid="ignore", divide="ignore"):  # groups that all agree have nothing to bring closer
+            held = calibration.held_out(rows, scale=scale, **options)
+            slope = calibration.carry_over(rows, **options).iloc[0]
+    except DataError:
+        return pd.DataFrame(), None, np.nan, np.nan
+    held = held.assign(form=held["form"].map(dict(calibration.FORMS))).drop(columns="within")
+    known = slope[["slope", "low", "high"]].notna().all()
+    return held, float(slope["slope"]) if known else None, float(slope["low"]), float(slope["high"])

@@ -1,0 +1,367 @@
+"""Campaigns that show leading systems more often: means that are not bent by it, and rules that say when to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.campaign.missing import Missing, or_missing
+from evalkit.campaign.opening import Campaign
+from evalkit.data.provenance import reading_of
+from evalkit.human import adaptive
+from evalkit.human.adaptive import Log, Looks
+from evalkit.stats import inference
+from evalkit.stats.inference import share_interval
+
+
+@dataclass(frozen=True, eq=False)
+class Screens:
+    """A pair's screens × systems: what one annotator judged of one text at a time.
+
+    scores: mean of a screen's judgements of a system, NaN where it was not shown. judgements: how many these are.
+    probability: that the screen showed it, NaN where that is not known. ordered: whether screens stand in the order of
+    time. days: days since 1970 on which they began, or None. written: whether the file has probabilities at all.
+    """
+
+    systems: tuple[str, ...]
+    scores: np.ndarray
+    judgements: np.ndarray
+    probability: np.ndarray
+    ordered: bool
+    days: np.ndarray | None
+    written: bool
+
+    @property
+    def log(self) -> Log:
+        """The same as one campaign of a log."""
+        return Log(self.scores[None], np.nan_to_num(self.probability)[None])
+
+    @property
+    def shown(self) -> np.ndarray:
+        """Which systems each screen showed."""
+        return self.judgements > 0
+
+    @property
+    def plain(self) -> np.ndarray:
+        """The mean of all judgements of each system."""
+        return np.nansum(self.scores * self.judgements, axis=0) / self.judgements.sum(axis=0)
+
+
+def screens_of(campaign: Campaign) -> Screens:
+    """Lay out the judgements that rank systems as screens.
+
+    A screen of Pearmut is an entry of its log, in whose order they are. Elsewhere it is what an annotator judged of a
+    document, or of a segment where there are no documents, in one HIT; its time is when its first judgement began.
+    """
+    judged, logged = campaign.judged, reading_of(campaign.ratings).get("format") == "pearmut"
+    timed = "started" in judged and len(judged) > 0 and bool(judged["started"].notna().all())
+    text = ["doc"] if judged["doc"].nunique() > 1 else list(campaign.segment)
+    own = ["hit", *["started"] * timed] if logged else [*(["hit"] if "hit" in judged else []), *text]
+    number = judged.groupby(["annotator", *own], sort=False).ngroup().to_numpy()
+    began = judged["started"].groupby(number).min() if timed else pd.Series(np.arange(number.max(initial=-1) + 1))
+    place = began.sort_values(kind="stable").index
+    written = "probability" in judged
+    table = judged.assign(screen=number, probability=judged["probability"] if written else np.nan)
+    cells = (
+        table.groupby(["screen", "system"])
+        .agg(score=("score", "mean"), judgements=("score", "size"), probability=("probability", "mean"))
+        .unstack("system")
+    )
+    cells = cells.reindex(place)
+    days = np.floor(began[place].to_numpy() / 86400) if timed else None
+    scores, counts, chance = (cells[name].to_numpy(float) for name in ("score", "judgements", "probability"))
+    systems = tuple(map(str, cells["score"].columns))
+    return Screens(systems, scores, np.nan_to_num(counts), chance, timed or logged, days, written)
+
+
+#: Share of judgements that may lack a probability, which are then left out of weighted means.
+LACKING = 0.05
+#: Times as many judgements as another system has, from which on counts are uneven; and the chance of that at random.
+UNEVEN, CHANCE = 1.5, 0.001
+#: How far the screens that a system's weights stand for may be from those there were, as a factor and in errors.
+FACTOR, ERRORS = 2.0, 4.0
+#: Screens at which intervals that hold at every look are tightest, and before which there are none.
+TUNED, START = 100, 20
+ALPHA = 0.05
+#: Few campaigns are steered, so that those which are not are told nothing.
+NOT_STEERED = Missing("Every system was as likely to be shown as any other.", "")
+
+
+@dataclass(frozen=True, eq=False)
+class Steering:
+    """How often each system was shown, and its mean without and with weights.
+
+    table: system, judgements, plain, weighted (by 1 / probability), low, high (95 %, of the weighted mean, for one
+    look), p (that plain and weighted mean differ by chance alone; Holm), any_low, any_high (of the plain mean, at every
+    look; missing without an order in time), worth (evenly weighted judgements that are as sure as the weighted ones, as
+    a share); the best at the top. weighted: whether there are probabilities; why: if not, why. lacking: judgements
+    without one. logged: whether the file is Pearmut's log. ordered: whether screens stand in the order of time.
+    """
+
+    pair: str
+    table: pd.DataFrame
+    weighted: bool
+    lacking: int
+    why: str
+    logged: bool
+    ordered: bool
+
+    @property
+    def moved(self) -> list[str]:
+        """The systems whose mean moves beyond chance when judgements are weighted."""
+        return self.table.loc[self.table["p"] < ALPHA, "system"].tolist()
+
+    @property
+    def matters(self) -> bool:
+        """Whether plain means cannot be relied on, as far as can be known."""
+        return not self.weighted or bool(self.moved) or self.other_first
+
+    @property
+    def other_first(self) -> bool:
+        """Whether another system comes first when judgements are weighted."""
+        return self.weighted and bool(self.table["plain"].idxmax() != self.table["weighted"].idxmax())
+
+    @property
+    def shown(self) -> list[str]:
+        """The columns that have something to show on a page."""
+        names = ["system", "judgements", "plain", "weighted", "low", "high", "any_low", "any_high"]
+        return [name for name in names if self.table[name].notna().any()]
+
+
+@or_missing("")
+def weigh_steered(campaign: Campaign) -> Steering:
+    """Weigh judgements by one over the probability that they were made, where that was not even.
+
+    Without probabilities, uneven counts that follow the scores are told. Nothing to tell is a ``Missing`` without
+    advice: few campaigns are steered.
+    """
+    if campaign.judged["system"].nunique() < 2:
+        raise DataError("One system was judged.")
+    screens = screens_of(campaign)
+    why = _unusable(screens)
+    if not why and np.nanmax(screens.probability) - np.nanmin(screens.probability) < 1e-9:
+        raise DataError("Every screen showed each system with the same probability.")
+    if why and not _follows_scores(screens):
+        raise DataError("Counts of judgements do not follow scores.")
+    known = np.isfinite(screens.probability) & screens.shown
+    table = _means(screens, known if not why else np.zeros_like(known))
+    return Steering(
+        campaign.pair,
+        table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True),
+        not why,
+        int(screens.judgements[screens.shown & ~known].sum()),
+        why if screens.written else "",
+        reading_of(campaign.ratings).get("format") == "pearmut",
+        screens.ordered,
+    )
+
+
+def _unusable(screens: Screens) -> str:
+    """Say why a file's probabilities cannot be used, or that it has none; empty where they can."""
+    lacks = screens.shown & ~np.isfinite(screens.probability)
+    share = screens.judgements[lacks].sum() / screens.judgements.sum()
+    if share > LACKING:
+        return f"{share:.0%} of the judgements have no probability" if share < 1 else "there are no probabilities"
+    weights = _inverse(screens.probability, screens.shown & ~lacks)
+    stands, error = weights.sum(axis=0), np.sqrt((weights * (weights - 1)).sum(axis=0))
+    there = len(screens.scores)
+    off = (stands > FACTOR * there) | (stands < there / FACTOR)
+    off &= np.abs(stands - there) > ERRORS * error
+    if not off.any():
+        return ""
+    worst = int(np.argmax(np.where(off, np.abs(np.log(np.maximum(stands, 1e-9) / there)), -1)))
+    return (
+        f"the column probability does not say how probable it was to be shown: by it, the judgements of "
+        f"{screens.systems[worst]} stand for {stands[worst]:,.0f} screens, and there were {there:,}"
+    )
+
+
+def _inverse(probability: np.ndarray, known: np.ndarray) -> np.ndarray:
+    return np.where(known, 1 / np.where(known, probability, 1), 0.0)
+
+
+def _follows_scores(screens: Screens) -> bool:
+    """Tell whether some systems were shown far more often than others, and those that score higher more often."""
+    counts = screens.shown.sum(axis=0)
+    if len(counts) < 4 or counts.max() < UNEVEN * counts.min() or stats.chisquare(counts).pvalue > CHANCE:
+        return False
+    found = stats.spearmanr(counts, screens.plain)
+    return bool(found.statistic > 0 and found.pvalue < ALPHA)
+
+
+def _means(screens: Screens, known: np.ndarray) -> pd.DataFrame:
+    """Average the judgements of each system without and with weights."""
+    counts, scores = screens.judgements, np.nan_to_num(screens.scores)
+    weights = counts * _inverse(screens.probability, known)
+    plain, weighted = adaptive.ratio(scores[None], counts[None]), adaptive.ratio(scores[None], weights[None])
+    low, high = (end[0] for end in weighted.interval(1 - ALPHA))
+    any_low, any_high = _any_look(screens) if screens.ordered else (np.nan, np.nan)
+    table = pd.DataFrame(
+        {
+            "system": screens.systems,
+            "judgements": counts.sum(axis=0).astype(int),
+            "plain": plain.means[0],
+            "weighted": weighted.means[0],
+            "low": low,
+            "high": high,
+            "p": _differ(scores, counts, weights, plain.means[0], weighted.means[0]),
+            "any_low": any_low,
+            "any_high": any_high,
+            "worth": _share(
+                weights.sum(axis=0) ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * counts.sum(axis=0)
+            ),
+        }
+    )
+    return table
+
+
+def _differ(
+    scores: np.ndarray, counts: np.ndarray, weights: np.ndarray, plain: np.ndarray, weighted: np.ndarray
+) -> np.ndarray:
+    """Test whether plain and weighted means are the same; both rest on the same screens. p by Holm."""
+    gap = _share(weights * (scores - weighted), weights.sum(axis=0)) - _share(
+        counts * (scores - plain), counts.sum(axis=0)
+    )
+    shown = np.maximum((counts > 0).sum(axis=0), 2)
+    error = np.sqrt((gap**2).sum(axis=0) * shown / (shown - 1))
+    return inference.adjust(2 * stats.norm.sf(np.abs(_share(weighted - plain, error))))
+
+
+def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of intervals of plain means that hold at every look; longer screens count for more."""
+    shown = screens.shown
+    size = screens.judgements / np.maximum(screens.judgements.sum(axis=0) / np.maximum(shown.sum(axis=0), 1), 1)
+    scores = screens.plain + size * (np.nan_to_num(screens.scores) - screens.plain)
+    low, high = adaptive.asymptotic(scores.T, shown.T, tuned=TUNED, alpha=ALPHA, start=START)
+    ends = low[:, -1], high[:, -1]
+    return tuple(np.where(np.isfinite(end), end, np.nan) for end in ends)  # type: ignore[return-value]
+
+
+def _share(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Divide; missing where there is nothing to divide by."""
+    return np.divide(above, below, where=below > 0, out=np.full(np.broadcast(above, below).shape, np.nan))
+
+
+NAIVE, STRICT = "a test at every look", "a strict test at every look"
+SHARED, EACH = "interval of shared screens", "intervals of each mean"
+_RULES = {
+    NAIVE: adaptive.daily_test,
+    STRICT: adaptive.planned_test,
+    SHARED: adaptive.shared_sequence,
+    EACH: adaptive.separate_sequence,
+}
+_TIMES = "Record when each judgement began (a column started), and look from 40 screens on."
+
+
+@dataclass(frozen=True, eq=False)
+class Stopping:
+    """What each rule says of the two first systems, as if it had been asked at every look.
+
+    table: rule, verdict (a system that is better, or "not yet"), screens (at which it said so first; all, if it has
+    not), false_alarms, low, high (shares of redrawn campaigns without a difference in which the rule names a winner, 95
+    % interval), nominal. looks: how many there were. daily: at the end of each day; else every 20 screens. planned: how
+    many judgements were to be made, 0 where that is not known.
+    """
+
+    pair: str
+    systems: tuple[str, str]
+    table: pd.DataFrame
+    screens: int
+    looks: int
+    daily: bool
+    planned: int
+    judgements: int
+
+    @property
+    def rule(self) -> pd.Series:
+        """The rule to go by: the strict test where a number was planned, else the interval."""
+        return self.table.iloc[-1 if not self.planned else self.table["rule"].eq(STRICT).to_numpy().argmax()]
+
+
+@or_missing(_TIMES)
+def may_stop(
+    campaign: Campaign, steering: Steering | Missing, *, planned: int = 0, resamples: int = 500, seed: int = 7
+) -> Stopping:
+    """Ask at every look until now whether the first system is better than the second.
+
+    steering: what ``weigh_steered`` found; a campaign that is neither steered nor has a planned number is not asked.
+    planned: judgements of the pair's systems that are to be made; 0: not known. False alarms are counted in
+    ``resamples`` campaigns that keep who was shown when, and turn what is left of each screen's scores, less their
+    systems' means, round by chance.
+    """
+    if not (steering or planned):
+        raise DataError("Nobody asks whether to stop.")
+    screens = screens_of(campaign)
+    if len(screens.systems) < 2 or not screens.ordered or len(screens.scores) < adaptive.FIRST:
+        raise DataError(f"{campaign.pair} has no order in time, or fewer than {adaptive.FIRST} screens.")
+    means = (
+        screens.plain
+        if not (steering and steering.weighted)
+        else np.array([steering.table.set_index("system")["weighted"][name] for name in screens.systems])
+    )
+    first, second = np.argsort(-means, kind="stable")[:2]
+    at, daily = _looks(screens)
+    share = np.cumsum(screens.judgements.sum(axis=1))[at - 1] / (planned or np.inf)
+    at, share = (part[: int((share < 1).sum()) + 1] for part in (at, share))
+    log, when = _of_two(screens, first, second, at, np.minimum(share, 1))
+    rules = [NAIVE, *[STRICT] * bool(planned), SHARED if log.shown.all(axis=2).sum() >= adaptive.SHARED else EACH]
+    names = (screens.systems[first], screens.systems[second])
+    rng = np.random.default_rng(seed)
+    null = _without_difference(log, resamples, rng)
+    rows = [_asked(rule, log, null, when, at, names) for rule in rules]
+    return Stopping(
+        campaign.pair,
+        names,
+        pd.DataFrame(rows),
+        len(screens.scores),
+        len(at),
+        daily,
+        planned,
+        int(screens.judgements.sum()),
+    )
+
+
+def _looks(screens: Screens) -> tuple[np.ndarray, bool]:
+    """Return the numbers of screens after which people looked: at the end of each day, or every 20 screens."""
+    count = len(screens.scores)
+    if screens.days is not None and len(np.unique(screens.days)) > 2:
+        at = np.append(np.flatnonzero(np.diff(screens.days) > 0) + 1, count)
+        return at[(at >= adaptive.FIRST) | (at == count)], True
+    return adaptive.looks(count).screens, False
+
+
+def _of_two(screens: Screens, first: int, second: int, at: np.ndarray, share: np.ndarray) -> tuple[Log, Looks]:
+    """Keep the screens that show one of two systems, and the looks among them that have some."""
+    log = screens.log.of([first, second])
+    own = log.shown[0].any(axis=1)
+    places = np.maximum(np.cumsum(own)[at - 1], 1)
+    return Log(log.scores[:, own], log.probability[:, own]), Looks(places, ALPHA, share=share)
+
+
+def _without_difference(log: Log, campaigns: int, rng: np.random.Generator) -> Log:
+    """Draw campaigns in which the two do not differ: what was shown stays, each screen's deviations change sign."""
+    rest = log.scores - np.nanmean(log.scores, axis=1, keepdims=True)
+    signs = rng.choice([-1.0, 1.0], size=(campaigns, rest.shape[1], 1))
+    return Log(signs * rest, np.broadcast_to(log.probability, (campaigns, *rest.shape[1:])))
+
+
+def _asked(rule: str, log: Log, null: Log, when: Looks, at: np.ndarray, names: tuple[str, str]) -> dict[str, object]:
+    """Ask one rule at every look, and count how often it would have erred."""
+    said = _RULES[rule](log, when)[0]
+    look = int((said != 0).argmax()) if said.any() else len(at) - 1
+    errors = int((_RULES[rule](null, when) != 0).any(axis=1).sum())
+    low, high = share_interval([errors], [len(null.scores)])
+    better = "not yet" if not said.any() else f"{names[0] if said[look] > 0 else names[1]} is better"
+    return {
+        "rule": rule,
+        "verdict": better,
+        "screens": int(at[look]),
+        "false_alarms": errors / len(null.scores),
+        "low": float(low[0]),
+        "high": float(high[0]),
+        "nominal": ALPHA,
+    }

@@ -1,1 +1,0 @@
-"""What the judgements tell of the systems: which is better, by which errors, and by which treatment of scores."""
