@@ -194,33 +194,15 @@ def test_decisions_are_those_of_wilcoxon_and_holm_on_shared_items():
     assert {SAME, OPPOSITE} < verdicts
 
 
-@pytest.mark.slow
-def test_intervals_are_as_wide_as_a_plain_bootstrap_over_texts_and_people_makes_them():
-    here = judgements(7, documents=24, people=("a", "b", "c"), share=0.6, name="one")
-    there = judgements(8, documents=24, people=("d", "e", "f", "g"), share=0.6, name="two")
-    found = compared(here, there, resamples=1500)
-    assert found.drawn == ("documents", "annotators")
-    rng, draws = np.random.default_rng(1), []
-    both = set(by_item(here).index) & set(by_item(there).index)
-    sides = []
-    for frame in (here, there):
-        kept = frame[pd.MultiIndex.from_frame(frame[["system", "doc", "segment"]]).isin(both)]
-        weight = 1 / kept.groupby(["system", "doc", "segment"])["score"].transform("size")
-        codes = [pd.factorize(kept[name], sort=True)[0] for name in ("system", "doc", "annotator")]
-        sides.append((*codes, weight.to_numpy(), kept["score"].to_numpy()))
-    for _ in range(2000):
-        times = np.bincount(rng.integers(0, 24, 24), minlength=24)
-        means = []
-        for system, doc, who, weight, score in sides:
-            people = who.max() + 1
-            w = weight * times[doc] * np.bincount(rng.integers(0, people, people), minlength=people)[who]
-            means.append(np.bincount(system, w * score) / np.bincount(system, w))
-        draws.append(means[0] - means[1])
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+def test_intervals_of_differences_are_paired_t_intervals_over_documents_where_one_person_judged():
+    here, there = (judgements(seed, documents=24, people=people, name=people) for seed, people in ((7, "a"), (8, "b")))
+    found = compared(here, there, resamples=2000)
+    assert found.drawn == ("documents",)
+    apart = (by_item(here) - by_item(there)).groupby(["system", "doc"]).mean().unstack("system")
+    reach = stats.t.ppf(0.975, 23) * apart.sem()
     table = held(found)
-    width = (high - low).mean()
-    assert table["low"].to_numpy() == pytest.approx(low, abs=0.1 * width)
-    assert table["high"].to_numpy() == pytest.approx(high, abs=0.1 * width)
+    for end, expected in (("low", apart.mean() - reach), ("high", apart.mean() + reach)):
+        assert table[end].to_numpy() == pytest.approx(expected.to_numpy(), abs=0.12 * reach.mean())
 
 
 @pytest.mark.parametrize("digits", [-1, 3])
@@ -233,7 +215,7 @@ def test_draws_of_items_are_correlations_of_the_items_drawn(digits):
     index = pd.MultiIndex.from_product([["s"], ["d"], segments], names=["system", "doc", "segment"])
     cells = pd.DataFrame({"here": here, "there": there, "here_square": here**2, "there_square": there**2}, index=index)
     shared = Shared(("doc", "segment"), ["s"], (), index, (cells, cells), cells)
-    found = draw_items(cells, shared, ("segments",), resamples=30, seed=3)
+    found = draw_items(cells, shared, documents=False, resamples=30, seed=3)
     draws = resample(lambda counts: counts, np.arange(80), resamples=30, seed=3).astype(int)  # the same draws
     for counts, (r, tau, across) in zip(draws, found, strict=True):
         x, y = np.repeat(here, counts), np.repeat(there, counts)
