@@ -120,8 +120,8 @@ def test_in_a_class_everybody_judges_everything(campaign):
     assert set(rows["item_type"]) == {"system", "repeat", "degraded"}
     orders = own.groupby("annotator")[["system", "segment"]].agg(list).apply(tuple, axis=1)
     assert len(set(map(str, orders))) == 3, "everybody in an order of their own"
-    assert "--keep-names" in (campaign / "plan.md").read_text()
-    assert "more documents than there are" not in (campaign / "plan.md").read_text()
+    assert "--keep-names" in (campaign / "README.md").read_text()
+    assert "more documents than there are" not in (campaign / "README.md").read_text()
 
 
 def test_a_class_meets_its_own_file_in_the_lessons(class_file):

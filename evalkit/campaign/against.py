@@ -115,12 +115,12 @@ def find_shared(mine: Campaign, other: Campaign) -> Shared:
         own = table[table["system"].isin(kept)].reset_index(drop=True)
         share = 1 / own.groupby(item)["score"].transform("size")
         rows.append(own.assign(shared=pd.MultiIndex.from_frame(own[item]).isin(items), share=share))
-    counts = []
+    counts: list[tuple[str, int, int, int]] = []
     for what, columns in {"systems": ["system"], "documents": ["doc"], "segments": [*key], "items": item}.items():
-        here, there = (len(table[columns].drop_duplicates()) for table in (rows if what == "items" else both))
-        counts.append((what, here, there, len(rows[0].loc[rows[0]["shared"], columns].drop_duplicates())))
-    people = [set(table["annotator"]) for table in both]
-    counts.append(("annotators", *map(len, people), len(people[0] & people[1])))
+        many, others = (len(table[columns].drop_duplicates()) for table in (rows if what == "items" else both))
+        counts.append((what, many, others, len(rows[0].loc[rows[0]["shared"], columns].drop_duplicates())))
+    ours, theirs = (set(table["annotator"]) for table in both)
+    counts.append(("annotators", len(ours), len(theirs), len(ours & theirs)))
     told = pd.DataFrame(counts, columns=["what", "here", "there", "both"])
     return Shared(key, kept, tuple(sorted({*systems} - {*kept})), items, tuple(rows), told)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,25 +14,34 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.design import assignment
-from evalkit.campaign.design.assignment import Item, Screen, Showing, columns, demand_connected, pairs_by_document
+from evalkit.campaign.design.assignment import Item, Screen, demand_connected, pairs_by_document
 from evalkit.campaign.design.texts import Texts
 from evalkit.data.provenance import scale_of
 from evalkit.human import calibration_sets
 
-_BETTER = "better"
+_MOST_ANNOTATORS = 500
+#: Levels of quality of which a calibration set has equally many items, evenly over the scale (Licht et al. 2022).
+LEVELS = 5
+_SCREEN = 10  # items of a screen of the calibration set
+_TRIES = 20  # spans that are tried for a degraded text
+_LONG_WORD = 25  # a text whose words are longer on average has no spaces between them
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way of asking. scale: ends of its scores, None where errors make them. together: how many systems' translations
-    stand on one screen (0: all). pearmut: what a campaign's ``info`` says of it. question: for annotators, in a
-    sentence.
+    """A way of asking.
+
+    question: for annotators, in a sentence. pearmut: what a campaign's ``info`` says of it. times, scores: the public
+    campaigns that tell how long a judgement takes and what scatters. scale: ends of its scores, None where errors make
+    them. together: how many systems' translations stand on one screen (0: all).
     """
 
     name: str
-    scale: tuple[float, float] | None
     question: str
-    pearmut: dict[str, Any] = field(default_factory=dict)
+    pearmut: dict[str, Any]
+    times: str
+    scores: str
+    scale: tuple[float, float] | None = None
     together: int = 1
 
     @property
@@ -54,45 +64,13 @@ class Protocol:
         return self.together == 2
 
 
-def _slider(name: str, low: int, high: int) -> list[dict[str, Any]]:
-    return [{"name": name, "min": low, "max": high, "step": 1}]
-
-
-_WHOLE = "How good is the translation? 0: nothing of the source's meaning is there; 100: perfect."
-_MARK = "Mark every error, say how severe it is, then give the translation a score from 0 to 100."
+_TOLD = tomllib.loads(Path(__file__).with_name("protocols.toml").read_text(encoding="utf-8"))
+#: Seconds and variances of public campaigns, see ``protocols.toml``.
+MEASURED: dict[str, dict[str, Any]] = _TOLD.pop("measured")
 #: By their names, as the field writes them.
 PROTOCOLS = {
-    one.name: one
-    for one in (
-        Protocol("DA", (0, 100), _WHOLE, {"protocol": "DA"}),
-        Protocol(
-            "SQM",
-            (0, 6),
-            "How good is the translation? 0: nothing of the meaning is there; 6: perfect.",
-            {"protocol": "DA", "sliders": _slider("SQM", 0, 6)},
-        ),
-        Protocol(
-            "XSTS",
-            (1, 5),
-            "How far do both sentences mean the same? 1: not at all; 5: exactly.",
-            {"protocol": "DA", "sliders": _slider("XSTS", 1, 5)},
-        ),
-        Protocol("ESA", (0, 100), _MARK, {"protocol": "ESA"}),
-        Protocol("cESA", (0, 100), _MARK, {"protocol": "cESA"}, together=0),
-        Protocol(
-            "MQM",
-            None,
-            "Mark every error, and say of which kind and how severe it is. Give no score.",
-            {"protocol": "MQM", "sliders": []},
-        ),
-        Protocol(
-            "preference",
-            (0, 1),
-            "Which translation is better? Set the better one to 1, the other to 0; both to the same where neither is.",
-            {"protocol": "DA", "sliders": _slider(_BETTER, 0, 1)},
-            together=2,
-        ),
-    )
+    name: Protocol(name, **told | ({"scale": tuple(told["scale"])} if "scale" in told else {}))
+    for name, told in _TOLD.items()
 }
 
 
@@ -106,159 +84,6 @@ def get_protocol(name: str) -> Protocol:
     if not found:
         raise DataError(f"{name!r} is no protocol that is known here. Choose one of {', '.join(PROTOCOLS)}.")
     return found
-
-
-_SPANS = 20
-_WORDS = re.compile(r"\S+")
-_LETTERS = re.compile(r"\S")
-_LONG_WORD = 25  # a text whose words are longer on average has no spaces between them
-
-
-def span_length(words: int) -> int:
-    """Return how many words of a translation are replaced.
-
-    Source: Graham et al. 2017, "Can machine translation systems be evaluated by the crowd alone?", section 3.
-
-    >>> [span_length(words) for words in (1, 2, 5, 6, 9, 16, 20, 21, 40)]
-    [1, 2, 2, 3, 4, 5, 5, 5, 10]
-    """
-    steps = ((1, 1), (5, 2), (8, 3), (15, 4), (20, 5))
-    return next((length for most, length in steps if words <= most), words // 4)
-
-
-def degraded(text: str, donors: Sequence[str], rng: np.random.Generator) -> str | None:
-    """Replace a span of a text by an equally long one of another, from ``donors``; None where that changes nothing.
-
-    Words are cut by spaces; a text without any is cut into letters. The span does not touch the first nor the last
-    word where the text is long enough. A text of one word, which would be replaced whole, is not degraded.
-    """
-    pattern = _units(text)
-    places = [(match.start(), match.end()) for match in pattern.finditer(text)]
-    count = len(places)
-    length = span_length(count)
-    if count < 2:
-        return None
-    inner = 1 if count - length >= 2 else 0
-    for _ in range(_SPANS):
-        donor = donors[int(rng.integers(len(donors)))]
-        taken = [(match.start(), match.end()) for match in pattern.finditer(donor)]
-        if len(taken) < length:
-            continue
-        start = int(rng.integers(inner, count - length - inner + 1))
-        other = int(rng.integers(len(taken) - length + 1))
-        piece = donor[taken[other][0] : taken[other + length - 1][1]]
-        found = text[: places[start][0]] + piece + text[places[start + length - 1][1] :]
-        if " ".join(found.split()) != " ".join(text.split()):
-            return found
-    return None
-
-
-def _units(text: str) -> re.Pattern[str]:
-    """Cut a text into words, or into letters where it does not put spaces between words."""
-    words = _WORDS.findall(text)
-    return _LETTERS if words and sum(map(len, words)) / len(words) > _LONG_WORD else _WORDS
-
-
-#: Levels of quality of which a calibration set has equally many items, evenly over the scale (Licht et al. 2022).
-LEVELS = 5
-_SCREEN = 10  # items of a screen
-
-
-def calibration_screens(
-    texts: Texts, wish: Wish, rng: np.random.Generator, *, prior: pd.DataFrame | None, notes: list[str]
-) -> tuple[list[Screen], tuple[str, ...]]:
-    """Return the screens of the calibration set, and the documents that they come from, which nobody judges otherwise.
-
-    prior: earlier ratings of these texts: then the items are those agreed upon, as many for each level of quality.
-    Without, whole documents are drawn, one by this and one by that system.
-    """
-    if not wish.calibration:
-        return [], ()
-    if prior is not None:
-        return _agreed(texts, wish, prior, rng, notes)
-    screens, reserved = _drawn(texts, wish, rng)
-    have = sum(screen.judgements for screen in screens)
-    wanted = f"{wish.calibration} translations were wanted (--calibration)"
-    notes.append(
-        f"without earlier ratings (--pilot) the calibration set is drawn by chance, whole documents of it: it has "
-        f"{have}, where {wanted}"
-        if have
-        else f"there is no calibration set: {wanted}, and it takes whole documents, which are too long or too few"
-    )
-    return screens, reserved
-
-
-def _drawn(texts: Texts, wish: Wish, rng: np.random.Generator) -> tuple[list[Screen], tuple[str, ...]]:
-    """Draw documents until there are about as many items as wanted; systems take turns."""
-    systems = [name for name in texts.outputs if name not in texts.humans] or list(texts.outputs)
-    docs, groups = list(texts.documents), columns(systems, wish.protocol.together)
-    turn = rng.permutation(len(groups))
-    screens: list[Screen] = []
-    for doc in (docs[place] for place in rng.permutation(len(docs))):
-        group = groups[int(turn[len(screens) % len(groups)])]
-        more = len(texts.documents[doc]) * len(group)
-        have = sum(screen.judgements for screen in screens)
-        if len(screens) < len(docs) - 1 and abs(have + more - wish.calibration) < abs(have - wish.calibration):
-            kinds = ("calibration",) * len(group)
-            screens.append(
-                Screen(
-                    doc,
-                    "calibration",
-                    tuple(
-                        Item(place, group, kinds, tuple(texts.outputs[system][place] for system in group))
-                        for place in texts.documents[doc]
-                    ),
-                )
-            )
-    return screens, tuple(screen.doc for screen in screens)
-
-
-def _agreed(
-    texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Generator, notes: list[str]
-) -> tuple[list[Screen], tuple[str, ...]]:
-    """Choose items that earlier annotators agreed on, and show each by itself, in an order by chance."""
-    place = {(doc, segment): number for number, (doc, segment) in enumerate(zip(texts.docs, texts.segments))}
-    here = [
-        (str(row.doc), str(row.segment)) in place and str(row.system) in texts.outputs for row in prior.itertuples()
-    ]
-    known = prior[here]
-    if known.empty:
-        raise DataError(
-            "None of the earlier ratings (--pilot) is of these documents, segments and systems, so no calibration set "
-            "can be chosen of them. Name them alike, or pass --calibration 0."
-        )
-    levels = np.linspace(*scale_of(prior), LEVELS)
-    half = float(levels[1] - levels[0]) / 2
-    steps = [float(level) for level in levels]
-    agreed = calibration_sets.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
-    fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
-    chosen = calibration_sets.choose_set(
-        known,
-        per_level=max(1, wish.calibration // LEVELS),
-        levels=steps,
-        tolerance=half,
-        share=0.5,
-        seed=wish.seed,
-        remedy=f"Pass --calibration {fewest}, or a larger --pilot.",
-    )
-    others: Sequence[str] = sorted(texts.outputs)
-    items = []
-    for row in (chosen.iloc[int(number)] for number in rng.permutation(len(chosen))):
-        segment, system = place[str(row["doc"]), str(row["segment"])], str(row["system"])
-        group = (system, *(other for other in others if other != system))[: wish.protocol.together or None]
-        texts_shown = tuple(texts.outputs[one][segment] for one in group)
-        items.append(Item(segment, group, ("calibration",) * len(group), texts_shown))
-    notes.append(
-        f"the calibration set has {sum(item.judgements for item in items)} translations, equally many for each of "
-        f"{LEVELS} levels of the pilot's scores, where {wish.calibration} were wanted (--calibration)"
-    )
-    screens = [
-        Screen("", "calibration", tuple(items[start : start + _SCREEN])) for start in range(0, len(items), _SCREEN)
-    ]
-    return screens, tuple(sorted({texts.docs[item.segment] for item in items}))
-
-
-_MOST_ANNOTATORS = 500
 
 
 @dataclass(frozen=True)
@@ -286,10 +111,9 @@ class Wish:
 
     def __post_init__(self) -> None:
         """Refuse what nobody can do."""
-        shares = {"--overlap": self.overlap, "--degraded": self.degraded, "--repeats": self.repeats}
-        for name, value in shares.items():
-            if not 0 <= value <= (1 if name == "--overlap" else 0.5):
-                raise DataError(f"{name} {value:g} is no share. Give a number like 0.1.")
+        for name, most in (("overlap", 1), ("degraded", 0.5), ("repeats", 0.5)):
+            if not 0 <= getattr(self, name) <= most:
+                raise DataError(f"--{name} {getattr(self, name):g} is no share. Give a number like 0.1.")
         if not 1 <= len(self.annotators) <= _MOST_ANNOTATORS:
             raise DataError(f"These are {len(self.annotators):,} annotators. Name 1 to {_MOST_ANNOTATORS}.")
         if (self.hours is not None and not 0 < self.hours < 1e4) or not 0 < self.seconds < 1e5 or self.calibration < 0:
@@ -306,6 +130,11 @@ class Wish:
     def capacity(self) -> float:
         """How many judgements an annotator can make."""
         return float("inf") if self.hours is None else self.hours * 3600 // self.seconds
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Which share of first showings comes again, by kind."""
+        return {"degraded": self.degraded, "repeat": self.repeats}
 
 
 @dataclass(frozen=True)
@@ -325,7 +154,7 @@ class Drawn:
     @property
     def judgements(self) -> list[int]:
         """How many each annotator makes."""
-        return [sum(screen.judgements for screen in mine) for mine in self.screens]
+        return [_count(mine) for mine in self.screens]
 
 
 def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Drawn:
@@ -342,21 +171,22 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     systems = list(texts.outputs)
     if wish.protocol.together != 1 and len(systems) < 2:
         raise DataError(f"{wish.protocol.name} compares systems, and there is one. Name the output of another, too.")
-    common, reserved = calibration_screens(texts, wish, rng, prior=prior, notes=notes)
+    common = _calibration(texts, wish, rng, prior=prior, notes=notes) if wish.calibration else []
+    reserved = tuple(sorted({texts.docs[item.segment] for screen in common for item in screen.items}))
     wish = replace(wish, calibration=_count(common))
     sizes = {doc: len(places) for doc, places in texts.documents.items() if doc not in reserved}
     if not sizes:
         raise DataError("The calibration set takes all documents. Lower --calibration, or tell more documents.")
     order = [list(sizes)[place] for place in rng.permutation(len(sizes))]
     shown = _shown(wish, systems, order, rng)
-    room = (wish.capacity - sum(screen.judgements for screen in common)) / (1 + wish.degraded + wish.repeats)
+    room = (wish.capacity - _count(common)) / (1 + wish.degraded + wish.repeats)
     columns = shown[order[0]]
     wide = len(columns) if wish.protocol.compares else sum(map(len, columns))
     counts = np.cumsum([sizes[doc] * wide * wish.times for doc in order])
     many = int((counts <= room * len(wish.annotators)).sum())
     drawn = _whole(texts, wish, shown, order[:many], common, rng) if many else None
-    while drawn and many > 1 and max(map(_count, drawn)) > wish.capacity:
-        many = min(many - 1, int(many * wish.capacity / max(map(_count, drawn))) or 1)
+    while drawn and many > 1 and (most := max(map(_count, drawn))) > wish.capacity:
+        many = min(many - 1, int(many * wish.capacity / most) or 1)
         drawn = _whole(texts, wish, shown, order[:many], common, rng)
     if not drawn:
         raise DataError(
@@ -386,6 +216,16 @@ def _count(screens: Sequence[Screen]) -> int:
     return sum(screen.judgements for screen in screens)
 
 
+def _screen(texts: Texts, doc: str, systems: tuple[str, ...], kind: str = "", *, compared: bool = False) -> Screen:
+    """Show a document by some systems. kind: of its items; empty where they are systems' and people's translations."""
+    kinds = tuple(kind or ("reference" if system in texts.humans else "system") for system in systems)
+    items = [
+        Item(place, systems, kinds, tuple(texts.outputs[system][place] for system in systems), compared)
+        for place in texts.documents[doc]
+    ]
+    return Screen(doc, kind or "main", tuple(items))
+
+
 def _whole(
     texts: Texts,
     wish: Wish,
@@ -398,8 +238,7 @@ def _whole(
 
     What shares of single judgements come to, and what who has few documents cannot be shown again, others are shown.
     """
-    sizes = {doc: len(texts.documents[doc]) for doc in docs}
-    crew = len(wish.annotators)
+    sizes, crew = {doc: len(texts.documents[doc]) for doc in docs}, len(wish.annotators)
     if wish.everybody:
         showings = assignment.to_everybody(sizes, shown, annotators=crew)
     else:
@@ -409,50 +248,30 @@ def _whole(
     for number in range(crew):
         mine = assignment.ordered([one for one in showings if one.annotator == number], rng)
         mine = assignment.with_sides(mine, turns, rng)
-        originals.append([_screen(texts, one, compared=wish.protocol.compares) for one in mine])
+        originals.append([_screen(texts, one.doc, one.systems, compared=wish.protocol.compares) for one in mine])
     found: list[list[Screen]] = [[] for _ in originals]
-    due = dict.fromkeys(_shares(wish), 0.0)
+    due = dict.fromkeys(wish.shares, 0.0)
     for number in sorted(range(crew), key=lambda one: len(originals[one])):
         copies = _copies(texts, wish, originals[number], due, rng)
         found[number] = [*common, *assignment.insert(originals[number], copies, rng)]
     return found
 
 
-def _shares(wish: Wish) -> dict[str, float]:
-    """Return which share of first showings comes again, by kind."""
-    return {"degraded": wish.degraded, "repeat": wish.repeats}
-
-
 def _short(wish: Wish, drawn: Sequence[Sequence[Screen]]) -> list[str]:
     """Say whose copies, and how many, could not be had."""
     told = []
-    for kind, share in _shares(wish).items():
-        copies = [[item for screen in mine if screen.kind == kind for item in screen.items] for mine in drawn]
-        first = [item for mine in drawn for screen in mine if screen.kind == "main" for item in screen.items]
-        wanted, have = (sum(item.judgements for item in some) for some in (first, itertools.chain(*copies)))
-        if share * wanted - have > (first[0].judgements + 1) / 2:
+    first = [screen for mine in drawn for screen in mine if screen.kind == "main"]
+    for kind, share in wish.shares.items():
+        copies = [_count([screen for screen in mine if screen.kind == kind]) for mine in drawn]
+        wanted, have = share * _count(first), sum(copies)
+        if wanted - have > (first[0].items[0].judgements + 1) / 2:
             told.append(
-                f"{have} of {share * wanted:.0f} {kind} items could be had; the rest would stand too near their "
+                f"{have} of {wanted:.0f} {kind} items could be had; the rest would stand too near their "
                 "originals, for want of documents, or have texts that are too short"
             )
-        if share and (without := sum(not mine for mine in copies)):
+        if share and (without := copies.count(0)):
             told.append(f"{without} of {len(drawn)} annotators have no {kind} items")
     return told
-
-
-def kind_of(texts: Texts, system: str) -> str:
-    """Name the kind of item that a system's translation is."""
-    return "reference" if system in texts.humans else "system"
-
-
-def _screen(texts: Texts, showing: Showing, *, compared: bool) -> Screen:
-    """Show a document by its systems."""
-    kinds = tuple(kind_of(texts, system) for system in showing.systems)
-    items = [
-        Item(place, showing.systems, kinds, tuple(texts.outputs[one][place] for one in showing.systems), compared)
-        for place in texts.documents[showing.doc]
-    ]
-    return Screen(showing.doc, "main", tuple(items))
 
 
 def _copies(
@@ -463,7 +282,7 @@ def _copies(
     due: judgements of each kind that are lacking so far, which is kept up. Nobody has more than twice their own share.
     """
     total, found = _count(originals), {}
-    for kind, share in _shares(wish).items():
+    for kind, share in wish.shares.items():
         due[kind] += share * total
         left = min(due[kind], 2 * share * total)
         for place in map(int, rng.permutation(len(originals))):
@@ -472,8 +291,7 @@ def _copies(
                 break
             if place in found or not assignment.can_be_copied(place, len(originals), kind):
                 continue
-            copy = _copied(texts, originals[place], kind, many, rng)
-            if copy:
+            if copy := _copied(texts, originals[place], kind, many, rng):
                 found[place] = copy
                 left -= copy.judgements
                 due[kind] -= copy.judgements
@@ -487,12 +305,124 @@ def _copied(texts: Texts, original: Screen, kind: str, many: int, rng: np.random
     """
     items = []
     for item in original.items:
-        shown = item.texts
+        shown: Sequence[str | None] = item.texts
         if kind == "degraded":
-            worse = [degraded(text, texts.outputs[system], rng) for system, text in zip(item.systems, shown)]
-            shown = tuple(text for text in worse if text is not None)
-        if len(shown) == len(item.texts):
-            items.append(replace(item, kinds=(kind,) * len(shown), texts=shown))
+            shown = [degraded(text, texts.outputs[system], rng) for system, text in zip(item.systems, item.texts)]
+        texts_shown = tuple(text for text in shown if text is not None)
+        if len(texts_shown) == len(item.texts):
+            items.append(replace(item, kinds=(kind,) * len(shown), texts=texts_shown))
     first = int(rng.integers(max(1, len(items) - many + 1)))
     chosen = tuple(items[first : first + many])
     return Screen(original.doc, kind, chosen) if chosen else None
+
+
+# Degraded texts
+
+
+def span_length(words: int) -> int:
+    """Return how many words of a translation are replaced.
+
+    Source: Graham et al. 2017, "Can machine translation systems be evaluated by the crowd alone?", section 3.
+
+    >>> [span_length(words) for words in (1, 2, 5, 6, 9, 16, 20, 21, 40)]
+    [1, 2, 2, 3, 4, 5, 5, 5, 10]
+    """
+    steps = ((1, 1), (5, 2), (8, 3), (15, 4), (20, 5))
+    return next((length for most, length in steps if words <= most), words // 4)
+
+
+def degraded(text: str, donors: Sequence[str], rng: np.random.Generator) -> str | None:
+    """Replace a span of a text by an equally long one of another, from ``donors``; None where that changes nothing.
+
+    Words are cut by spaces; a text without any is cut into letters. The span does not touch the first nor the last
+    word where the text is long enough. A text of one word, which would be replaced whole, is not degraded.
+    """
+    words = text.split()
+    unit = r"\S" if words and sum(map(len, words)) / len(words) > _LONG_WORD else r"\S+"
+    places = [match.span() for match in re.finditer(unit, text)]
+    count, length = len(places), span_length(len(places))
+    if count < 2:
+        return None
+    inner = 1 if count - length >= 2 else 0
+    for _ in range(_TRIES):
+        donor = donors[int(rng.integers(len(donors)))]
+        taken = [match.span() for match in re.finditer(unit, donor)]
+        if len(taken) < length:
+            continue
+        start = int(rng.integers(inner, count - length - inner + 1))
+        other = int(rng.integers(len(taken) - length + 1))
+        piece = donor[taken[other][0] : taken[other + length - 1][1]]
+        found = text[: places[start][0]] + piece + text[places[start + length - 1][1] :]
+        if found.split() != words:
+            return found
+    return None
+
+
+# What everybody judges: items that earlier annotators agreed on or, without any, whole documents
+
+
+def _calibration(
+    texts: Texts, wish: Wish, rng: np.random.Generator, *, prior: pd.DataFrame | None, notes: list[str]
+) -> list[Screen]:
+    """Return the screens of the calibration set, whose documents nobody judges otherwise.
+
+    prior: earlier ratings of these texts: then the items are those agreed upon, as many for each level of quality.
+    Without, whole documents are drawn, one by this and one by that system.
+    """
+    screens = _drawn(texts, wish, rng) if prior is None else _agreed(texts, wish, prior, rng)
+    have, wanted = _count(screens), f"{wish.calibration} translations were wanted (--calibration)"
+    if prior is not None:
+        many = f"equally many for each of {LEVELS} levels of the pilot's scores"
+        notes.append(
+            f"the calibration set has {have} translations, {many}, where {wanted.replace(' translations', '')}"
+        )
+    elif have:
+        drawn = "without earlier ratings (--pilot) the calibration set is drawn by chance, whole documents of it"
+        notes.append(f"{drawn}: it has {have}, where {wanted}")
+    else:
+        notes.append(
+            f"there is no calibration set: {wanted}, and it takes whole documents, which are too long or too few"
+        )
+    return screens
+
+
+def _drawn(texts: Texts, wish: Wish, rng: np.random.Generator) -> list[Screen]:
+    """Draw documents until there are about as many items as wanted; systems take turns."""
+    systems = [name for name in texts.outputs if name not in texts.humans] or list(texts.outputs)
+    docs, groups = list(texts.documents), assignment.columns(systems, wish.protocol.together)
+    turn = rng.permutation(len(groups))
+    screens: list[Screen] = []
+    for doc in (docs[place] for place in rng.permutation(len(docs))):
+        group = groups[int(turn[len(screens) % len(groups)])]
+        have, more = _count(screens), len(texts.documents[doc]) * len(group)
+        if len(screens) < len(docs) - 1 and abs(have + more - wish.calibration) < abs(have - wish.calibration):
+            screens.append(_screen(texts, doc, group, "calibration"))
+    return screens
+
+
+def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Generator) -> list[Screen]:
+    """Choose items that earlier annotators agreed on, and show each by itself, in an order by chance."""
+    place = {(doc, segment): number for number, (doc, segment) in enumerate(zip(texts.docs, texts.segments))}
+    named = prior[["doc", "segment", "system"]].astype("str")
+    known = prior[[(doc, segment) in place and system in texts.outputs for doc, segment, system in named.to_numpy()]]
+    if known.empty:
+        raise DataError(
+            "None of the earlier ratings (--pilot) is of these documents, segments and systems, so no calibration set "
+            "can be chosen of them. Name them alike, or pass --calibration 0."
+        )
+    steps = np.linspace(*scale_of(prior), LEVELS).tolist()
+    how: dict[str, Any] = {"levels": steps, "tolerance": (steps[1] - steps[0]) / 2, "share": 0.5}
+    agreed = calibration_sets.agreed_items(known, **how)["level"].value_counts()
+    fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
+    remedy = f"Pass --calibration {fewest}, or a larger --pilot."
+    each = max(1, wish.calibration // LEVELS)
+    chosen = calibration_sets.choose_set(known, per_level=each, seed=wish.seed, remedy=remedy, **how)
+    items = []
+    for row in (chosen.iloc[int(number)] for number in rng.permutation(len(chosen))):
+        segment, system = place[str(row["doc"]), str(row["segment"])], str(row["system"])
+        group = (system, *(other for other in sorted(texts.outputs) if other != system))
+        group = group[: wish.protocol.together or None]
+        shown = tuple(texts.outputs[one][segment] for one in group)
+        items.append(Item(segment, group, ("calibration",) * len(group), shown))
+    starts = range(0, len(items), _SCREEN)
+    return [Screen("", "calibration", tuple(items[start : start + _SCREEN])) for start in starts]

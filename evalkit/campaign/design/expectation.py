@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.design.drawing import Drawn, Protocol, Wish
+from evalkit.campaign.design.drawing import MEASURED, Drawn, Protocol
 from evalkit.campaign.design.texts import Texts
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign, from_ratings
@@ -41,38 +41,13 @@ class Usual:
     assumed: bool = True
 
 
-def _variances(document: float, item: float, annotator: float, block: float, residual: float) -> dict[str, float]:
-    return {"document": document, "item": item, "annotator": annotator, "block": block, "residual": residual}
-
-
-#: Mean seconds a judgement, measured on public campaigns; a test measures them anew.
-SECONDS = {"wmt22-mturk": 33.0, "wmt24-esa": 43.0, "WMT23 MQM in ErrorSpanAnnotation (240315rc5MQM)": 65.0}
-#: Variances in squared points, 0 to 100 (of MQM, of its penalties): medians over a data set's language pairs.
-VARIANCES = {
-    "wmt22-mturk": _variances(6.5, 13.1, 277.0, 63.9, 241.4),
-    "wmt24-esa": _variances(0.0, 31.4, 36.0, 27.9, 109.8),
-    "wmt23-mqm": _variances(0.0, 0.5, 1.4, 2.2, 12.0),
-}
-_DA, _ESA, _MQM = SECONDS
-#: Protocol -> what its seconds, and what its variances are taken from.
-_TAKEN = {
-    "DA": (_DA, _DA),
-    "SQM": (_DA, _DA),
-    "XSTS": (_DA, _DA),
-    "preference": (_DA, _DA),
-    "ESA": (_ESA, _ESA),
-    "cESA": (_ESA, _ESA),
-    "MQM": (_MQM, "wmt23-mqm"),
-}
-
-
 def usual(protocol: Protocol) -> Usual:
     """Return what is assumed where no pilot tells; variances are brought to the width of the protocol's scale."""
-    by_time, by_scores = _TAKEN[protocol.name]
     width = (protocol.scale[1] - protocol.scale[0]) / 100 if protocol.scale else 1.0
-    variances = {name: value * width**2 for name, value in VARIANCES[by_scores].items()}
-    both = by_time if by_time == by_scores else f"{by_time} (times) and {by_scores} (scores)"
-    return Usual(SECONDS[by_time], variances, f"what was measured on {both}")
+    variances = {name: value * width**2 for name, value in MEASURED["variances"][protocol.scores].items()}
+    same = protocol.times == protocol.scores
+    both = protocol.times if same else f"{protocol.times} (times) and {protocol.scores} (scores)"
+    return Usual(MEASURED["seconds"][protocol.times], variances, f"what was measured on {both}")
 
 
 def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
@@ -81,12 +56,11 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
     Raises DataError for another scale than the protocol's.
     """
     scale, told = declared_scale(ratings), usual(protocol)
-    if protocol.scale and scale and tuple(map(float, scale)) != tuple(map(float, protocol.scale)):
+    if protocol.scale and scale and tuple(scale) != protocol.scale:
+        theirs, ours = ("{:g} to {:g}".format(*ends) for ends in (scale, protocol.scale))
         raise DataError(
-            "The pilot's scores go from {:g} to {:g}, and those of ".format(*scale)
-            + "{} from {:g} to {:g}. Name a --pilot by this protocol, or pass another --protocol.".format(
-                protocol.name, *protocol.scale
-            )
+            f"The pilot's scores go from {theirs}, and those of {protocol.name} from {ours}. Name a --pilot by this "
+            "protocol, or pass another --protocol."
         )
     parts = [f"the pilot {source_of(ratings)['name']}"]
     table, _ = hours(ratings)
@@ -173,14 +147,24 @@ class Expected:
 
 def expect(texts: Texts, drawn: Drawn, assumed: Usual) -> Expected:
     """Say what a drawn campaign can distinguish, and what more annotators would bring with as many documents each."""
-    wish, sizes = drawn.wish, {doc: len(texts.documents[doc]) for doc in drawn.documents}
-    segments, block = sum(sizes.values()), float(np.mean(list(sizes.values())))
-    worth = segments * (met(len(texts.outputs), wish.opponents) if wish.protocol.compares else 1)
-    found = tuple((len(wish.annotators) * times, _reached(wish, assumed, worth, block, times)) for times in TIMES)
+    wish, sizes = drawn.wish, [len(texts.documents[doc]) for doc in drawn.documents]
+    segments, crew, compares = sum(sizes), len(wish.annotators), wish.protocol.compares
+    found: list[tuple[int, float | None]] = []
+    for people in (crew * times for times in TIMES):
+        design: dict[str, Any] = {"annotators": people, "block": float(np.mean(sizes))}
+        more = segments * people // crew
+        if compares:
+            reached: float | None = NORMAL * share_error(more * met(len(texts.outputs), wish.opponents))
+        elif wish.everybody:  # more people judge the same segments
+            design |= {"arrangement": "same", "judgements": people}
+            reached = smallest_difference(assumed.variances, segments=segments, **design)
+        else:
+            design |= {"arrangement": "mixed" if wish.protocol.together == 1 and people > 1 else "same"}
+            reached = smallest_difference(assumed.variances, segments=more, calibration=wish.calibration, **design)
+        found.append((people, reached))
     limited = not wish.everybody and len(drawn.documents) + len(drawn.reserved) >= len(texts.documents)
-    return Expected(
-        assumed, found[0][1], found, "share of comparisons" if wish.protocol.compares else "points", limited
-    )
+    unit = "share of comparisons" if compares else "points"
+    return Expected(assumed, found[0][1], tuple(found), unit, limited)
 
 
 def met(systems: int, opponents: int | None = None) -> float:
@@ -203,31 +187,6 @@ def share_error(comparisons: float, *, ties: float = 0.0) -> float:
     (0.05, 0.04)
     """
     return 0.5 * math.sqrt((1 - ties) / comparisons)
-
-
-def _reached(wish: Wish, assumed: Usual, segments: float, block: float, times: int) -> float | None:
-    """Return the smallest difference of a campaign with several times as many annotators.
-
-    segments: of each system now. More people judge more segments or, where everybody judges everything, the same ones.
-    """
-    if wish.everybody and not wish.protocol.compares:
-        many = len(wish.annotators) * times
-        return smallest_difference(
-            assumed.variances, segments=int(segments), annotators=many, block=block, arrangement="same", judgements=many
-        )
-    segments *= times
-    if wish.protocol.compares:
-        return NORMAL * share_error(segments)
-    crew = replace(wish, annotators=tuple(f"a{one}" for one in range(len(wish.annotators) * times))).annotators
-    arrangement = "mixed" if wish.protocol.together == 1 and len(crew) > 1 else "same"
-    return smallest_difference(
-        assumed.variances,
-        segments=int(segments),
-        annotators=len(crew),
-        block=block,
-        arrangement=arrangement,
-        calibration=wish.calibration,
-    )
 
 
 @dataclass(frozen=True, eq=False)

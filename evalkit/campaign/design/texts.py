@@ -13,7 +13,6 @@ from evalkit.data import languages, mtme, registry
 BLOCK = 10
 #: What a person's translation is called that was given as a file.
 REFERENCE = "reference"
-_MOST_BYTES, _MOST_LINES, _MOST_SYSTEMS = 256 << 20, 200_000, 200
 
 
 @dataclass(frozen=True)
@@ -80,13 +79,9 @@ def read_texts(
     if not systems:
         raise DataError(f"{outputs[0]} holds no system's output. Name files or a folder of them, a file per system.")
     both = systems | humans
-    if len(both) > _MOST_SYSTEMS:
-        raise DataError(f"These are {len(both):,} systems. Name {_MOST_SYSTEMS} or fewer.")
     files = [found["source"], *both.values(), *([found["documents"]] if found["documents"] else [])]
-    if sum(path.stat().st_size for path in files if path.is_file()) > _MOST_BYTES:
-        raise DataError(f"The texts are larger than {_MOST_BYTES >> 20} MiB. Draw the segments to be judged.")
-    sources = _lines(found["source"])
-    texts: dict[str, Sequence[str]] = {name: _lines(path) for name, path in sorted(both.items())}
+    sources = mtme.lines(found["source"])
+    texts: dict[str, Sequence[str]] = {name: mtme.lines(path) for name, path in sorted(both.items())}
     for name, lines in texts.items():
         _demand_as_long(both[name], lines, found["source"], sources)
     notes: list[str] = []
@@ -100,12 +95,12 @@ def read_texts(
 
 def _systems(paths: Sequence[Path], beside: Sequence[Path]) -> dict[str, Path]:
     """Name systems by their files."""
-    files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
-    files = [path for path in files if path.is_file() or path in paths]
-    files = [path for path in files if not path.name.startswith(".")]
-    files = [path for path in files if not any(path.exists() and path.samefile(one) for one in beside if one.exists())]
+    inside = [file for path in paths if path.is_dir() for file in sorted(path.iterdir()) if file.is_file()]
+    taken = {path.resolve() for path in beside}
     found: dict[str, Path] = {}
-    for path in files:
+    for path in [*inside, *(path for path in paths if not path.is_dir())]:
+        if path.name.startswith(".") or path.resolve() in taken:
+            continue
         if path.stem in found:
             raise DataError(f"{found[path.stem].name} and {path.name} are one system's name. Rename one of them.")
         found[path.stem] = path
@@ -132,14 +127,6 @@ def _mt_metrics_eval(folder: Path, pair: str) -> dict:
     }
 
 
-def _lines(path: Path) -> list[str]:
-    """Read a text file, a segment a line, within bounds."""
-    lines = mtme.lines(path)
-    if len(lines) > _MOST_LINES:
-        raise DataError(f"{path.name} holds {len(lines):,} lines. Name a file of up to {_MOST_LINES:,} segments.")
-    return lines
-
-
 def _demand_as_long(path: Path, lines: Sequence[str], other: Path, others: Sequence[str]) -> None:
     if len(lines) != len(others):
         raise DataError(
@@ -153,7 +140,7 @@ def _documents(path: Path | None, sources: Sequence[str], source: Path, notes: l
     if not path:
         notes.append(f"no file names documents, so {BLOCK} consecutive segments were taken as one (--documents FILE)")
         return [f"block-{place // BLOCK + 1}" for place in range(len(sources))]
-    lines = [line.rpartition("\t")[2].strip() for line in _lines(path)]
+    lines = [line.rpartition("\t")[2].strip() for line in mtme.lines(path)]
     _demand_as_long(path, lines, source, sources)
     docs: list[str] = []
     began: dict[str, int] = {}
