@@ -22,7 +22,7 @@ from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import STEPS, from_ratings
 from evalkit.campaign.ranking import Ranking, rank_systems
 from evalkit.data import schemas
-from evalkit.human import annotators, components, context, mqm, normalization, planning, preferences, screening
+from evalkit.human import annotators, components, context, mqm, normalization, planning, preferences
 from evalkit.human.calibration import calibrate as calibrate_ratings
 from evalkit.human.ranking.lines import rule_clusters
 from evalkit.metrics.scores import Scores, align
@@ -186,11 +186,11 @@ def annotator_profiles(table: pd.DataFrame, *, scale: Scale | None = None) -> pd
     return _unpaired(found, table)
 
 
-def screen(table: pd.DataFrame, rules: Sequence[str] = screening.RULES) -> pd.DataFrame:
+def screen(table: pd.DataFrame, rules: Sequence[str] = annotators.RULES) -> pd.DataFrame:
     """Ask of each annotator whether a rule flags them, such as ``sd < 5`` or ``with_others < 0.1``.
 
     table: judgements with system, segment, annotator and score, from 0 to 100 for the rules' own thresholds. rules:
-    a measure of ``evalkit.human.screening.MEASURES``, a sign, and a number.
+    a measure of ``evalkit.human.annotators.MEASURES``, a sign, and a number.
     Returns pair, annotator, rule, measure, value, threshold, flagged, unknown (there is no value: that flags nobody).
     Caveat: a flag is a reason to look, and no proof; decide on rules before you see the ranking.
 
@@ -200,7 +200,7 @@ def screen(table: pd.DataFrame, rules: Sequence[str] = screening.RULES) -> pd.Da
     [['a', False], ['b', True]]
     """
     own = ratings(table, needs=_JUDGED)
-    return _unpaired(screening.screen(own, rules), table)
+    return _unpaired(annotators.screen(own, rules), table)
 
 
 def rank(

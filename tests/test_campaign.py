@@ -18,7 +18,7 @@ from evalkit.campaign import method, paperwork, plan
 from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
 from evalkit.campaign.opening import LONGEST
 from evalkit.data import schemas, simulate
-from evalkit.human import calibration, context, normalization, ranking, screening
+from evalkit.human import annotators, calibration, context, normalization, ranking
 from evalkit.reports import cli, execute
 from evalkit.reports.studies import Study
 from evalkit.stats import agreement
@@ -184,7 +184,7 @@ def test_screening_proposes_whom_the_annotators_room_would_send_away_and_leaves_
     table.loc[table["annotator"].eq("p3"), "score"] = 50.0
     mine = opened(table)
     found = campaign.screen_annotators(mine)
-    expected = screening.screen(table, ["sd < 5"])
+    expected = annotators.screen(table, ["sd < 5"])
     assert list(found.proposed) == expected.loc[expected["flagged"], "annotator"].tolist() == ["p3"]
     assert (found.share, found.first, found.first_without) == (0.25, "S0", "S0")
     assert mine.judged["annotator"].nunique() == 4

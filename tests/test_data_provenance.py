@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalkit import DataError, campaign, data, show
 from evalkit.data import provenance, registry
 from evalkit.data.indicmt import with_language
-from evalkit.human import annotators, calibration, context, normalization, observed, screening
+from evalkit.human import annotators, calibration, context, normalization, observed
 from evalkit.metrics import lexical
 from evalkit.metrics.scores import align
 from evalkit.show.plots import annotators as draw_annotators
@@ -85,7 +85,7 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
 
 #: Those to which no scale can be given: the scale is the table's own, and pictures are made for 0 to 100.
 UNSCALED = {
-    "screen": lambda t: screening.screen(t, ["at_ends > 0.5"]),
+    "screen": lambda t: annotators.screen(t, ["at_ends > 0.5"]),
     "strips": draw_annotators.score_strips,
     "degraded": draw_context.degraded_scores,
     "campaign": campaign.from_ratings,

@@ -10,9 +10,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError
-from evalkit.human import annotators, screening
-from evalkit.human.annotators import paired_t, wilcoxon
-from evalkit.human.screening import MEASURES
+from evalkit.human import annotators
+from evalkit.human.annotators import MEASURES, paired_t, wilcoxon
 from evalkit.stats import agreement
 from tests.makers import laid_out
 
@@ -97,27 +96,27 @@ def crowd(rng, *, people=6, items=40, missing=0.4):
 
 @given(st.sampled_from(["<", "<=", ">", ">="]), st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3)))
 def test_a_rule_reads_what_it_prints(sign, threshold):
-    rule = screening.Rule("sd", sign, float(f"{threshold:g}"))
-    assert screening.Rule.parse(str(rule)) == rule
+    rule = annotators.Rule("sd", sign, float(f"{threshold:g}"))
+    assert annotators.Rule.parse(str(rule)) == rule
 
 
 def test_who_goes_and_who_is_unknown():
     ratings = pd.concat([scored("flat", [50, 51, 50, 51]), scored("wide", [0, 30, 60, 90]), scored("once", [40])])
-    screened = screening.screen(ratings, ["sd < 5", "unique_scores <= 2", "qc_p >= 0.05"])
+    screened = annotators.screen(ratings, ["sd < 5", "unique_scores <= 2", "qc_p >= 0.05"])
     rows = screened.set_index(["rule", "annotator"])
     assert rows["flagged"].groupby("rule").sum().to_dict() == {"qc_p >= 0.05": 0, "sd < 5": 1, "unique_scores <= 2": 2}
     assert rows.loc["sd < 5", "unknown"].to_dict() == {"flat": False, "once": True, "wide": False}
     assert rows.loc["qc_p >= 0.05", "unknown"].all()
-    totals = screening.screening_totals(screened).set_index("rule")
+    totals = annotators.screening_totals(screened).set_index("rule")
     assert totals.loc["any", ["annotators", "flagged", "unknown"]].tolist() == [3, 2, 0]
-    assert set(screening.exclude_annotators(ratings, screened)["annotator"]) == {"wide"}
-    assert set(screening.exclude_annotators(ratings, screened, rule="sd < 5")["annotator"]) == {"wide", "once"}
+    assert set(annotators.exclude_annotators(ratings, screened)["annotator"]) == {"wide"}
+    assert set(annotators.exclude_annotators(ratings, screened, rule="sd < 5")["annotator"]) == {"wide", "once"}
 
 
 def test_somebody_goes_in_one_language_pair_and_stays_in_another():
     one = pd.concat([scored("a", [5, 5, 6]), scored("b", [0, 50, 99])])
     ratings = pd.concat([one, one.assign(tgt_lang="jpn", score=one["score"].to_numpy()[::-1])], ignore_index=True)
-    left = screening.exclude_annotators(ratings, screening.screen(ratings, ["sd < 5"]))
+    left = annotators.exclude_annotators(ratings, annotators.screen(ratings, ["sd < 5"]))
     assert left.groupby("tgt_lang")["annotator"].unique().map(list).to_dict() == {"deu": ["b"], "jpn": ["a"]}
 
 
@@ -126,7 +125,7 @@ def test_somebody_goes_in_one_language_pair_and_stays_in_another():
 def test_agreement_that_moves_is_krippendorffs_alpha(seed):
     ratings = crowd(np.random.default_rng(seed), people=4, items=20)
     fewer = ratings[ratings["annotator"] != "p3"]
-    moved = screening.agreement_change(ratings, fewer, resamples=0).iloc[0]
+    moved = annotators.agreement_change(ratings, fewer, resamples=0).iloc[0]
     for table, found in ((ratings, moved["alpha_before"]), (fewer, moved["alpha_after"])):
         oracle = agreement.coefficients(
             agreement.score_matrix(table), measures=[("krippendorff_alpha", "interval")], resamples=0
@@ -139,9 +138,9 @@ def test_leaving_out_nobody_at_random_moves_nothing_and_a_bad_annotator_moves_mo
     ratings = crowd(rng, people=8, missing=0.1)
     bad = ratings["annotator"] == "p0"
     ratings.loc[bad, "score"] = rng.integers(0, 101, bad.sum())
-    same = screening.agreement_change(ratings, ratings).iloc[0]
+    same = annotators.agreement_change(ratings, ratings).iloc[0]
     assert same[["alpha_before", "random_low", "random_high"]].tolist() == pytest.approx([same["alpha_after"]] * 3)
-    moved = screening.agreement_change(ratings, ratings[~bad]).iloc[0]
+    moved = annotators.agreement_change(ratings, ratings[~bad]).iloc[0]
     assert moved["alpha_after"] > moved["alpha_before"]
     # one draw of eight leaves out the bad one too: the interval reaches up to the same value, and no further
     assert moved["random_low"] < moved["alpha_before"] < moved["alpha_after"] <= moved["random_high"] + 1e-12
@@ -150,7 +149,7 @@ def test_leaving_out_nobody_at_random_moves_nothing_and_a_bad_annotator_moves_mo
 def test_the_share_is_the_bootstraps_probability():
     scores = np.random.default_rng(3).normal(50, 10, 400)
     threshold = np.round(scores.mean() + 0.5, 3)
-    found = screening.stability(scored("a", scores), [f"mean < {threshold}"], resamples=4000).iloc[0]
+    found = annotators.stability(scored("a", scores), [f"mean < {threshold}"], resamples=4000).iloc[0]
     expected = stats.norm.cdf((threshold - scores.mean()) / (scores.std() / 20))
     assert found["share"] == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(4000))
     assert found["mean"] == pytest.approx(scores.mean(), abs=4 * scores.std() / 20 / np.sqrt(4000))
@@ -342,7 +341,7 @@ def test_a_full_profile_misses_nothing_and_repeats_its_parts():
     assert profiled["missing"].eq("").all()
     assert profiled["seconds"].tolist() == pytest.approx([3] * 5)
     assert profiled["qc_p"].max() < 0.05
-    values = screening.screen(whole, [f"{measure} < 0" for measure in MEASURES])
+    values = annotators.screen(whole, [f"{measure} < 0" for measure in MEASURES])
     values = values.pivot(index="annotator", columns="measure", values="value")
     np.testing.assert_allclose(values, profiled.set_index("annotator")[values.columns], atol=1e-9)
     shuffled = annotators.profiles(whole.sample(frac=1, random_state=1))
@@ -369,11 +368,11 @@ FLAT, SCORES = scored("a", [5, 5, 6]), scored("a", [1, 60])
         (lambda: annotators.intra_annotator_consistency(SCORES, SCORES.assign(annotator="z")), "both"),
         (lambda: annotators.scale_grid(SCORES, candidates=(3, 5)), "4 ticks"),
         (lambda: annotators.scale_grid(SCORES, scale=(0, 50)), "0-50"),
-        (lambda: screening.Rule.parse("sd < five"), "no rule"),
-        (lambda: screening.screen(FLAT, ["speed < 3"]), "unique_scores"),
-        (lambda: screening.screen(FLAT, "sd < 3"), "list of rules"),
-        (lambda: screening.exclude_annotators(FLAT, screening.screen(FLAT, ["sd < 5"])), "everybody"),
-        (lambda: screening.exclude_annotators(FLAT, screening.screen(FLAT, ["sd < 5"]), rule="sd < 6"), "not among"),
+        (lambda: annotators.Rule.parse("sd < five"), "no rule"),
+        (lambda: annotators.screen(FLAT, ["speed < 3"]), "unique_scores"),
+        (lambda: annotators.screen(FLAT, "sd < 3"), "list of rules"),
+        (lambda: annotators.exclude_annotators(FLAT, annotators.screen(FLAT, ["sd < 5"])), "everybody"),
+        (lambda: annotators.exclude_annotators(FLAT, annotators.screen(FLAT, ["sd < 5"]), rule="sd < 6"), "not among"),
         (lambda: annotators.ticks(FLAT, tick_marks=(0.0, 1.0), within=1.0), "twice"),
     ],
 )

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from evalkit import DataError, data
-from evalkit.human import calibration, calibration_sets
+from evalkit.human import calibration
 from evalkit.papers.licht2022 import table6 as external
 from tests.makers import laid_out
 
@@ -183,7 +183,7 @@ def without(item_type):
         (lambda: calibration.calibrate(without("system"), resamples=10), "hin-eng: .* 'system'"),
         (lambda: calibration.own_standard(campaign().query("item_type == 'system'")), "No calibration items"),
         (lambda: calibration.item_medians(campaign(), by="team"), "team"),
-        (lambda: calibration_sets.choose_set(prior(), per_level=6), "5 at level 1, 5 at level 2, .* 6 are wanted"),
+        (lambda: calibration.choose_set(prior(), per_level=6), "5 at level 1, 5 at level 2, .* 6 are wanted"),
         (lambda: calibration.held_out(crossed([0, 1], 1)), "amh-eng: 2 groups"),
         (lambda: calibration.carry_over(crossed([0, 1, 2], 1).assign(item_type="system")), "No calibration items"),
         (lambda: external.spbleu(pd.concat([data.published("spbleu_flores")] * 2, ignore_index=True)), "Two scores"),
@@ -205,17 +205,15 @@ def prior():
 
 
 def test_a_set_is_balanced_agreed_and_seeded():
-    chosen = calibration_sets.choose_set(prior(), per_level=4)
+    chosen = calibration.choose_set(prior(), per_level=4)
     assert chosen["level"].value_counts().to_dict() == dict.fromkeys([1.0, 2, 3, 4, 5], 4)
     assert not set(chosen["segment"]) & {"0", "6", "12", "18", "24"}
-    pd.testing.assert_frame_equal(
-        chosen, calibration_sets.choose_set(prior().sample(frac=1, random_state=1), per_level=4)
-    )
-    assert not chosen.equals(calibration_sets.choose_set(prior(), per_level=4, seed=8))
+    pd.testing.assert_frame_equal(chosen, calibration.choose_set(prior().sample(frac=1, random_state=1), per_level=4))
+    assert not chosen.equals(calibration.choose_set(prior(), per_level=4, seed=8))
 
 
 def test_supply_counts_agreed_items_per_level():
-    supply = calibration_sets.supply(prior(), scale=(1, 5))
+    supply = calibration.supply(prior(), scale=(1, 5))
     assert supply.iloc[0].to_dict() == {"pair": "amh-eng"} | {f"level {n}": 6 for n in range(1, 6)}
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalkit import DataError
-from evalkit.human import calibration_sets, components
+from evalkit.human import calibration, components
 from evalkit.show.plots import planning as draw
 from tests.makers import laid_out, ratings
 
@@ -76,7 +76,7 @@ def test_liking_is_a_component_where_somebody_judged_several_documents_of_a_syst
 def test_a_hit_of_twice_as_many_judgements_halves_the_hits_that_a_set_takes_to_pay():
     table = components.estimate(liked(np.random.default_rng(3), taste=0.0))
     done = pd.DataFrame({"pair": ["eng-deu"], "annotators": [10], "additional_hits_median": [4.0]})
-    small, large = (calibration_sets.workloads(table, done, hit=hit).iloc[0] for hit in (100, 200))
+    small, large = (calibration.workloads(table, done, hit=hit).iloc[0] for hit in (100, 200))
     assert large["break_even_hits"] == pytest.approx(small["break_even_hits"] / 2)
     assert (small["cost_share"], large["cost_share"]) == (100 / 500, 100 / 900)
     assert large["se_ratio"] < small["se_ratio"]
@@ -150,15 +150,12 @@ ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(5
         (lambda: components.estimate(ONES, layout="x"), "layout='x'"),
         (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
         (lambda: components.jackknife(SCORES), "three"),
-        (lambda: calibration_sets.random_scores(SCORES.assign(item_type="system")), "three scores"),
-        (lambda: calibration_sets.selections(crossed(np.random.default_rng(3), 80, 12, 8), size=80), "Lower the size"),
-        (lambda: calibration_sets.imbalance(ONES.assign(item_type="system")), "one system"),
-        (lambda: calibration_sets.best_size(V, judgements=1), "two judgements"),
-        (lambda: calibration_sets.break_even(V, size=0), "1 or more"),
+        (lambda: calibration.best_size(V, judgements=1), "two judgements"),
+        (lambda: calibration.break_even(V, size=0), "1 or more"),
         (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
         (lambda: components.of_pair(OF_A_SET, "eng-deu", shared=2), "no share"),
         (lambda: components.of_pair(OF_A_SET, "eng-deu", typed=[1]), "five"),
-        (lambda: calibration_sets.smallest_sets(OF_A_SET, error=0), "reached"),
+        (lambda: calibration.smallest_sets(OF_A_SET, error=0), "reached"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, word):
@@ -207,9 +204,7 @@ def enumerated(scores, size, people):
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_the_closed_form_of_the_shift_equals_enumeration(size):
     scores = np.random.default_rng(4).normal(60, 15, (6, 4))
-    table = calibration_sets.calibration_size(
-        judged(scores, documents=[0, 0, 1, 1, 2, 2]), sizes=(size,), resamples=4000
-    )
+    table = calibration.calibration_size(judged(scores, documents=[0, 0, 1, 1, 2, 2]), sizes=(size,), resamples=4000)
     for row in table[table["design"] == "segments"].itertuples():
         expected = enumerated(scores, size, row.annotators)
         assert row.se_closed_form == pytest.approx(expected, rel=1e-9)
@@ -218,86 +213,48 @@ def test_the_closed_form_of_the_shift_equals_enumeration(size):
 
 @given(st.floats(0.5, 10), st.integers(1, 12))
 def test_the_smallest_set_is_the_smallest(error, block):
-    size = calibration_sets.smallest(V, error=error, block=block)
+    size = calibration.smallest(V, error=error, block=block)
     scatter = block * V["block"] + V["residual"]
     assert scatter / size <= (error * (1 + 1e-9)) ** 2
     assert size == 1 or scatter / (size - 1) > error**2
 
 
-def test_smallest_sets_are_listed_for_both_ways_to_build_them():
-    row, parts = calibration_sets.smallest_sets(OF_A_SET, error=3).iloc[0], OF_A_SET.iloc[0]
-    assert row["single_segments"] == calibration_sets.smallest(parts, error=3)
-    assert row["whole_documents"] == calibration_sets.smallest(parts, error=3, block=6)
-
-
-def test_one_score_of_each_segment_drawn_at_random():
-    scores = np.random.default_rng(9).gamma(2, 10, (300, 5))
-    table = calibration_sets.random_scores(judged(scores, item_type="system"), resamples=4000)
-    expected = np.sqrt(np.var(scores, axis=1).mean() / table["size"])
-    assert np.allclose(table["se_closed_form"], expected)
-    assert np.allclose(table["se_subsampled"], expected, rtol=0.05)
-
-
-def test_ways_to_choose_a_set_differ_and_without_noise_every_set_gives_the_same_shift():
-    judgements = crossed(np.random.default_rng(3), 80, 12, 8, variances={**V, "block": 80.0, "residual": 20.0})
-    table = calibration_sets.selections(judgements, size=16).set_index("selection")
-    assert (table["ratio"].idxmin(), table["ratio"].idxmax()) == ("spread over documents", "whole documents")
-    additive = judged(np.arange(40.0)[:, None] + np.arange(6.0), documents=np.arange(40) // 10)
-    assert np.allclose(calibration_sets.selections(additive, size=8)["error"], 0, atol=1e-9)
-
-
 @given(st.floats(0, 200), st.floats(0, 200), st.floats(1, 200), st.integers(2, 200), st.integers(1, 100))
 def test_at_the_break_even_both_ways_are_equally_good(item, annotator, residual, size, block):
     parts = {"document": 3.0, "item": item, "annotator": annotator, "block": 5.0, "residual": residual}
-    needed = calibration_sets.break_even(parts, size=size, block=block)
+    needed = calibration.break_even(parts, size=size, block=block)
     if np.isinf(needed):
         assert annotator <= (5 + residual) / size * (1 + 1e-9)
         return
-    with_set = calibration_sets.difference_variance(parts, judgements=needed, block=block, calibration=size)
-    without = calibration_sets.difference_variance(parts, judgements=needed + size, block=block)
+    with_set = calibration.difference_variance(parts, judgements=needed, block=block, calibration=size)
+    without = calibration.difference_variance(parts, judgements=needed + size, block=block)
     assert with_set == pytest.approx(without, rel=1e-9)
-    more = calibration_sets.difference_variance(parts, judgements=2 * needed, block=block, calibration=size)
-    assert more < calibration_sets.difference_variance(parts, judgements=2 * needed + size, block=block)
+    more = calibration.difference_variance(parts, judgements=2 * needed, block=block, calibration=size)
+    assert more < calibration.difference_variance(parts, judgements=2 * needed + size, block=block)
 
 
-@pytest.mark.parametrize("calibration", [0, 20])
-def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(calibration):
+@pytest.mark.parametrize("size", [0, 20])
+def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(size):
     """Deal documents of two systems out to annotators by chance, judgement by judgement."""
     rng = np.random.default_rng(6)
     people, documents, block = 15, 12, 5
     found = []
     for _ in range(3000):
         levels = rng.normal(0, np.sqrt(V["annotator"]), people)
-        if calibration:
-            error = rng.normal(0, np.sqrt(V["block"] + V["residual"]), (calibration, people)).mean(axis=0)
+        if size:
+            error = rng.normal(0, np.sqrt(V["block"] + V["residual"]), (size, people)).mean(axis=0)
             levels = -error
         who = rng.integers(0, people, (2, documents))
         scores = levels[who][..., None] + rng.normal(0, np.sqrt(V["item"] + V["residual"]), (2, documents, block))
         scores += rng.normal(0, np.sqrt(V["block"] + V["document"]), (2, documents, 1))
         found.append(scores[0].mean() - scores[1].mean())
-    expected = calibration_sets.difference_variance(
-        V, judgements=documents * block, block=block, calibration=calibration
-    )
+    expected = calibration.difference_variance(V, judgements=documents * block, block=block, calibration=size)
     assert np.var(found) == pytest.approx(float(expected), rel=4 * np.sqrt(2 / 3000))
-
-
-def test_imbalance_is_none_in_balance_and_all_when_separate():
-    both = pd.concat([judged(np.ones((4, 3)), item_type="system", system=name) for name in "st"])
-    assert calibration_sets.imbalance(both)["observed"].tolist() == [0]
-    apart = both[(both["system"] == "s") == (both["annotator"] == "p0")]
-    assert calibration_sets.imbalance(apart)["observed"].iloc[0] == pytest.approx(1 + 1 / 2)
 
 
 def test_pictures_take_any_name():
     judgements = crossed(np.random.default_rng(3), 40, 6, 5).assign(src_lang="$x$")
     table = components.estimate(judgements)
-    done = pd.DataFrame({"pair": table["pair"], "annotators": 6, "additional_hits_median": 4.0})
-    drawn = calibration_sets.calibration_size(judgements, sizes=(5, 10), resamples=50)
-    figures = [
-        draw.shares(table),
-        draw.calibration_errors(drawn),
-        draw.spending(calibration_sets.spending(table, done)),
-    ]
-    figures.append(draw.selections(calibration_sets.selections(judgements, size=8, splits=5, sets=5)))
-    for figure in figures:
+    drawn = calibration.calibration_size(judgements, sizes=(5, 10), resamples=50)
+    for figure in (draw.shares(table), draw.calibration_errors(drawn)):
         figure.canvas.draw()  # an unclosed equation would raise here

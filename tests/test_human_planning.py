@@ -16,7 +16,6 @@ from evalkit.show.plots import planning as draw
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
 BESIDE = {"document": 4.0, "item": 60.0, "annotator": 50.0, "block": 15.0, "residual": 80.0}
-COMPARED = {"document": 3.0, "item": 40.0, "annotator": 60.0, "block": 12.0, "residual": 60.0}
 component = st.floats(0.5, 300)
 
 
@@ -141,8 +140,6 @@ FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
         (lambda: planning.plan(V, delta=0), "above 0"),
         (lambda: planning.compare(V, deltas=[0.1], limits=LIMITS), r"0\.1 points"),
         (lambda: planning.power(BESIDE, delta=1, segments=100, metric=1.0), "correlation of 1 is none"),
-        (lambda: planning.answers(COMPARED, delta=1, ties=1.0, block=5), "share of ties"),
-        (lambda: planning.answers(dict.fromkeys(COMPARED, 0.0), delta=1, ties=0.1, block=5), "variances"),
         (lambda: planning.Limits(target=1.0), "target"),
         (lambda: planning.Limits(block=0), "fit"),
         (lambda: planning.Limits(calibrations=()), "must be"),
@@ -229,64 +226,6 @@ def test_a_correlation_is_taken_apart_as_plain_loops_do(seed):
     assert rows.loc[ppi.BY_DOCUMENT, "saved"] == pytest.approx(np.mean(means))
 
 
-# What a preference is worth in a plan
-
-
-@pytest.mark.parametrize("delta", [0.0, 4.0])
-@pytest.mark.parametrize("ties", [0.0, 0.3])
-def test_a_documents_answers_have_the_moments_of_drawn_ones(delta, ties):
-    """Of 4,000 drawn documents of 8 segments, whose people prefer the higher of two scores if it is higher enough."""
-    rng, doubled = np.random.default_rng(2), {name: 2 * variance for name, variance in COMPARED.items()}
-    common = rng.normal(0, np.sqrt(doubled["document"] + doubled["block"]), (4000, 1))
-    gap = delta + common + rng.normal(0, np.sqrt(doubled["item"] + doubled["residual"]), (4000, 8))
-    edge = stats.norm.ppf((1 + ties) / 2) * np.sqrt(sum(doubled.values()) - doubled["annotator"])
-    means = ((gap > edge).astype(float) - (gap < -edge)).mean(axis=1)
-    mean, variance = planning.answers(COMPARED, delta=delta, ties=ties, block=8)
-    assert mean == pytest.approx(means.mean(), abs=4 * means.std() / np.sqrt(len(means)))
-    assert variance == pytest.approx(means.var(), rel=0.1)
-
-
-def test_without_ties_many_independent_segments_have_the_sign_tests_efficiency():
-    plain = COMPARED | {"document": 0.0, "block": 0.0}
-    worth = planning.by_preference(plain, delta=0.2, block=1)["worth"]
-    assert worth[1] == pytest.approx(2 / np.pi, abs=0.002)
-    edge = stats.norm.ppf(0.6)
-    assert worth[2] == pytest.approx((2 * stats.norm.pdf(edge)) ** 2 / 0.8, abs=0.002)
-
-
 def test_what_no_plan_reaches_is_missing():
-    assert planning.by_preference(COMPARED, delta=0.01, most_segments=1000)["segments"].isna().all()
     found = planning.with_metric(BESIDE, delta=0.01, limits=planning.Limits(), correlations={"m": 0.3})
     assert found[["judgements", "share"]].isna().all(axis=None)
-
-
-# Watched campaigns in a plan
-
-
-@pytest.mark.parametrize("shift", [1.0, 4.0])
-def test_the_closed_form_is_what_drawn_paths_do(shift):
-    """2,000 paths of 1,000 looks; fewer looks than endless miss a few."""
-    steps = np.random.default_rng(2).standard_normal((2000, 1000)) / np.sqrt(1000) + shift / 1000
-    reached = np.maximum.accumulate(np.cumsum(steps, axis=1) > stats.norm.ppf(1 - 0.05 / 4), axis=1)
-    for share in (0.3, 0.6, 1.0):
-        assert reached[:, int(1000 * share) - 1].mean() == pytest.approx(planning.crossed(shift, share), abs=0.04)
-
-
-def test_what_is_needed_on_average_is_what_drawn_paths_need():
-    power = 0.9
-    table = planning.watched(power=power).set_index("rule")
-    planned, needed = table.loc["a strict test at every look"]
-    shift = np.sqrt(planned) * (stats.norm.ppf(0.975) + stats.norm.ppf(power))
-    steps = np.random.default_rng(3).standard_normal((3000, 1000)) / np.sqrt(1000) + shift / 1000
-    hit = np.cumsum(steps, axis=1) > stats.norm.ppf(1 - 0.05 / 4)
-    ends = np.where(hit.any(axis=1), hit.argmax(axis=1) + 1, 1000) / 1000
-    assert hit.any(axis=1).mean() == pytest.approx(power, abs=0.03)
-    assert planned * ends.mean() == pytest.approx(needed, abs=0.03)
-
-
-@given(st.floats(0.0, 6.0), st.floats(0.01, 1.0), st.floats(0.01, 1.0))
-def test_the_chance_grows_with_time_and_with_the_difference(shift, one, other):
-    low, high = sorted((one, other))
-    assert planning.crossed(shift, low) <= planning.crossed(shift, high) + 1e-12
-    assert planning.crossed(shift, high) <= planning.crossed(shift + 0.1, high) + 1e-12
-    assert planning.crossed(0.0) == pytest.approx(0.025)  # either direction, together alpha

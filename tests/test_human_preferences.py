@@ -312,8 +312,6 @@ def test_choices_follow_marks_as_often_as_a_count_says(real):
     fewer = np.where(told["marks_a"] < told["marks_b"], "a", "b")
     assert found.at["all", "share"] == pytest.approx((fewer == told["preference"]).mean())
     assert (found.at["all", "n"], found.at["all", "equal"]) == (len(told), len(table) - len(told))
-    kinds = side_by_side.follow_labels(table, real("literary-marks"), resamples=50).set_index("label")
-    assert kinds.at["mistranslation", "marks"] == 3306
 
 
 def scores(rng, noise, size=400):

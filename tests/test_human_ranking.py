@@ -14,8 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.human import ranking
-from evalkit.human.ranking.drawn import influences
-from evalkit.human.ranking.scores import segment_means
+from evalkit.human.ranking.scores import influences, segment_means
 from evalkit.papers import wmt
 from evalkit.show.plots import ranking as draw
 from tests import widths_by_hand

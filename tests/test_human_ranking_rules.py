@@ -261,23 +261,6 @@ def test_a_rule_that_errs_is_not_advised():
     assert trials.advised(found[found["rule"] == "bold"], power="differ") == "bold"
 
 
-def test_what_to_do_is_said_in_the_numbers_of_the_tables():
-    sound = {"rate": [0.04 if name == "units" else 0.4 for name in NAMES], "low": 0.03, "campaigns": 50}
-    nominal = [rules.named(name).nominal for name in NAMES]
-    alike = pd.DataFrame({"rule": NAMES, "situation": trials.BY_DOCUMENT, "nominal": nominal} | sound)
-    power = alike.assign(situation=trials.GROUPS.format(5), nominal=np.nan).assign(rate=lambda t: 1 - t["rate"])
-    kept = alike["rule"].ne("units")
-    errors = pd.concat([alike.assign(low=alike["low"].where(~kept, 0.3)), power])
-    counts = {"data": "d", "pair": "p", "lines": range(15), "parted": 9, "beaten": 7, "unproved": 2, "why": ""}
-    sums = trials.totals(pd.DataFrame({"rule": NAMES} | counts))
-    headline, sure, steps = trials.in_words(errors, sums, points=5, rankings=3)
-    assert "in 40 to 40 % of campaigns" in headline
-    assert "does so in 4 %, where it promises 10 %" in headline
-    assert "would err in no campaign here" in sure, "names were not exchanged by segment"
-    assert "-p lines=units" in steps[0]
-    assert "of 9 pairs of systems that “wmt25” parts, its own test does not part 2" in steps[2]
-
-
 def test_autorank_by_hand():
     metrics = {"metricx": [1.0, 2.0, 5.0], "cometkiwi": [-0.5, -0.9, -0.1]}
     found = wmt.auto_rank(pd.DataFrame({"pair": "p", "system": list("ABC"), **metrics}))

@@ -10,7 +10,7 @@ import pytest
 
 from evalkit import ROOT, data
 from evalkit.human import annotators as people
-from evalkit.human import calibration_sets, normalization
+from evalkit.human import calibration, normalization
 from evalkit.papers import knowles2024, wmt
 from evalkit.stats import verdicts
 from tests.makers import laid_out
@@ -89,7 +89,7 @@ def test_agreement_from_a_common_set_is_that_of_scores_put_on_it_by_hand():
 def test_work_worth_a_set_of_100_is_as_sure_as_the_set_in_simulation():
     parts = {"pair": ["p"], "document": [30.0], "item": [50.0], "annotator": [0.0], "block": [12.0], "residual": [80.0]}
     table = pd.DataFrame(parts | {"block_length": [10.0]})
-    [work] = calibration_sets.equal_work(table)["judgements"]
+    [work] = calibration.equal_work(table)["judgements"]
     assert work == np.ceil(100 * (1 + (10 * 30 + 50) / (10 * 12 + 80)))
     rng = np.random.default_rng(1)
     sizes = {"own": work // 10 * 10, "set": 100}

@@ -10,7 +10,7 @@ import pytest
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.data.schemas import with_pair
-from evalkit.human import annotators, screening
+from evalkit.human import annotators
 from evalkit.show import plots
 from evalkit.show.plots import agreement as draw_agreement
 from evalkit.show.plots import annotators as draw_annotators
@@ -94,7 +94,7 @@ def test_every_figure_names_its_axes_and_draws_hostile_names(one_pair):
         draw.histograms(hostile, annotators.profiles(hostile)),
         draw.two_distributions(hostile, hostile, names),
         draw.grids_in_use({"$a$ set": annotators.scale_grid(hostile)}),
-        draw.decisions(screening.stability(hostile, ["sd < 60"], resamples=20)),
+        draw.decisions(annotators.stability(hostile, ["sd < 60"], resamples=20)),
     ]
     assert all(map(named, figures))
     for figure in figures:

@@ -19,7 +19,7 @@ from evalkit.campaign.plan import Cost, Plan, measure_cost, plan_more
 from evalkit.campaign.quality import Calibration, Context, QualityControl, calibrate, compare_contexts, control_quality
 from evalkit.campaign.ranking import Normalization, Ranking, normalize_scores, rank_pairs, rank_systems
 from evalkit.campaign.steering import NOT_STEERED, Steering, weigh_steered
-from evalkit.human.screening import Rule
+from evalkit.human.annotators import Rule
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import pandas as pd
 from evalkit.campaign.method import order
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign
-from evalkit.human import annotators, screening
+from evalkit.human import annotators
 from evalkit.stats.terms import pluralize
 
 #: Who would be looked at; rules that do not fit a scale are set aside, with the reason.
@@ -125,9 +125,9 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
 
     score: what systems are ranked by, with and without those proposed (see ``choose_method``).
     """
-    used, aside = _fitting(campaign, [str(screening.Rule.parse(rule)) for rule in rules])
+    used, aside = _fitting(campaign, [str(annotators.Rule.parse(rule)) for rule in rules])
     found = _applied(campaign, used)
-    totals = screening.screening_totals(found) if used else found
+    totals = annotators.screening_totals(found) if used else found
     common = _common(found)
     odd = found["flagged"] & ~found["rule"].isin([*common])
     named = found.loc[odd, ["annotator", "rule", "value"]].reset_index(drop=True)
@@ -165,7 +165,7 @@ def _applied(campaign: Campaign, rules: Sequence[str]) -> pd.DataFrame:
     parts = [pd.DataFrame({"annotator": [], "rule": [], "value": [], "flagged": np.array([], dtype=bool)})]
     for ratings, own in ((campaign.hundred, False), (campaign.everywhere, True)):
         if chosen := [rule for rule in rules if (rule.split()[0] in _CONTROL) == own]:
-            found = screening.screen(ratings, chosen)
+            found = annotators.screen(ratings, chosen)
             parts.append(found[found["pair"] == campaign.pair])
     return pd.concat(parts[1:] or parts, ignore_index=True)
 

@@ -13,10 +13,10 @@ from evalkit import DataError
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import like
 from evalkit.human import ranking
-from evalkit.human.ranking import drawn, movement, rules
 from evalkit.human.ranking import lines as engine
+from evalkit.human.ranking import movement, rules
 from evalkit.human.ranking.rules import LineRule
-from evalkit.human.ranking.scores import SegmentMeans, segment_means
+from evalkit.human.ranking.scores import SegmentMeans, influenced, segment_means
 from evalkit.stats import widths
 from evalkit.stats.terms import join_names
 
@@ -173,7 +173,7 @@ class Method:
         counted = campaign.part.index.isin(rows.index)
         strict = campaign.strict if self.column == "adjusted" else None
         how: dict[str, Any] = {"score": self.column, "segment": self.segment, "units": self.unit, "strict": strict}
-        return drawn.influenced(table, campaign.part, counted, **how)
+        return influenced(table, campaign.part, counted, **how)
 
     def clusters(self, campaign: Campaign, table: SegmentMeans) -> pd.DataFrame:
         """Part systems into clusters: as ``ranking.significance_clusters``, or by the rule that ``lines`` names.

@@ -33,8 +33,6 @@ EVENLY = 0.1
 DRAWS = 100
 #: About the chance that ``elimination`` ever sets aside the best system, shared by all systems.
 RISK = 0.1
-#: The largest bet of ``empirical_bernstein``; shares of the capital, for scores from 0 to 1, that ``wealth`` mixes.
-CAP, BETS = 0.5, (0.1, 0.2, 0.4, 0.7, 0.95)
 #: Screens after which the first look is taken, and those between looks: a day's work.
 FIRST, DAY = 40, 20
 #: Screens with both systems at which ``shared_sequence`` is tightest; it speaks from half as many on.
@@ -313,47 +311,6 @@ def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
 # show them has one mean, whatever chose the screen, so they hold under any steering, with probabilities unknown.
 
 
-def empirical_bernstein(
-    scores: np.ndarray, seen: np.ndarray | None = None, *, alpha: float = 0.05
-) -> tuple[np.ndarray, np.ndarray]:
-    r"""Return the running interval of a mean of bounded scores, which holds at all times at once.
-
-    scores: from 0 to 1, time along the last axis. seen: which of them were seen; default all. Others are left out, and
-    the interval stays as it is there. With bets :math:`\lambda_i` that earlier scores choose,
-
-    .. math:: \frac{\sum \lambda_i x_i}{\sum \lambda_i} \pm
-        \frac{\log(2/\alpha) + \sum (x_i - \hat\mu_{i-1})^2 (-\log(1-\lambda_i) - \lambda_i)}{\sum \lambda_i}
-
-    Source: Waudby-Smith & Ramdas 2024, theorem 2. Ends are the tightest so far, within 0 and 1.
-    Caveat: a wide interval where there are few scores; it takes scores to be drawn one by one, not without return.
-
-    >>> low, high = empirical_bernstein(np.tile([0.4, 0.6], 100))
-    >>> low[[0, 9, 199]].round(2).tolist(), high[[0, 9, 199]].round(2).tolist()
-    ([0.0, 0.0, 0.46], [1.0, 1.0, 0.54])
-    """
-    seen = np.ones(scores.shape, bool) if seen is None else seen
-    known = np.where(seen, scores, 0.0)
-    bets, guess = _bets(known, seen, alpha)
-    total = np.cumsum(bets, axis=-1)
-    squares = np.where(seen, (known - guess) ** 2, 0) * (-np.log1p(-bets) - bets)
-    safe = np.where(total > 0, total, 1)
-    middle = np.cumsum(bets * known, axis=-1) / safe
-    wide = np.where(total > 0, (np.log(2 / alpha) + np.cumsum(squares, axis=-1)) / safe, np.inf)
-    low, high = np.maximum(middle - wide, 0), np.minimum(middle + wide, 1)
-    return np.maximum.accumulate(low, axis=-1), np.minimum.accumulate(high, axis=-1)
-
-
-def _bets(known: np.ndarray, seen: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bets, and the mean before each score, from a half and a quarter as first guesses."""
-    counts = np.cumsum(seen, axis=-1)
-    means = (0.5 + np.cumsum(known, axis=-1)) / (counts + 1)
-    spread = (0.25 + np.cumsum(np.where(seen, (known - means) ** 2, 0), axis=-1)) / (counts + 1)
-    guess, before = (np.insert(part[..., :-1], 0, first, axis=-1) for first, part in ((0.5, means), (0.25, spread)))
-    time = np.maximum(counts, 1)
-    bets = np.sqrt(2 * np.log(2 / alpha) / (before * time * np.log1p(time)))
-    return np.where(seen, np.minimum(bets, CAP), 0.0), guess
-
-
 def asymptotic(
     scores: np.ndarray, seen: np.ndarray | None = None, *, tuned: int, alpha: float = 0.05, start: int = 2
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -383,23 +340,6 @@ def asymptotic(
     return means - wide, means + wide
 
 
-def wealth(differences: np.ndarray, seen: np.ndarray | None = None) -> np.ndarray:
-    r"""Return the logarithm of what bets on a positive difference have won, starting from 1: evidence for it.
-
-    differences: from -1 to 1, time along the last axis. seen: which of them were seen; default all. If the mean is 0 or
-    below, the chance that the wealth :math:`\frac1n \sum_\lambda \prod_i (1 + \lambda d_i)` ever reaches
-    :math:`1/\alpha` is at most :math:`\alpha` (Ville 1939), however the pairs were chosen and whenever one stops.
-
-    >>> wealth(np.full(30, 0.2))[[0, 9, 29]].round(1).tolist()
-    [0.1, 1.0, 3.9]
-    """
-    known = differences if seen is None else np.where(seen, differences, 0.0)
-    total = np.full(known.shape, -np.inf)
-    for bet in BETS:
-        total = np.logaddexp(total, np.cumsum(np.log1p(bet * known), axis=-1))
-    return total - np.log(len(BETS))
-
-
 @dataclass(frozen=True)
 class Looks:
     """When a campaign is looked at, and how sure one wants to be. screens: their numbers, counted from 1.
@@ -409,7 +349,6 @@ class Looks:
 
     screens: np.ndarray
     alpha: float = 0.05
-    scale: tuple[float, float] = (0.0, 100.0)
     share: np.ndarray | None = None
 
 
@@ -453,29 +392,11 @@ def weighted_test(log: Log, when: Looks) -> np.ndarray:
     return _at_the_end(_beyond(mean / error, stats.norm.ppf(1 - when.alpha / 2))[:, None], when)
 
 
-def separate(log: Log, when: Looks) -> np.ndarray:
-    """Hold the intervals of each system's own mean side by side: they part when they do not overlap."""
-    scores = (log.scores - when.scale[0]) / (when.scale[1] - when.scale[0])
-    one, other = (
-        empirical_bernstein(own, np.isfinite(own), alpha=when.alpha / 2) for own in np.moveaxis(scores, -1, 0)
-    )
-    return _apart(one, other, when)
-
-
 def separate_sequence(log: Log, when: Looks) -> np.ndarray:
     """Hold intervals of each system's mean side by side that hold at all looks, once there are many screens."""
     how: dict[str, Any] = {"tuned": SHARED, "alpha": when.alpha / 2, "start": SHARED // 2}
     one, other = (asymptotic(own, np.isfinite(own), **how) for own in np.moveaxis(log.scores, -1, 0))
     return _apart(one, other, when)
-
-
-def shared(log: Log, when: Looks) -> np.ndarray:
-    """Bet on the difference on screens that show both systems: no probabilities are needed."""
-    gap, both = _shared(log)
-    gap = np.where(both, gap, 0) / (when.scale[1] - when.scale[0])
-    up, down = (np.maximum.accumulate(wealth(sign * gap, both), axis=1) for sign in (1, -1))
-    sure = np.log(2 / when.alpha)
-    return np.where(up >= sure, 1.0, np.where(down >= sure, -1.0, 0.0))[:, when.screens - 1]
 
 
 def shared_sequence(log: Log, when: Looks) -> np.ndarray:
@@ -497,8 +418,6 @@ RULES: dict[str, Callable[[Log, Looks], np.ndarray]] = {
     "a strict test at every look": planned_test,
     "a test at the end": final_test,
     "a weighted test at the end": weighted_test,
-    "intervals of each system": separate,
-    "bets on shared screens": shared,
     "interval of shared screens": shared_sequence,
     "interval of the weighted difference": weighted_sequence,
 }
@@ -710,36 +629,7 @@ def best_rule(alarms: pd.DataFrame) -> str:
     return str((kept if len(kept) else found).idxmax())
 
 
-def headline(means: pd.DataFrame, alarms: pd.DataFrame) -> str:
-    """Say the main finding. means: estimate, assignment, bias over all systems."""
-    bias = means[means["estimate"].eq(PLAIN)].set_index("assignment")["bias"]
-    others = bias.drop(["by rank", "uniform"])
-    return (
-        f"Showing leaders more often makes plain means too low: on average by {-bias['by rank']:.2f} points as Pearmut "
-        f"steers, by {-others.min():.2f} under “{others.idxmin()}”. Who tests every day finds a winner between two "
-        f"equal systems in {_span(alarms, NAIVE)} of campaigns instead of {100 * alarms['nominal'].max():.0f} %."
-    )
-
-
-def steps(means: pd.DataFrame, alarms: pd.DataFrame, *, points: float) -> list[str]:
-    """Say what to do. means: estimate, assignment, bias, rmse. points: the difference to be found."""
-    best, finds = best_rule(alarms), BETTER.format(points)
-    plain, weighted = (means[means["estimate"].eq(name)].set_index("assignment") for name in (PLAIN, WEIGHTED))
-    cost = 100 * (weighted["rmse"] / plain["rmse"] - 1)
-    worst = (weighted["rmse"] - plain["rmse"]).idxmax()
-    return [
-        f"To look every day, plan the number of screens and take “{best}”: it errs in {_span(alarms, best)} of "
-        f"campaigns and finds {points:g} points in {_span(alarms, best, finds)} (one test at the end: "
-        f"{_span(alarms, ONCE, finds)}), which saves {_span(alarms, best, finds, 'saved')} of the screens.",
-        "Steer gently, and log the probability of every system on every screen. As Pearmut steers, means weighted by "
-        f"them are off by {abs(weighted.at['by rank', 'bias']):.2f} points on average instead of "
-        f"{abs(plain.at['by rank', 'bias']):.2f}, and scatter by {cost['by rank']:.0f} % more.",
-        f"Do not weigh where leaders get nearly everything: under “{worst}” estimates scatter by {cost[worst]:.0f} % "
-        "more. Say there that plain means of all but the leaders are too low, or judge evenly if scores matter.",
-    ]
-
-
-def _span(alarms: pd.DataFrame, rule: str, situation: str = ALIKE, column: str = "rate") -> str:
+def span(alarms: pd.DataFrame, rule: str, situation: str = ALIKE, column: str = "rate") -> str:
     """Say from what to what a share goes over assignments."""
     values = 100 * alarms.loc[alarms["rule"].eq(rule) & alarms["situation"].eq(situation), column]
     low, high = f"{values.min():.0f}", f"{values.max():.0f}"

@@ -5,12 +5,12 @@ annotator (``by="annotator"``), or the values of any other column. What a group 
 points: the calibration set, which all groups rate, and the human references. What the fixed points ought to score is a
 ``Standard``. Four forms move scores (Licht et al. 2022, sections 5.2 and 5.3); ``calibrate`` goes from judgements to
 calibrated scores; ``held_out`` tests whether a shift learned on one half of the shared documents brings groups closer
-on the other. Sets are chosen, and sized, in ``calibration_sets``.
+on the other. Below: how small a set can be, how to choose it, and whether judgements are better spent elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -24,7 +24,9 @@ from numpy.typing import ArrayLike
 from evalkit import DataError
 from evalkit.data.provenance import scale_of
 from evalkit.data.schemas import ITEM, with_pair
+from evalkit.human.components import SET_SIZE, equate, of_pair
 from evalkit.stats import inference
+from evalkit.stats.agreement import score_matrix
 
 #: Columns of the transcribed Table 5, and what the paper calls them.
 METHODS = {"raw": "RAW", "cs": "CS", "ht": "HT", "cs_ht": "CS+HT"}
@@ -533,3 +535,310 @@ def _half_means(table: pd.DataFrame, use: np.ndarray) -> _Halves:
         return scores @ items / np.maximum(items.sum(axis=0), 1)
 
     return _Halves(mean(~use), mean(use), mean(use & ~easy), mean(use & easy))
+
+
+# How large a set should be, and which items to choose
+
+#: Arguments of ``difference_variance`` that say how many segments are scored in one go.
+_BLOCKS = ("block", "calibration_block")
+
+
+def difference_variance(
+    variances: Mapping[str, float],
+    *,
+    judgements: ArrayLike,
+    block: float = 10,
+    calibration: ArrayLike = 0,
+    calibration_block: float = 1,
+) -> np.ndarray:
+    r"""Return the variance of the difference between two systems' mean scores, when blocks go to annotators by chance.
+
+    judgements: N, per system. block: b, segments scored in one go from one system. calibration: c, segments of the set
+    whose mean every annotator's scores are shifted by; 0: raw scores.
+
+    .. math:: \operatorname{var} = \frac{2}{N}\,(V_{item} + V_{residual} + b\,(V_{document} + V_{block} + V_{level}))
+
+    .. math:: V_{level} = \begin{cases} V_{annotator} & c = 0 \\ (b_c V_{block} + V_{residual}) / c & c > 0 \end{cases}
+
+    Both systems translate the same source segments, and each block is judged by one annotator, drawn from all by
+    chance, so an annotator's level enters both systems in unequal parts that cancel only on average.
+
+    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
+    >>> difference_variance(V, judgements=1000, block=10, calibration=[0, 50]).tolist()
+    [1.8, 0.632]
+    """
+    size = np.asarray(calibration, float)
+    error = (calibration_block * variances["block"] + variances["residual"]) / np.where(size > 0, size, 1)
+    level = np.where(size > 0, error, variances["annotator"])
+    scatter = variances["item"] + variances["residual"] + block * (variances["document"] + variances["block"] + level)
+    return 2 * scatter / np.asarray(judgements, float)
+
+
+def break_even(
+    variances: Mapping[str, float], *, size: int = 100, block: float = 10, calibration_block: float = 1
+) -> float:
+    r"""Return how many ordinary judgements an annotator must give for a calibration set to pay.
+
+    The set costs each annotator ``size`` c judgements. The alternative is c more ordinary judgements each, so that N
+    grows from q to q + c per annotator. The variances of ``difference_variance`` are equal at
+
+    .. math:: q^* = c\,\frac{N \operatorname{var} / 2}{b\,(V_{annotator} - V_{level})}
+
+    with :math:`\operatorname{var}` and :math:`V_{level}` those with the set. Above it the set is worth more. Neither
+    the number of systems nor that of annotators matters. Infinite where the set leaves as much error as the levels
+    themselves.
+
+    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
+    >>> round(break_even(V, size=50, block=10))
+    27
+    """
+    if size < 1 or block < 1:
+        raise DataError(f"size={size} and block={block:g} must be 1 or more.")
+    with_set = difference_variance(
+        variances, judgements=1, block=block, calibration=size, calibration_block=calibration_block
+    )
+    without = difference_variance(variances, judgements=1, block=block)
+    gain = float(without - with_set)
+    return float(size * with_set / gain) if gain > 0 else float("inf")
+
+
+def best_size(
+    variances: Mapping[str, float], *, judgements: int, block: float = 10, calibration_block: float = 1
+) -> tuple[int, float]:
+    """Return how many of an annotator's ``judgements`` are best spent on a calibration set, and what that gains.
+
+    judgements: all that an annotator gives, the set included. The gain is the standard error of a difference between
+    two systems with the best set over that without any, at the same cost (1: nothing gained, and the size is then 0).
+
+    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
+    >>> size, ratio = best_size(V, judgements=500)
+    >>> size, round(ratio, 2)
+    (34, 0.62)
+    """
+    if judgements < 2:
+        raise DataError("An annotator needs two judgements or more for a part of them to be spent on calibration.")
+    sizes = np.arange(judgements)
+    ratios = _se_ratios(variances, judgements, sizes, block=block, calibration_block=calibration_block)
+    return int(ratios.argmin()), float(ratios.min())
+
+
+def workloads(table: pd.DataFrame, done: pd.DataFrame, *, hit: int = 100, shared: float = 0.5) -> pd.DataFrame:
+    """Weigh a calibration set of 100 segments against the workload of annotators, per language pair.
+
+    table: the result of ``components.estimate``; its median block is that of the campaign and of the set. done: columns
+    pair, annotators and additional_hits_median (HITs of ``hit`` judgements, beside the set). shared: of
+    ``components.of_pair``.
+    Returns pair, annotators, additional_hits, cost_share (of all judgements, spent on the set),
+    break_even_hits, pays, se_ratio (standard error of a difference between two systems with the set over that with as
+    many more ordinary judgements), best_size (segments, at the same total) and best_se_ratio.
+    """
+    length, rows = table.set_index("pair")["block_length"], []
+    for row in done.itertuples():
+        total = round(float(row.additional_hits_median) * hit) + SET_SIZE
+        parts, blocks = of_pair(table, row.pair, shared=shared), dict.fromkeys(_BLOCKS, float(length[row.pair]))
+        hits = float(row.additional_hits_median)
+        needed = break_even(parts, size=SET_SIZE, **blocks) / hit
+        best = best_size(parts, judgements=total, **blocks)
+        ratio = float(_se_ratios(parts, total, SET_SIZE, **blocks))
+        rows.append((row.pair, row.annotators, hits, SET_SIZE / total, needed, hits > needed, ratio, *best))
+    names = ["pair", "annotators", "additional_hits", "cost_share", "break_even_hits", "pays", "se_ratio"]
+    return pd.DataFrame(rows, columns=[*names, "best_size", "best_se_ratio"])
+
+
+def smallest(variances: Mapping[str, float], *, error: float, block: float = 1) -> int:
+    r"""Return the fewest segments with which an annotator's shift has at most the standard error ``error``, in points.
+
+    The shift is the mean of many annotators on the set less the annotator's own. With n segments in documents of
+    ``block`` b, its standard error is :math:`\sqrt{(b V_{block} + V_{residual}) / n}`; the segments' own difficulty
+    cancels, because all annotators see the same.
+
+    >>> smallest({"block": 20.0, "residual": 100.0}, error=2, block=10)
+    75
+    """
+    if error <= 0:
+        raise DataError(f"A standard error of {error:g} points cannot be reached. Ask for more than 0.")
+    return int(np.ceil((block * variances["block"] + variances["residual"]) / error**2 - 1e-9))
+
+
+def smallest_sets(table: pd.DataFrame, *, error: float) -> pd.DataFrame:
+    """List per language pair how few segments hold the shift's standard error at ``error`` points or below.
+
+    table: of ``components.estimate`` with layout ``calibration``. Returns pair, single_segments (each of another
+    document) and whole_documents (of the pair's median length), each in segments, for many annotators.
+    """
+    rows = []
+    for row in table.fillna(0.0).to_dict("records"):
+        rows.append((row["pair"], *(smallest(row, error=error, block=block) for block in (1, row["block_length"]))))
+    return pd.DataFrame(rows, columns=["pair", "single_segments", "whole_documents"])
+
+
+def equal_work(table: pd.DataFrame) -> pd.DataFrame:
+    r"""Say how much ordinary work tells an annotator's level as well as a calibration set of 100 segments does.
+
+    table: of ``components.estimate`` with layout ``calibration``; b is its median block, in the set and in ordinary
+    work, which goes to annotators by chance. On the set the segments' own difficulty cancels, because all judge the
+    same; in an annotator's own N judgements it does not. The mean is equally sure at
+
+    .. math:: N = c\,\Big(1 + \frac{b V_{document} + V_{item}}{b V_{block} + V_{residual}}\Big)
+
+    Returns pair and judgements. Caveat: where annotators see few systems, or are given work that suits them, more.
+    """
+    parts = table.fillna(0.0)
+    block = parts["block_length"]
+    noise = block * parts["block"] + parts["residual"]
+    ratio = 1 + (block * parts["document"] + parts["item"]) / noise
+    return pd.DataFrame({"pair": parts["pair"], "judgements": np.ceil(SET_SIZE * ratio - 1e-9).astype(int)})
+
+
+def calibration_size(
+    ratings: pd.DataFrame, *, sizes: Sequence[int] = (10, 20, 50), resamples: int = 1000, seed: int = 7
+) -> pd.DataFrame:
+    r"""Hold the closed form of the shift's standard error against smaller sets drawn from a real calibration set.
+
+    Smaller sets are drawn without replacement from the N segments of the whole set: n segments at random, or whole
+    documents that make up about n. Half of the m annotators, drawn at random, or all of them take part. The error is
+    that of an annotator's shift among m' annotators on n segments against the one among all on all N. With the mean
+    squares MS of annotators and residual of the two-way table, its standard error over all draws is
+
+    .. math:: \sqrt{(1 - 1/m')(1/n - 1/N)\,MS_{res} + (1/m' - 1/m)\,MS_{ann}/N}
+
+    which for segments at random is exact, up to the number of draws; so that line checks the computation. For whole
+    documents :math:`MS_{res}` is replaced by :math:`b V_{block} + V_{residual}` of ``components.estimate``
+    and b the number of segments that share a document with a segment, on average; that line checks the model.
+    Returns pair, design, size (mean segments drawn), annotators, se_closed_form, se_subsampled, and se_fresh, which is
+    ``se_closed_form`` without the corrections for finite sets: what a new set of that size, chosen in the same way,
+    would leave of error against these annotators.
+    """
+    rng, rows = np.random.default_rng(seed), []
+    for pair, group in with_pair(ratings[ratings["item_type"] != "repeat"]).groupby("pair"):
+        table = score_matrix(group)
+        table = table.loc[:, table.notna().all()]
+        if table.shape[1] < 3 or len(table) < 4:
+            raise DataError(f"{pair}: too little was judged by the same people (3 annotators, 4 segments are needed).")
+        scores = table.to_numpy().T  # annotators x items
+        m, n_all = scores.shape
+        residual = scores - scores.mean(1, keepdims=True) - scores.mean(0) + scores.mean()
+        ms = {"res": (residual**2).sum() / ((m - 1) * (n_all - 1)), "ann": n_all * scores.mean(1).var(ddof=1)}
+        document = table.index.droplevel("segment").factorize()[0]
+        for design, square in (("segments", ms["res"]), ("documents", _block_square(table, document))):
+            for size in sizes:
+                if size >= n_all or (design == "documents" and document.max() < 2):
+                    continue
+                picks = _picked(document, size, resamples, rng, whole=design == "documents")
+                reached = float(1 / (picks**2).sum(1).mean())
+                for people in (m, m // 2):
+                    found = _errors(scores, picks, people, rng)
+                    within = (1 - 1 / people) * square
+                    between = (1 / people - 1 / m) * ms["ann"] / n_all
+                    closed = np.sqrt(max(within * (1 / reached - 1 / n_all), 0) + between)
+                    rows.append((pair, design, reached, people, closed, found, np.sqrt(within / reached)))
+    columns = ["pair", "design", "size", "annotators", "se_closed_form", "se_subsampled", "se_fresh"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _block_square(table: pd.DataFrame, document: np.ndarray) -> float:
+    """Estimate b V_block + V_residual from items x annotators."""
+    items, people = table.shape
+    who, item = np.tile(np.arange(people), items), np.repeat(np.arange(items), people)
+    where = document[item]
+    factors = {"document": where, "item": item, "annotator": who, "block": where * people + who}
+    found = equate(table.to_numpy().ravel(), factors).solve(list(factors))
+    return float((np.bincount(document) ** 2).sum() / items * found["block"] + found["residual"])
+
+
+def _picked(
+    document: np.ndarray, size: int, resamples: int, rng: np.random.Generator, *, whole: bool = False
+) -> np.ndarray:
+    """Draw sets of segments, or of whole documents: (resamples, items) weights that add up to 1 in each row."""
+    number = document.max() + 1 if whole else len(document)
+    count = max(1, round(size * number / len(document)))
+    lots = rng.random((resamples, number)).argsort(axis=1)
+    chosen = (lots < count)[:, document] if whole else lots.argsort(axis=1) < count
+    return chosen / chosen.sum(axis=1, keepdims=True)
+
+
+def _errors(scores: np.ndarray, picks: np.ndarray, people: int, rng: np.random.Generator) -> float:
+    """Return the root mean square error of shifts on drawn segments by drawn annotators."""
+    drawn = picks @ scores.T  # resamples x annotators: means on the drawn segments
+    full = scores.mean(1)
+    who = rng.random(drawn.shape).argsort(axis=1)[:, :people]
+    own = np.take_along_axis(drawn, who, axis=1)
+    error = (own.mean(1, keepdims=True) - own) - (full.mean() - full[who])
+    return float(np.sqrt((error**2).mean()))
+
+
+def _se_ratios(
+    variances: Mapping[str, float], total: int, sizes: ArrayLike, *, block: float, calibration_block: float
+) -> np.ndarray:
+    """Return the standard error of a difference with sets of these sizes over that without, at the same total."""
+    rest = total - np.asarray(sizes)
+    with_set = difference_variance(
+        variances, judgements=rest, block=block, calibration=sizes, calibration_block=calibration_block
+    )
+    return np.sqrt(with_set / difference_variance(variances, judgements=total, block=block))
+
+
+def agreed_items(
+    ratings: pd.DataFrame,
+    *,
+    levels: Sequence[float] | np.ndarray = (1, 2, 3, 4, 5),
+    tolerance: float = 0.0,
+    share: float = 1.0,
+    min_annotators: int = 2,
+) -> pd.DataFrame:
+    """Find the items whose annotators agreed on a level: level, src_lang, tgt_lang, system, doc, segment, annotators.
+
+    An item belongs to the level nearest to its median. Annotators agreed when there are at least ``min_annotators``
+    and at least ``share`` of them are within ``tolerance`` of that level (0: they gave that very score).
+    """
+    steps = np.array(sorted(levels), float)
+    key = ["src_lang", "tgt_lang", *ITEM]
+    median = ratings.groupby(key)["score"].transform("median").to_numpy()
+    level = steps[np.abs(median[:, None] - steps).argmin(axis=1)]
+    near = ratings.assign(level=level, near=np.abs(ratings["score"] - level) <= tolerance)
+    items = near.groupby(["level", *key], as_index=False).agg(
+        near=("near", "mean"), annotators=("annotator", "nunique")
+    )
+    return items[(items["near"] >= share) & (items["annotators"] >= min_annotators)].drop(columns="near")
+
+
+def supply(ratings: pd.DataFrame, *, scale: tuple[float, float]) -> pd.DataFrame:
+    """Count the items agreed upon per pair and level: pair, and a column per level, five of them evenly over the scale.
+
+    Agreement: at least half of an item's annotators are within half a step of its level.
+    """
+    levels = np.linspace(*scale, 5)
+    agreed = agreed_items(ratings, levels=levels, tolerance=(levels[1] - levels[0]) / 2, share=0.5)
+    counts = pd.crosstab(with_pair(agreed)["pair"], agreed["level"]).reindex(columns=levels, fill_value=0)
+    return counts.rename(columns="level {:g}".format).rename_axis(columns=None).reset_index()
+
+
+def choose_set(
+    ratings: pd.DataFrame,
+    *,
+    per_level: int,
+    levels: Sequence[float] = (1, 2, 3, 4, 5),
+    tolerance: float = 0.0,
+    share: float = 1.0,
+    min_annotators: int = 2,
+    seed: int = 7,
+    remedy: str = "Lower per_level, raise the tolerance, or bring more prior ratings.",
+) -> pd.DataFrame:
+    """Choose a calibration set from prior ratings: ``per_level`` items for each score, of those agreed upon.
+
+    The other arguments say what agreement is, see ``agreed_items``. Returns its columns, sorted; the same seed chooses
+    the same items in whatever order the ratings come. Source: Licht et al. 2022, section 5.2 (200 pairs of each score).
+    Raises DataError naming every level that has too few, and how many it has, with ``remedy``.
+    """
+    agreed = agreed_items(ratings, levels=levels, tolerance=tolerance, share=share, min_annotators=min_annotators)
+    found = agreed["level"].value_counts().reindex(sorted(levels), fill_value=0)
+    short = found[found < per_level]
+    if len(short):
+        lacking = ", ".join(f"{n} at level {level:g}" for level, n in short.items())
+        raise DataError(
+            f"Too few items that {min_annotators} annotators agreed on: {lacking}, where {per_level} are wanted. "
+            f"{remedy}"
+        )
+    rng = np.random.default_rng(seed)
+    chosen = [agreed[agreed["level"] == level].sample(per_level, random_state=rng) for level in sorted(levels)]
+    return pd.concat(chosen).sort_values(list(agreed.columns), ignore_index=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -33,31 +32,6 @@ ALIKE = {
     "alpha": ("krippendorff_alpha", "interval"),
     "ac2": ("gwet_ac2", "quadratic"),
 }
-#: What ``misled`` returns, in words.
-GAPS = {
-    "kappa": "Fleiss' κ",
-    "ac1": "Gwet's AC1",
-    "gap": "apart (exact)",
-    "alpha": "α (interval)",
-    "ac2": "AC2 (quadratic)",
-    "gap_squared": "apart (squared)",
-}
-#: What coefficients call chance, and where that misleads.
-CHANCE = (
-    ("percent agreement", "nothing", "categories are few, or one nearly always applies"),
-    ("Randolph's κ", "all categories alike", "some categories are never used"),
-    (
-        "Fleiss' κ, Conger's κ, Krippendorff's α (nominal)",
-        "categories as often as used",
-        "one category dominates: agreement on it hardly counts",
-    ),
-    ("Gwet's AC1", "only hard items are guessed", "one category dominates: high even if nobody distinguishes items"),
-    (
-        "Krippendorff's α (ordinal, interval), weighted κ, Gwet's AC2",
-        "as above; near misses count partly",
-        "AC2 is high where scores bunch together",
-    ),
-)
 #: How the names of data sets begin, and what a reader knows them as.
 COLLECTIONS = {
     "sudoh-": "WMT15-16 ",
@@ -65,11 +39,6 @@ COLLECTIONS = {
     "mlqe-pe/": "MLQE-PE, ",
     "wmt-slt22": "WMT-SLT 2022",
 }
-
-
-def explained() -> pd.DataFrame:
-    """Say what the coefficients call chance: coefficient, chance is, misleads where."""
-    return pd.DataFrame(CHANCE, columns=["coefficient", "chance is", "misleads where"])
 
 
 def titled(name: str) -> str:
@@ -110,6 +79,22 @@ def matrix(ratings: pd.DataFrame, *, named: bool = True) -> pd.DataFrame:
     return first.assign(place=place).set_index([*ITEM, "place"])["score"].unstack("place")
 
 
+def cut(ratings: pd.DataFrame, bins: int, *, named: bool = False) -> pd.DataFrame:
+    """Arrange one pair's scores, moved to ``bins`` points of the scale, as ``matrices`` does."""
+    return _offered(matrix(binned(ratings, bins), named=named), named=named, categories=np.arange(float(bins)).tolist())
+
+
+def _offered(scores: pd.DataFrame, *, named: bool, categories: Sequence[float]) -> pd.DataFrame:
+    scores.attrs = {"named": named, "categories": list(categories)}
+    return scores
+
+
+def merged_best(scores: pd.DataFrame) -> pd.DataFrame:
+    """Merge the two best categories of a matrix of ``matrices``, as Licht et al. merged XSTS's 4 and 5."""
+    *kept, _ = fact(scores, "categories", by="human.observed.matrices")
+    return _offered(scores.clip(upper=kept[-1]), named=scores.attrs["named"], categories=kept)
+
+
 def matrices(
     *, labels: pd.DataFrame, calibration: pd.DataFrame, assessments: pd.DataFrame, signed: pd.DataFrame, bins: int = 7
 ) -> dict[str, pd.DataFrame]:
@@ -120,23 +105,25 @@ def matrices(
     Scores from 0 to 100 go to ``bins`` points. ``attrs`` hold ``named`` (whether columns are people) and
     ``categories`` (all that the scale offers).
     """
-    found, offered = {}, {}
+    found = {}
     for dimension, part in labels.groupby("dimension"):
         one = part.assign(doc=part["doc"] + "." + part["src_lang"], src_lang="all")  # rows of ten files stay apart
-        found[f"sudoh-{dimension}"] = matrix(one)
-        offered[f"sudoh-{dimension}"] = np.arange(1.0, part["score"].max() + 1).tolist()
+        offered = np.arange(1.0, part["score"].max() + 1)
+        found[f"sudoh-{dimension}"] = _offered(matrix(one), named=True, categories=offered.tolist())
     for name, ratings, named in (("wmt22-calibration", calibration, True), ("mlqe-pe", assessments, False)):
-        for pair, part in with_pair(binned(ratings, bins)).groupby("pair"):
-            found[f"{name}/{pair}"] = matrix(part, named=named)
-    found["wmt-slt22"] = matrix(binned(signed[signed["item_type"].ne("repeat")], bins), named=False)
-    for name, scores in found.items():
-        scores.attrs["named"] = name.startswith(("sudoh", "wmt22"))
-        scores.attrs["categories"] = offered.get(name, np.arange(float(bins)).tolist())
-    return found
+        for pair, part in with_pair(ratings).groupby("pair"):
+            found[f"{name}/{pair}"] = cut(part, bins, named=named)
+    return found | {"wmt-slt22": cut(signed[signed["item_type"].ne("repeat")], bins)}
 
 
-def coefficients(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -> pd.DataFrame:
-    """Compute every coefficient that a data set allows.
+def coefficients(
+    found: Mapping[str, pd.DataFrame],
+    *,
+    measures: Sequence[tuple[str, str]] | None = None,
+    resamples: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Compute coefficients, by default every one that a data set allows.
 
     Returns data, coefficient, level, estimate, low, high, items, annotators.
     found: the result of ``matrices``. Coefficients that follow annotators are left out where columns are places, since
@@ -145,8 +132,10 @@ def coefficients(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int
     parts = []
     for name, scores in found.items():
         named, offered = (fact(scores, what, by="human.observed.matrices") for what in ("named", "categories"))
-        options = {"measures": [*ANONYMOUS, *(NAMED if named else ())], "categories": offered}
-        parts.append(agreement.coefficients(scores, **options, resamples=resamples, seed=seed).assign(data=name))
+        wanted = measures or [*ANONYMOUS, *(NAMED if named else ())]
+        drawn = {"resamples": resamples, "seed": seed}
+        table = agreement.coefficients(scores, measures=wanted, categories=offered, **drawn)
+        parts.append(table.assign(data=name))
     columns = ["data", "coefficient", "level", "estimate", "low", "high", "items", "annotators"]
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -164,68 +153,6 @@ def skew(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["data", "categories", "commonest", "effective"])
 
 
-def by_bins(ratings: Mapping[str, pd.DataFrame], *, bins: Sequence[int], resamples: int, seed: int) -> pd.DataFrame:
-    """Compute agreement with the scale cut into different numbers of bins: data, bins, coefficient, level, estimate …
-
-    ratings: name -> one pair's ratings from 0 to 100; 101 bins are the scale as it is. Annotators' names are
-    not used.
-    """
-    measures = [("fleiss_kappa", "none"), ("gwet_ac1", "none"), ("krippendorff_alpha", "interval")]
-    parts = []
-    for (name, part), count in product(ratings.items(), bins):
-        options = {"measures": measures, "categories": np.arange(float(count)).tolist()}
-        scores = matrix(binned(part, count), named=False)
-        table = agreement.coefficients(scores, **options, resamples=resamples, seed=seed)
-        parts.append(table.assign(data=name, bins=count))
-    return pd.concat(parts, ignore_index=True)[["data", "bins", "coefficient", "level", "estimate", "low", "high"]]
-
-
-def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -> pd.DataFrame:
-    """Merge the two best categories, as Licht et al. merged XSTS's 4 and 5.
-
-    Returns data, coefficient, level, before, after, after_low, after_high, change.
-    found: the result of ``matrices``, or a part of it.
-    """
-    measures = [
-        ("percent_agreement", "none"),
-        *(ALIKE[name] for name in ("kappa", "ac1")),
-        ("krippendorff_alpha", "ordinal"),
-    ]
-    parts = []
-    for name, scores in found.items():
-        offered = fact(scores, "categories", by="human.observed.matrices")
-        before, after = (
-            agreement.coefficients(
-                scores.clip(upper=some[-1]), measures=measures, categories=some, resamples=resamples, seed=seed
-            )
-            for some in (offered, offered[:-1])
-        )
-        after = after[["estimate", "low", "high"]].set_axis(["after", "after_low", "after_high"], axis=1)
-        change = after["after"] - before["estimate"]
-        table = before[["coefficient", "level"]].assign(data=name, before=before["estimate"])
-        parts.append(table.join(after).assign(change=change))
-    columns = ["data", "coefficient", "level", "before", "after", "after_low", "after_high", "change"]
-    return pd.concat(parts, ignore_index=True)[columns]
-
-
-def places(assessments: pd.DataFrame) -> pd.DataFrame:
-    """Ask whether places in a list of scores could be people: pair, doc (split), places, apart, expected, ratio.
-
-    apart: standard deviation of the places' mean scores over the segments where all places are filled. expected: what
-    it would be if each segment's scores stood in a random order (root mean square); ratio: of the two. Where apart is
-    many times as large, places do differ; that they are the same people throughout does not follow.
-    """
-    rows = []
-    for (pair, doc), part in with_pair(assessments).groupby(["pair", "doc"]):
-        wide = part.set_index(["segment", "annotator"])["score"].unstack().dropna()
-        if wide.empty:
-            raise DataError(f"{pair}, {doc}: no segment has a score in every place. Split the table by places first.")
-        within = wide.var(axis=1, ddof=1).mean()
-        rows.append((pair, doc, wide.shape[1], wide.mean().std(ddof=1), float(np.sqrt(within / len(wide)))))
-    found = pd.DataFrame(rows, columns=["pair", "doc", "places", "apart", "expected"])
-    return found.assign(ratio=found["apart"] / found["expected"])
-
-
 def misled(table: pd.DataFrame) -> pd.DataFrame:
     """Rank data sets by how far Fleiss' κ and AC1 lie apart, which weigh alike and call other things chance.
 
@@ -235,4 +162,5 @@ def misled(table: pd.DataFrame) -> pd.DataFrame:
     value = table.set_index(["data", "coefficient", "level"])["estimate"]
     wide = pd.DataFrame({name: value.xs(key, level=[1, 2]) for name, key in ALIKE.items()})
     wide = wide.assign(gap=wide["ac1"] - wide["kappa"], gap_squared=wide["ac2"] - wide["alpha"]).reset_index()
-    return wide[["data", *GAPS]].sort_values("gap", key=abs, ascending=False, ignore_index=True)
+    order = ["data", "kappa", "ac1", "gap", "alpha", "ac2", "gap_squared"]
+    return wide[order].sort_values("gap", key=abs, ascending=False, ignore_index=True)

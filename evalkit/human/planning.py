@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import integrate, optimize, stats
+from scipy import stats
 
 from evalkit import DataError
 from evalkit.human.components import NEEDED, of_pair
@@ -24,8 +24,6 @@ from evalkit.stats import inference
 #: Who judges which system. same: whoever scores a document scores it by both systems. mixed: each document is given
 #: to other annotators for each system, by chance. separate: half of the annotators score one system, half the other.
 ARRANGEMENTS = ("same", "mixed", "separate")
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(101)
-_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 #: How many more annotators than the fewest are tried where their number decides.
 MOST_CREWS = 40
 #: Most segments that ``smallest_crew`` looks for, and most annotators.
@@ -260,116 +258,6 @@ def _check(
 def _over_annotators(variances: Mapping[str, float], arrangement: str) -> bool:
     """Tell whether documents of one annotator are alike even in the difference of two systems."""
     return arrangement == "same" and variances.get("taste", 0) > 0
-
-
-def crossed(shift: float, share: float = 1.0, *, alpha: float = 0.05) -> float:
-    r"""Return the chance that a watched campaign has found the better system after a share of its judgements.
-
-    shift: the true difference over the standard error that all planned judgements would have. The rule is
-    ``stopping.planned_test``: with :math:`b = \Phi^{-1}(1 - \alpha/4)`, stop where the standardised difference passes
-    :math:`b/\sqrt{t}`. Looks are taken as endless; with few, the chance is a little smaller. Of a Brownian motion with
-    drift :math:`\theta`, this is :math:`\Phi(\theta\sqrt t - b/\sqrt t) + e^{2 \theta b} \Phi(-\theta\sqrt t -
-    b/\sqrt t)`.
-
-    >>> [round(crossed(2.8, share), 2) for share in (0.25, 0.5, 1.0)]
-    [0.0, 0.15, 0.78]
-    """
-    if share <= 0:
-        return 0.0
-    root, bound = math.sqrt(share), stats.norm.ppf(1 - alpha / 4)
-    up = 2 * shift * bound + stats.norm.logcdf(-shift * root - bound / root)
-    return float(stats.norm.cdf(shift * root - bound / root) + math.exp(up))
-
-
-def watched(*, power: float = 0.8, alpha: float = 0.05) -> pd.DataFrame:
-    """Set a test at the end beside a strict test every day: rule, planned, needed, both as multiples of the former.
-
-    power: the chance to find the difference that is planned for. planned: judgements that must be planned. needed: that
-    are judged on average if the difference is what was planned for; what stops early saves the rest.
-    Caveat: scores are taken as many, and as sure one day as the next; that is not so where leaders are shown more.
-
-    >>> watched(power=0.8).round(2).values.tolist()
-    [['a test at the end', 1.0, 1.0], ['a strict test at every look', 1.06, 0.77]]
-    """
-    end = stats.norm.ppf(1 - alpha / 2) + stats.norm.ppf(power)
-    shift = optimize.brentq(lambda one: crossed(one, alpha=alpha) - power, end / 2, 2 * end)
-    left, _ = integrate.quad(lambda share: 1 - crossed(shift, share, alpha=alpha), 0, 1)
-    planned = np.square(shift / end)
-    return pd.DataFrame(
-        {
-            "rule": ["a test at the end", "a strict test at every look"],
-            "planned": [1.0, planned],
-            "needed": [1.0, planned * left],
-        }
-    )
-
-
-def by_preference(
-    variances: Mapping[str, float],
-    *,
-    delta: float,
-    target: float = 0.8,
-    block: int = 10,
-    ties: Sequence[float] = (0.0, 0.2, 0.4),
-    most_segments: int = 100_000,
-    alpha: float = 0.05,
-) -> pd.DataFrame:
-    r"""Set the segments that two scores need beside those that a preference needs, one person a document.
-
-    variances: see ``components.of_pair``; delta: points; ties: shares of ties between equal systems. The test is the
-    two-sided paired t-test over documents of ``block`` segments, of differences of scores, or of wins less losses.
-    Returns asked, ties (NaN for scores), segments, judgements (two scores a segment, or one preference; missing where
-    more than ``most_segments`` are needed) and worth: what a preference is worth beside two scores, as the segments
-    that scores need over its own. Source: Lehmann 1999, section 3.4: the sign test's efficiency beside the t-test,
-    :math:`2/\pi` for independent segments without ties. Caveat: people who compare may look closer than those who
-    score; then a preference is worth more (``preferences.worth`` measures it on judgements).
-
-    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 0.0, "residual": 60.0}
-    >>> by_preference(V, delta=3)[["asked", "segments", "judgements", "worth"]].round(2).values.tolist()[:2]
-    [['two scores', 200, 400, 1.0], ['which is better', 300, 300, 0.67]]
-    """
-    wanted = [("two scores", np.nan, 2, (delta, 2 * document_variance(variances, block=block)))]
-    wanted += [("which is better", tie, 1, answers(variances, delta=delta, ties=tie, block=block)) for tie in ties]
-    rows = []
-    for asked, tie, judgements, (mean, variance) in wanted:
-        shift = abs(mean) / np.sqrt(variance)
-
-        def reached(documents: int, shift: float = shift) -> bool:
-            return bool(t_power(shift * np.sqrt(documents), documents - 1, alpha=alpha) >= target)
-
-        documents = fewest(reached, most_segments // block)
-        segments = documents and documents * block
-        rows.append((asked, tie, segments, segments and judgements * segments))
-    table = pd.DataFrame(rows, columns=["asked", "ties", "segments", "judgements"])
-    table = table.astype({"segments": "Int64", "judgements": "Int64"})
-    return table.assign(worth=(table["segments"].iloc[0] / table["segments"]).astype("Float64"))
-
-
-def answers(variances: Mapping[str, float], *, delta: float, ties: float, block: float) -> tuple[float, float]:
-    r"""Return mean and variance of a document's wins less losses, as shares of its ``block`` segments.
-
-    Whoever would score both translations of a segment prefers the one that they would score higher, and calls it a tie
-    where the two are closer than a threshold. ties: share of ties between equal systems, which sets that threshold.
-    The difference of two scores by one person is normal with mean ``delta`` and the variance :math:`\sigma^2 = 2
-    (V_{document} + V_{block} + V_{item} + V_{residual})`, of which the first two are common to a document; levels of
-    annotators cancel. Given these, segments are independent, so that one integral over the normal distribution gives
-    both moments.
-
-    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 0.0, "residual": 60.0}
-    >>> mean, variance = answers(V, delta=0, ties=0.2, block=10)
-    >>> round(abs(mean), 6), round(variance, 3)
-    (0.0, 0.08)
-    """
-    common, own = (2 * (variances[a] + variances[b]) for a, b in (("document", "block"), ("item", "residual")))
-    if not common + own > 0 or not 0 <= ties < 1:
-        raise DataError("Give variances of which some are above 0, and a share of ties from 0 to below 1.")
-    edge = stats.norm.ppf((1 + ties) / 2) * np.sqrt(common + own)
-    centre, spread = delta + np.sqrt(common) * _NODES, np.sqrt(max(own, 1e-9 * common))
-    won, lost = stats.norm.cdf((centre - edge) / spread), stats.norm.cdf((-centre - edge) / spread)
-    mean = float(_WEIGHTS @ (won - lost))
-    shared = float(_WEIGHTS @ (won - lost) ** 2) - mean**2
-    alone = float(_WEIGHTS @ (won + lost - (won - lost) ** 2))
-    return mean, shared + alone / block
 
 
 def added_variance(variances: Mapping[str, float], arrangement: str, calibration: int = 0) -> float:

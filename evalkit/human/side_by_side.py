@@ -15,7 +15,6 @@ from evalkit.data import compared
 from evalkit.data.provenance import fact, like
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import preferences
-from evalkit.stats.terms import join_names
 from evalkit.stats.widths import Part, combine, redraw
 
 _KEY = [*SEGMENT, "annotator"]
@@ -31,7 +30,6 @@ PAIRED = (
 #: The measures of marks that could have been made in two translations.
 MARKED = ("marks found again, same screen, %", "marks found again, other screens, %")
 _SHORTEST = 3  # letters of a stretch that is looked for in the other text
-_FEWEST = 20  # choices in which a label has to tell
 
 
 def pairs(ratings: pd.DataFrame, screens: pd.DataFrame) -> pd.DataFrame:
@@ -167,27 +165,6 @@ def follow(comparisons: pd.DataFrame, *, resamples: int = 1000, seed: int = 7) -
     return pd.DataFrame(rows, columns=["choices", "share", "low", "high", "n", "equal"])
 
 
-def follow_labels(
-    comparisons: pd.DataFrame, marks: pd.DataFrame, *, resamples: int = 1000, seed: int = 7
-) -> pd.DataFrame:
-    """Return of each label of marks how often the translation with fewer of them was preferred, the most told first.
-
-    marks: ``system``, ``screen`` and ``error_type``. Columns label, marks, share, low, high, n (choices where it
-    tells); labels that tell in fewer than 20 are left out.
-    """
-    counts = marks.groupby(["screen", "system", "error_type"], observed=True).size().unstack(fill_value=0)
-    a, b = (
-        counts.reindex(pd.MultiIndex.from_frame(comparisons[["screen", f"system_{side}"]]), fill_value=0)
-        for side in "ab"
-    )
-    rows = []
-    for name in sorted(counts):
-        lead = pd.Series(b[name].to_numpy() - a[name].to_numpy(), comparisons.index)
-        rows.append((name, int(counts[name].sum()), *_followed(comparisons, lead, resamples, seed)))
-    found = pd.DataFrame(rows, columns=["label", "marks", "share", "low", "high", "n"])
-    return found[found["n"] >= _FEWEST].sort_values("n", ascending=False, ignore_index=True)
-
-
 def _followed(comparisons: pd.DataFrame, lead: pd.Series, resamples: int, seed: int) -> tuple[float, float, float, int]:
     """Return how often A was preferred where it leads, and B where it does not, with the interval, and of how many."""
     telling = lead.ne(0) & comparisons["preference"].ne("tie")
@@ -267,60 +244,3 @@ def worths(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         except DataError as problem:
             rows.append(row | dict.fromkeys(preferences.Worth._fields, np.nan) | {"why": str(problem)})
     return pd.DataFrame(rows)
-
-
-def headline(measures: pd.DataFrame) -> str:
-    """Say how often marks are found again either way, and what the interval leaves out. measures: ``changed``."""
-    again = _measure(measures, MARKED[0])
-    left = [way for way in ("one by one", "side by side") if way not in again["drawn"]]
-    clear = "is" if again["low"] > 0 or again["high"] < 0 else "may be"
-    verdict = f"This difference {clear} more than chance."
-    if left:
-        verdict = f"No interval takes in how those who judged {' and '.join(left)} differ."
-    return (
-        "Words that two translations share, marked in one, were marked in the other in "
-        f"{again['side_by_side']:.0f} % of cases side by side, in {again['pointwise']:.0f} % one by one. {verdict}"
-    )
-
-
-def sure(measures: pd.DataFrame) -> str:
-    """Say how sure the change is. measures: ``changed``."""
-    again = _measure(measures, MARKED[0])
-    drawn = f"documents and raters {again['drawn']}" if again["drawn"] else "documents"
-    return (
-        f"Marks found again on the same screen: {again['side_by_side'] - again['pointwise']:+.0f} points, 95 % "
-        f"interval {again['low']:+.0f} to {again['high']:+.0f}, drawing {drawn}. "
-        "One by one and side by side were judged by other people at other times."
-    )
-
-
-def steps(measures: pd.DataFrame, answers: pd.DataFrame, literary: pd.DataFrame, parts: int) -> list[str]:
-    """Say what to do. measures: ``changed``. answers: of ``laeubli``. literary: ``follow``. parts: groups."""
-    same, other = (_measure(measures, name)["side_by_side"] for name in MARKED)
-    advice = "put translations on one screen" if same > other else "one screen did not help"
-    won = answers[answers["criterion"].eq("adequacy") & answers["answer"].eq("a")].set_index("unit")["share"]
-    choices = (literary["n"] + literary["equal"]).set_axis(literary["choices"])
-    return [
-        f"Where marks should mean the same, {advice}: words that another translation shares were marked there, too, in "
-        f"{same:.0f} % of cases on one screen, in {other:.0f} % on different ones.",
-        "Show whole documents where a person's translation competes: of sentences it was preferred for adequacy in "
-        f"{100 * won['sentence']:.0f} %, of documents in {100 * won['document']:.0f} %.",
-        f"Link all systems through others: no model ranks what was never compared ({parts} groups here, where five "
-        "fixed screens were used).",
-        f"Offer ties: where none could be answered, {100 * choices['difficult'] / choices['all']:.0f} % of choices "
-        "were called difficult.",
-    ]
-
-
-def scale(fits: pd.DataFrame) -> str:
-    """Say of which data one scale of strengths, or one rate of ties, does not hold. fits: of ``ranked``."""
-    said = []
-    for what, p in (("one scale of strengths", "p"), ("one rate of ties", "ties_p")):
-        bad = join_names(fits.loc[fits[p] < 0.05, "data"]) or "none"
-        able = int(fits[p].notna().sum())
-        said.append(f"Of {len(fits)} tables, {able} could contradict {what}; at p < 0.05 these do: {bad}.")
-    return " ".join(said)
-
-
-def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
-    return measures.set_index("measure").loc[name]

@@ -14,7 +14,7 @@ from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, a
 from evalkit.campaign.checks.systems import APART, CROWDED, crowding
 from evalkit.campaign.method import PEOPLE
 from evalkit.campaign.quality import FEWEST_DEGRADED
-from evalkit.human.screening import Rule
+from evalkit.human.annotators import Rule
 from evalkit.stats.terms import join_names, pluralize
 
 #: Fewest items shown twice that tell whether annotators are steady.

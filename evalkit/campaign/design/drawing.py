@@ -17,7 +17,7 @@ from evalkit.campaign.design import assignment
 from evalkit.campaign.design.assignment import Item, Screen, demand_connected, pairs_by_document
 from evalkit.campaign.design.texts import Texts
 from evalkit.data.provenance import scale_of
-from evalkit.human import calibration_sets
+from evalkit.human import calibration
 
 _MOST_ANNOTATORS = 500
 #: Levels of quality of which a calibration set has equally many items, evenly over the scale (Licht et al. 2022).
@@ -412,11 +412,11 @@ def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Genera
         )
     steps = np.linspace(*scale_of(prior), LEVELS).tolist()
     how: dict[str, Any] = {"levels": steps, "tolerance": (steps[1] - steps[0]) / 2, "share": 0.5}
-    agreed = calibration_sets.agreed_items(known, **how)["level"].value_counts()
+    agreed = calibration.agreed_items(known, **how)["level"].value_counts()
     fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
     remedy = f"Pass --calibration {fewest}, or a larger --pilot."
     each = max(1, wish.calibration // LEVELS)
-    chosen = calibration_sets.choose_set(known, per_level=each, seed=wish.seed, remedy=remedy, **how)
+    chosen = calibration.choose_set(known, per_level=each, seed=wish.seed, remedy=remedy, **how)
     items = []
     for row in (chosen.iloc[int(number)] for number in rng.permutation(len(chosen))):
         segment, system = place[str(row["doc"]), str(row["segment"])], str(row["system"])

@@ -18,8 +18,8 @@ from evalkit.campaign.paperwork.references import REFERENCES
 from evalkit.campaign.plan import Plan
 from evalkit.campaign.quality import FEWEST_DEGRADED, RAW, Calibration, QualityControl
 from evalkit.campaign.ranking import Ranking
+from evalkit.human.annotators import Rule
 from evalkit.human.ranking import rules
-from evalkit.human.screening import Rule
 from evalkit.stats.terms import join_names, pluralize
 
 

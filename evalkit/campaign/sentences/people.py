@@ -11,8 +11,8 @@ from evalkit.campaign.opening import Campaign
 from evalkit.campaign.quality import FEWEST_REPEATS, MARGIN, RAW, Calibration, Context, Equivalence, QualityControl
 from evalkit.campaign.sentences.say import lacking, say
 from evalkit.data.provenance import source_of
+from evalkit.human.annotators import Rule
 from evalkit.human.calibration import FORMS
-from evalkit.human.screening import Rule
 from evalkit.stats.terms import join_names, pluralize
 
 #: What a profile lacks, and what to collect for it.

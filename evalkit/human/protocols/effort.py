@@ -296,7 +296,7 @@ def variance(parts: pd.DataFrame, hours: ArrayLike, *, people: float | None = No
     .. math:: 2\,\frac{V_{residual} + b\,(V_{showing} + V_{annotator})}{N} + 2\,\frac{V_{taste}}{P}
 
     people: P; by default as many as share the hours when everybody works as long as here (``hours_each``).
-    Returns (rows, hours). Source: ``calibration_sets.difference_variance``.
+    Returns (rows, hours). Source: ``calibration.difference_variance``.
     """
     spent = np.atleast_1d(np.asarray(hours, float))
     columns = ["seconds", "hours_each", "block", "showing", "annotator", "taste", "residual"]

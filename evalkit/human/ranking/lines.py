@@ -18,9 +18,9 @@ from scipy import sparse, stats
 from evalkit import DataError
 from evalkit.data.schemas import segment_key
 from evalkit.human.normalization import normalize
-from evalkit.human.ranking import drawn, rules
+from evalkit.human.ranking import rules
 from evalkit.human.ranking.rules import LineRule
-from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
+from evalkit.human.ranking.scores import COUNTED, SegmentMeans, apart, ranked, segment_means
 from evalkit.stats import inference
 from evalkit.stats.widths import Influences
 
@@ -37,7 +37,7 @@ class Field:
     means: (campaigns, systems, segments). sums, weights: the same scores split by the units that are taken as drawn,
     (campaigns, systems, units); the ratio of their totals is a system's score. factors: codes of the units, (units, 1),
     or (units, 2) where two kinds are crossed. domains: codes of the segments. influences: what units do to scores of a
-    single campaign, where its t-test goes by them (see ``drawn.influenced``).
+    single campaign, where its t-test goes by them (see ``scores.influenced``).
     """
 
     means: np.ndarray
@@ -202,7 +202,7 @@ def _either_t(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndar
 
 def _over_units(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Hold differences of scores against what another choice of units would do to them, by Student's t."""
-    return drawn.apart(field.scores(rule.mean), *field.moved().spread())
+    return apart(field.scores(rule.mean), *field.moved().spread())
 
 
 #: How two systems are tested; what it means stands in ``rules.TESTS``. (field in order, rule, resamples and seed) -> p.

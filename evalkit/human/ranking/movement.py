@@ -12,10 +12,9 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import segment_key
-from evalkit.human.ranking.drawn import half_widths, influences
 from evalkit.human.ranking.lines import cluster
 from evalkit.human.ranking.rules import LineRule
-from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
+from evalkit.human.ranking.scores import COUNTED, SegmentMeans, half_widths, influences, ranked, segment_means
 from evalkit.stats import inference
 from evalkit.stats.correlation import kendall_b
 

@@ -28,6 +28,7 @@ LEAST, PEOPLE = 6, 10
 #: Situations, in words that fit a table's heading.
 BY_SEGMENT = "two alike, by segment"
 BY_DOCUMENT = "two alike, by document"
+ALIKE = (BY_DOCUMENT, BY_SEGMENT)
 HALVES = "one system's annotators in halves"
 DOMAINS = "alike on average, not within domains"
 COUPLES = "three couples of alikes"
@@ -340,44 +341,3 @@ def totals(counts: pd.DataFrame) -> pd.DataFrame:
     sums = each[["lines", "parted", "beaten", "unproved"]].sum().astype(int)
     sums.insert(0, "rankings", each.size())
     return sums.reindex(list(rules.RULES), fill_value=0).reset_index()
-
-
-def in_words(errors: pd.DataFrame, sums: pd.DataFrame, *, points: float, rankings: int) -> tuple[str, str, list[str]]:
-    """Say the main finding, how sure it is, and what to do.
-
-    errors: tables of ``rates``. sums: the result of ``totals``. points: the difference by which power is compared.
-    rankings: how many were rearranged.
-    """
-    best, campaigns = advised(errors, power=GROUPS.format(points)), errors["campaigns"]
-    shares = wide(errors).set_index("rule")
-    shares = shares.reindex(columns=shares.columns.union([BY_DOCUMENT, BY_SEGMENT], sort=False))
-    wmt, own, sums = shares[shares.index.str.startswith("wmt")], shares.loc[best], sums.set_index("rule")
-    promised = " or ".join(f"{level:.0f}" for level in sorted(wmt["level"].unique()))
-    span = {
-        situation: f"{wmt[situation].min():.0f} to {wmt[situation].max():.0f} %"
-        if wmt[situation].notna().any()
-        else "no campaign here"
-        for situation in (BY_DOCUMENT, BY_SEGMENT)
-    }
-    lines, loose = sums["lines"][wmt.index], sums.loc["wmt25"]
-    headline = (
-        f"WMT's rules for cluster lines part two systems that do not differ in {span[BY_DOCUMENT]} of campaigns, where "
-        f"they promise {promised} %, because segments of one document are not independent evidence. A test that takes "
-        f"whole documents as drawn does so in {own[BY_DOCUMENT]:.0f} %, where it promises {own['level']:.0f} %."
-    )
-    sure = (
-        f"How sure? Each share rests on {campaigns.min()} to {campaigns.max()} campaigns, rearranged from {rankings} "
-        "rankings of real judgements. They ask what other texts and people would bring; if segments were independent, "
-        f"WMT's rules would err in {span[BY_SEGMENT]}."
-    )
-    steps = [
-        f"Draw lines by the rule “{best}”: {rules.named(best).title}. Where two systems do not differ, it draws a line "
-        f"in {own[BY_DOCUMENT]:.0f} % of campaigns (its level is {own['level']:.0f} %), WMT's rules in "
-        f"{span[BY_DOCUMENT]} instead of {promised} %. In a report of your own: -p lines={best}.",
-        f"Expect fewer lines: {sums.loc[best, 'lines']} in {sums.loc[best, 'rankings']} rankings, where WMT's rules "
-        f"draw {lines.min()} ({lines.idxmin()}) to {lines.max()} ({lines.idxmax()}). A missing line does not say "
-        "“equal”: print intervals of scores beside the lines.",
-        f"Do not test neighbours only: of {loose['parted']} pairs of systems that “wmt25” parts, its own test does not "
-        f"part {loose['unproved']}.",
-    ]
-    return headline, sure, steps

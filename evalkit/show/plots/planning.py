@@ -68,7 +68,7 @@ def shares(table: pd.DataFrame) -> Figure:
 def calibration_errors(table: pd.DataFrame) -> Figure:
     """Draw the shift's standard error against the set's size: lines in closed form, marks drawn from real sets.
 
-    table: the result of ``calibration_sets.calibration_size``; rows with all annotators are drawn, a panel a pair.
+    table: the result of ``calibration.calibration_size``; rows with all annotators are drawn, a panel a pair.
     """
     table = table[table["annotators"] == table.groupby("pair")["annotators"].transform("max")]
     figure, panels = small_multiples(
@@ -96,40 +96,6 @@ def calibration_errors(table: pd.DataFrame) -> Figure:
         figure,
         "The standard error of the shift falls as the set grows; whole documents lie above single segments. "
         f"Segments: {reach}.",
-    )
-
-
-@house
-def spending(table: pd.DataFrame) -> Figure:
-    """Draw what a calibration set of each size is worth at equal cost, a panel a language pair.
-
-    table: the result of ``calibration_sets.spending``. Below 1 the set pays; the mark is the best size.
-    """
-    figure, panels = small_multiples(
-        dict.fromkeys(table["pair"]),
-        columns=2,
-        size=(BOTH / 2, 1.9),
-        sharex=True,
-        sharey=True,
-        xlabel="segments in the calibration set",
-        ylabel="error with a set / without",
-    )
-    looks = {"whole documents": (PALETTE[1], "s", "--"), "single segments": (PALETTE[0], "o", "-")}
-    for pair, axes in panels.items():
-        for design, (colour, marker, line) in looks.items():
-            rows = table[(table["pair"] == pair) & (table["design"] == design)].reset_index(drop=True)
-            best = rows.loc[rows["se_ratio"].idxmin()]
-            axes.plot(rows["size"], rows["se_ratio"], line, color=colour, label=f"{design}, mark: best size")
-            axes.plot(best["size"], best["se_ratio"], marker, color=colour, ms=7, mec="white")
-        axes.axhline(1, color=GREY, lw=0.9, ls=":")
-    figure.axes[0].set_ylim(0.85 * table["se_ratio"].min(), 1.4)
-    shared_legend(figure, columns=1)
-    least = table.loc[table.groupby(["pair", "design"])["se_ratio"].idxmin(), ["pair", "design", "se_ratio", "size"]]
-    found = "; ".join(f"{pair}, {design}, {ratio:.2f} at {size}" for pair, design, ratio, size in least.to_numpy())
-    return describe(
-        figure,
-        "Error of a comparison with a calibration set over that without, at equal cost, against the set's size. "
-        f"Lowest: {found}.",
     )
 
 
@@ -179,26 +145,6 @@ def _half_way(curve: pd.DataFrame) -> tuple[float, float]:
     """Return the point of a curve of power that is nearest to one half."""
     nearest = curve.loc[(curve["power"] - 0.5).abs().idxmin()]
     return float(nearest["segments"]), float(nearest["power"])
-
-
-@house
-def selections(table: pd.DataFrame) -> Figure:
-    """Draw how the error changes when a set is not chosen at random, with intervals.
-
-    table: the result of ``calibration_sets.selections``; rows with an interval of no width are compared with.
-    """
-    shown = table[table["low"] < table["high"]]
-    figure, axes = plt.subplots(figsize=(BOTH, 0.55 * shown["pair"].nunique() + 1.5))
-    forest(axes, shown, rows="pair", value="ratio", low="low", high="high", series="selection")
-    axes.axvline(1, color=INK, lw=0.8, ls=":")
-    axes.set(xlabel="error / that of segments at random (95 % interval)", ylabel="language pair")
-    legend(figure, loc="outside upper center", columns=2)
-    means = shown.groupby("selection", sort=False)["ratio"].mean()
-    return describe(
-        figure,
-        "Error of other ways to choose a set over that of segments at random, averaged over language pairs: "
-        f"{', '.join(f'{name} {value:.2f}' for name, value in means.items())}.",
-    )
 
 
 @house

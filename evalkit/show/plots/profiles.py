@@ -208,7 +208,7 @@ def grids_in_use(tested: Mapping[str, pd.DataFrame]) -> Figure:
 def decisions(stable: pd.DataFrame) -> Figure:
     """Draw how firm screening decisions are: the share of resamples that flag an annotator.
 
-    stable: the result of ``screening.stability``. One line per annotator whom a rule flags now or in one of ten
+    stable: the result of ``annotators.stability``. One line per annotator whom a rule flags now or in one of ten
     resamples, at most thirty lines, the least firm first.
     """
     firm = stable.assign(doubt=(stable["share"] - 0.5).abs())
