@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from evalkit import DataError
-from evalkit.data import delimited, languages
+from evalkit.data import languages
 from evalkit.data.designs import by_place, inclusion
-from evalkit.data.importing import annotated, records, wall
+from evalkit.data.importing import annotated, records
 from evalkit.data.importing.records import Cells, Records
 from evalkit.data.importing.tables import Seen, Table, text_digest
 
@@ -349,8 +349,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def _loaded(path: Path) -> tuple[Any, str]:
-    wall.demand_readable(path, "Get it again.")
-    return records.loaded(delimited.content(path))
+    return records.loaded(records.content(path, "Get it again."))
 
 
 def log(path: Path, read: Records) -> Table:

@@ -2,7 +2,6 @@
 
 import re
 import tempfile
-from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +15,8 @@ from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Broken, Row, Table
 #: Who judged the example row of the template `scores.csv`; who forgets to delete it loses nothing.
 EXAMPLE = "EXAMPLE-delete-this-row"
 PASSED_OVER = f"the example row of the template was passed over ({EXAMPLE})"
-_REFUSED = {
-    b"\x1f\x8b": "is compressed (gzip, perhaps a tar archive): unpack it, then import the files in it",
-    b"BZh": "is compressed (bzip2): unpack it, then import the files in it",
-    b"\xfd7zXZ": "is compressed (xz): unpack it, then import the files in it",
-    b"%PDF": "is a PDF: export the table as CSV or XLSX",
-    b"\x89PNG": "is a picture: export the table as CSV or XLSX",
-}
-_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+_PACKED = {b"\x1f\x8b": "gzip, perhaps a tar archive", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+_REFUSED = {b"%PDF": "is a PDF", b"\x89PNG": "is a picture"}
 _INSIDE = re.compile(r"(?!\.|readme|licen[cs]e).+", re.IGNORECASE)  # what an archive holds besides such files
 _SAVE = "Save it as CSV in UTF-8, or name its --encoding."
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
@@ -50,11 +43,10 @@ def opened(path: Path, options: Options) -> list[Table]:
     start = delimited.content(path)[:8]  # the rest is the child's to read
     if not start:
         raise DataError(f"{path.name} is empty. Check that the export is complete.")
-    if start.startswith(_PACKED) and (inside := _unpacked(path)):
-        return [_without_example(_of_text(path, options, *inside))]
-    for sign, sentence in _REFUSED.items():
-        if start.startswith(sign):
-            raise DataError(f"{path.name} {sentence}.")
+    if packed := next((what for sign, what in _PACKED.items() if start.startswith(sign)), ""):
+        return [_without_example(_of_archive(path, options, packed))]
+    if refused := next((what for sign, what in _REFUSED.items() if start.startswith(sign)), ""):
+        raise DataError(f"{path.name} {refused}: export the table as CSV or XLSX.")
     if kind := whole.by_name(path, start):
         return [kind]
     if start.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
@@ -62,7 +54,7 @@ def opened(path: Path, options: Options) -> list[Table]:
     elif path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
         found = _of_json(path, options.sheet)
     else:
-        found = [_of_text(path, options)]
+        found = [_of_text(path, path, options)]
     return [_without_example(table) for table in found]
 
 
@@ -87,66 +79,64 @@ def _laid_out(path: Path, read: records.Records) -> Table:
     return tools.laid_out(path, read) or records.as_table(path, read)
 
 
-def _unpacked(path: Path) -> tuple[str, bytes] | None:
-    """Return name and content of the one file in a tar archive, a table; None where it has others, or is none."""
+# Delimited text
+
+
+def _of_archive(path: Path, options: Options, packed: str) -> Table:
+    """Take the one text in a tar archive."""
     try:
-        inside = files.only(path, _INSIDE)
+        name, content = files.only(path, _INSIDE) or ("", b"")
     except files.Damaged:
-        return None
-    if inside and not inside[1]:
-        raise DataError(f"{path.name}: {inside[0]} in it is empty. Check that the export is complete.")
-    return inside if inside and inside[0].casefold().endswith((".tsv", ".csv", ".txt")) else None
-
-
-def _of_text(path: Path, options: Options, name: str = "", content: bytes = b"") -> Table:
-    """Take delimited text; name and content: of the file, where it stands in an archive."""
+        name, content = "", b""
+    if name and not content:
+        raise DataError(f"{path.name}: {name} in it is empty. Check that the export is complete.")
+    if not name.casefold().endswith((".tsv", ".csv", ".txt")):
+        raise DataError(f"{path.name} is compressed ({packed}): unpack it, then import the files in it.")
     with tempfile.TemporaryDirectory() as folder:
-        place, named = path, path.with_name(name or path.name)
-        if name:
-            place = Path(folder) / "text"
-            place.write_bytes(content)
-        table = _cut(place, named, options.encoding)
-        if tools.is_short_table(table):
-            table = tools.of_table(table) or table
-    if name:
-        table = replace(table, path=path, named=name, notes=[*table.notes, f"{name} was read out of this archive"])
-    return table
+        place = Path(folder, "text")
+        place.write_bytes(content)
+        table = _of_text(place, path.with_name(name), options)
+    return replace(table, path=path, named=name, notes=[*table.notes, f"{name} was read out of this archive"])
 
 
-def _cut(place: Path, path: Path, encoding: str | None) -> Table:
-    """Cut a text into the cells of its rows; encoding: the user's, or None."""
+def _of_text(place: Path, path: Path, options: Options) -> Table:
+    """Cut a text into the cells of its rows. place: where it lies; path: how it is called."""
+    encoding = options.encoding
     how = {"encoding": encoding, "tabs": path.suffix.casefold() == ".tsv"}
-    with wall.parsed(place, "head", _SAVE, name=path.name, **how) as folder:
-        head = wall.said(folder, "head")
-    notes = []
-    if head["encoding"] not in ("utf-8", "utf-8-sig"):
+    head, _ = wall.parsed(place, "head", _SAVE, name=path.name, **how)
+    how, notes = head["how"], []
+    if how["encoding"] not in ("utf-8", "utf-8-sig"):
         why = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
-        notes.append(f"read as {head['encoding']} ({why})")
-    if head["blanks"]:
+        notes.append(f"read as {how['encoding']} ({why})")
+    if how["blanks"]:
         notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
-    notes.append(f"cells are cut by {_NAMES[head['delimiter']]}")
+    notes.append(f"cells are cut by {_NAMES[how['delimiter']]}")
     if head["open"]:
         notes.append(UNFINISHED.format(where=f"line {head['open']}"))
     rows = [(line, cells) for line, cells in head["rows"]]
-    _demand_table(path, rows)
-    header, line = _headed(path.name, rows, notes)
+    header, line = _headed(path, rows, notes)
     needed = [place for place, name in enumerate(header, 1) if _is_needed(name)]
-    said = head | {"width": len(header), "after": line, "needed": max(needed, default=1)}
-    del said["rows"]
-    with wall.parsed(place, "cut", _SAVE, name=path.name, **said) as folder:
-        cells = wall.texts(wall.arrow(folder, "rows")).set_index("line").set_axis(header, axis=1)
-        told = wall.said(folder, "broken")
+    how |= {"width": len(header), "after": line, "needed": max(needed, default=1)}
+    told, read = wall.parsed(place, "cut", _SAVE, name=path.name, **how)
+    cells = wall.frame(read).set_index("line").set_axis(header, axis=1)
     broken = [Broken(*one) for one in told["broken"]]
-    table = Table(path, cells, line, rows, named=path.name, notes=[*notes, *told["notes"]], broken=broken)
-    return _of_design(table)
+    table = _of_design(Table(path, cells, line, rows, named=path.name, notes=notes + told["notes"], broken=broken))
+    return (tools.of_table(table) or table) if tools.is_short_table(table) else table
 
 
 def _is_needed(name: str) -> bool:
     return vocabulary.meaning(name) in vocabulary.NEEDED or vocabulary.bare(name) in vocabulary.OTHERS
 
 
-def _demand_table(path: Path, rows: list[Row]) -> None:
-    """Refuse what has no rows, or far too many columns; and rejected rows, which are mended where they come from."""
+# Headings
+
+
+def _headed(path: Path, rows: list[Row], notes: list[str]) -> tuple[list[str], int]:
+    """Find the headings among the first rows, and the line they end on; 0 where a format has none.
+
+    Raises DataError where there are no rows, or far too many columns; and for rejected rows, which are mended where
+    they come from.
+    """
     if not rows:
         raise DataError(f"{path.name} has no rows. Check that the export is complete.")
     if (width := max(len(cells) for _, cells in rows)) > MOST_COLUMNS:
@@ -156,14 +146,7 @@ def _demand_table(path: Path, rows: list[Row]) -> None:
             f"{path.name} holds the rows that an earlier import rejected. Mend them in the file that they come from, "
             "on the lines named, and import that again."
         )
-
-
-# Headings
-
-
-def _headed(origin: str, rows: list[Row], notes: list[str]) -> tuple[list[str], int]:
-    """Find the headings among the first rows, and the line they end on; 0 where a format has none."""
-    if known := layouts.without_headings(rows, origin=origin):
+    if known := layouts.without_headings(rows, origin=path.name):
         return known
     counts = [vocabulary.count_known(cells) for _, cells in rows[:_TOP]]
     place = counts.index(max(counts))
@@ -207,23 +190,18 @@ def _second(cells: list[str], below: list[str]) -> list[str] | None:
     width = max(len(cells), len(below))
     upper, lower = ([cell.strip() for cell in row] + [""] * (width - len(row)) for row in (cells, below))
     places = [place for place in range(width) if lower[place]]
-    words = len(places) > 1 and not any(_is_number(lower[place]) for place in places)
+    words = len(places) > 1 and not any(re.fullmatch(r"[+-]*[\d.,]*\d[.,]*", lower[place]) for place in places)
     shared = [place for place in places if not upper[place]]
     spread = words and shared and all(upper[place] or place - 1 in places for place in places)
     own = [place for place in range(width) if upper[place] and not lower[place]]
     return [lower[place] or upper[place] for place in range(width)] if spread and own else None
 
 
-def _is_number(cell: str) -> bool:
-    """Tell whether a cell is a number, however its decimals are written."""
-    return cell.replace(",", "").replace(".", "").lstrip("+-").isdecimal()
-
-
-# Tables of ours, whose texts stand there with apostrophes that keep them from being formulas
+# Tables of ours
 
 
 def _of_design(table: Table) -> Table:
-    """Take away what keeps the cells from being formulas, where a table is a designed campaign's."""
+    """Take away the apostrophes that keep cells from being formulas, where a table is a designed campaign's."""
     if not {*designs.HEADINGS} <= {*table.cells}:
         return table
     cells = table.cells.apply(lambda column: column.map(unguarded, na_action="ignore").astype("str").str.strip())
@@ -246,8 +224,7 @@ def _sheets(path: Path, name: str | None) -> list[Table]:
 
     Raises DataError where the file is no workbook, would unpack to more than is sane, or has no such sheet.
     """
-    with wall.parsed(path, "workbook", "Save it again, or the sheet as CSV.") as folder:
-        sheets = wall.said(folder, "sheets")
+    sheets, _ = wall.parsed(path, "workbook", "Save it again, or the sheet as CSV.")
     titles, hidden = [one["title"] for one in sheets], sorted(one["title"] for one in sheets if one["hidden"])
     if name is not None and name not in titles:
         raise DataError(f"{path.name} has no sheet {name!r}; it has {', '.join(titles)}. Correct --sheet.")
@@ -261,56 +238,44 @@ def _sheets(path: Path, name: str | None) -> list[Table]:
 
 def _sheet(path: Path, title: str, rows: list[Row], merged: _Merged, more: list[str]) -> Table:
     """Take the rows of one sheet; what a merged cell says of a segment and the like is said of all its rows."""
-    notes = [f"sheet {title!r}", *more]
-    _demand_table(path, rows[:HEAD])
-    header, after = _headed(path.name, [(line, cells) for line, cells in rows[:HEAD]], notes)
+    notes, first = [f"sheet {title!r}", *more], [(line, cells) for line, cells in rows[:HEAD]]
+    header, after = _headed(path, first, notes)
     width = len(header)
     grid = {line: [*cells, *[""] * (width - len(cells))] for line, cells in rows if line > after}
-    _fill(path.name, grid, header, merged, after, notes)
+    _fill(path.name, grid, header, after, sorted(merged), notes)
     if any(cell.strip() for cells in grid.values() for cell in cells[width:]):
         notes.append("there are cells beyond the headings, which were not read")
     columns = {name: [cells[place] for cells in grid.values()] for place, name in enumerate(header)}
     named = title if languages.in_name(title) else path.name
-    first = [(line, cells) for line, cells in rows[:HEAD]]
-    table = Table(path, text_table(columns, [*grid]), after, first, typed=True, title=title, named=named, notes=notes)
-    return _of_design(table)
+    return _of_design(
+        Table(path, text_table(columns, [*grid]), after, first, typed=True, title=title, named=named, notes=notes)
+    )
 
 
 def _fill(
-    origin: str, grid: dict[int, list[str]], header: list[str], merged: _Merged, after: int, notes: list[str]
+    origin: str, grid: dict[int, list[str]], header: list[str], after: int, merged: _Merged, notes: list[str]
 ) -> None:
-    """Write what merged cells hold into each of their rows, and say what cannot be told."""
-    lines, width, filled, left = sorted(grid), len(header), set(), ""
-    steps = len(grid) * width  # cells that do not lie over one another cover each place once
+    """Write what merged cells hold into each of their rows; say what cannot be told. after: line of the headings."""
+    filled, left, steps = set(), "", 0
     shared = {place for place, name in enumerate(header) if vocabulary.meaning(name) in _FILLED}
-    for (first, column), (last, beyond) in sorted(merged):
-        if after > last or column >= width:
+    for (first, column), (last, beyond) in merged:
+        if last < after or column >= len(header):
             continue
         if column == beyond and column in shared:
-            filled.add(header[column])
-            value = grid[first + 1][column] if first + 1 in grid else ""
-            below = lines[bisect_left(lines, first + 1) : bisect_right(lines, last + 1)] if value else []
-            steps -= len(below)
-            if steps < 0:
+            filled.add(column)
+            below = range(first + 2, min(last + 1, max(grid, default=0)) + 1) if first + 1 in grid else range(0)
+            steps += len(below)
+            if steps > max(grid, default=0) * len(header):  # those that do not lie over one another cover a place once
                 raise DataError(f"{origin} has merged cells over one another. Unmerge them and fill them down.")
-            for line in below:
-                grid[line][column] = grid[line][column] or value
+            for line in filter(grid.__contains__, below):
+                grid[line][column] = grid[line][column] or grid[first + 1][column]
         elif first >= after:
-            left = left or f"{_letters(column)}{first + 1}:{_letters(beyond)}{last + 1}"
+            left = left or f"column {header[column]}, rows {first + 1} to {last + 1}"
     if filled:
-        names = ", ".join(name for name in header if name in filled)
+        names = ", ".join(name for place, name in enumerate(header) if place in filled)
         notes.append(f"merged cells were read as the value of each of their rows, in {names}")
     if left:
         notes.append(
             f"the sheet has merged cells, such as {left}, of which only the first holds the value; rows that lack it "
             "were rejected: unmerge them, and fill them in one by one"
         )
-
-
-def _letters(column: int) -> str:
-    """Name a column as spreadsheets do.
-
-    >>> _letters(0), _letters(25), _letters(26)
-    ('A', 'Z', 'AA')
-    """
-    return (_letters(column // 26 - 1) if column >= 26 else "") + chr(ord("A") + column % 26)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.data import languages
-from evalkit.data.importing import vocabulary, wall
+from evalkit.data import delimited, languages
+from evalkit.data.importing import vocabulary
 from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Broken, Table, text_table
 from evalkit.data.importing.vocabulary import bare, is_criterion, meaning
 
 _DEEPEST = 32  # objects within objects
+_MOST_VALUES = 6_000_000  # of a file, by its commas and opening brackets
 _ALONE = ({"annotation", "item_i"}, {"info", "payload"}, {"data", "annotations"})  # one object, whatever lists it has
 _REMEDY = "Write an array of objects, or one object a line."
 _DAMAGED = "is not UTF-8, or holds a damaged letter: save the file in UTF-8"
@@ -45,7 +46,7 @@ class Digits(str):
 
 
 def loaded(text: bytes) -> tuple[Any, str]:
-    """Read JSON that the wall has let through: what it says, and why it is none. Numbers are texts of their digits.
+    """Read JSON: what it says, and why it is none. Numbers are texts of their digits.
 
     >>> loaded(b'{"score": 4.50}')
     ({'score': '4.50'}, '')
@@ -72,10 +73,17 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return said
 
 
+def content(path: Path, remedy: str) -> bytes:
+    """Read a file of JSON. Raises DataError, ending in the remedy, where it holds more than memory has room for."""
+    text = delimited.content(path)
+    if sum(map(text.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise DataError(f"{path.name} holds more than {_MOST_VALUES:,} values, more than can be read at once. {remedy}")
+    return text
+
+
 def whole(path: Path, remedy: str) -> Any:
     """Read a side file that is JSON as a whole. Raises DataError, ending in the remedy, where it is none."""
-    wall.demand_readable(path, remedy)
-    said, reason = loaded(wall.content(path))
+    said, reason = loaded(content(path, remedy))
     if reason:
         raise DataError(f"{path.name} {reason}. {remedy}")
     return said
@@ -86,26 +94,26 @@ def records(path: Path) -> list[Records]:
 
     Raises DataError where it holds no object, or is no sound JSON.
     """
-    wall.demand_readable(path, "Split it, or write the judgements as CSV.")
-    content = wall.content(path)
-    start = content[:4096].lstrip(_BLANK)
-    first = next((line for line in io.BytesIO(content) if line.strip(_BLANK)), b"")
-    alone, reason = loaded(first)
-    several = bool(content[content.find(first) + len(first) :].strip())
-    if start[:1] not in (b"[", b"{") or (several and not reason):
-        return [_lines(path, content)]
-    said, problem = (alone, reason) if not several else loaded(content)
+    text = content(path, "Split it, or write the judgements as CSV.")
+    first, _, more = text.lstrip(_BLANK).partition(b"\n")
+    said, problem = loaded(first)
+    if more.strip():
+        if not problem:
+            return [_lines(path, text)]
+        said, problem = loaded(text)
+    if first[:1] not in (b"[", b"{"):
+        return [_lines(path, text)]
     if problem:
-        if start.startswith(b"{") and any(isinstance(loaded(line)[0], dict) for line in content.split(b"\n")[:HEAD]):
-            return [_lines(path, content)]
+        if first.startswith(b"{") and any(isinstance(loaded(line)[0], dict) for line in text.split(b"\n")[:HEAD]):
+            return [_lines(path, text)]
         raise DataError(f"{path.name} {problem}. {_REMEDY}")
     return _of_whole(path, said)
 
 
-def _lines(path: Path, content: bytes) -> Records:
+def _lines(path: Path, text: bytes) -> Records:
     """Take an object from each line."""
     result = Records([])
-    for line, raw in enumerate(io.BytesIO(content), 1):
+    for line, raw in enumerate(io.BytesIO(text), 1):
         if not raw.strip(_BLANK):
             continue
         said, reason = loaded(raw)

@@ -12,8 +12,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +22,6 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 
 from evalkit import DataError, one_line
-from evalkit.data import delimited
 
 MEMORY = 1_500 << 20  # bytes of the child
 SECONDS = 20  # of a processor, for one file
@@ -35,8 +32,6 @@ _AGAIN = "Import the campaign again."
 _lock = threading.RLock()
 _child: "subprocess.Popen[bytes] | None" = None
 _owner = 0  # the process that started it: a fork must not share it
-
-content = delimited.content
 
 
 def start() -> "subprocess.Popen[bytes]":
@@ -51,22 +46,22 @@ def start() -> "subprocess.Popen[bytes]":
     return _child
 
 
-@contextmanager
-def parsed(path: Path, kind: str, remedy: str, *, name: str = "", **said: Any) -> Iterator[Path]:
-    """Let the child parse a file; give the folder into which it wrote what it found.
+def parsed(path: Path, kind: str, remedy: str, *, name: str = "", **said: Any) -> tuple[Any, pa.Table | None]:
+    """Let the child parse a file; return what it found, and the table where there is one.
 
     kind: what ``child`` offers. name: what the file is called, where its path does not tell. said: what the child must
     know besides. Raises DataError where the file is damaged, or takes more memory or time than it may.
     """
     with _lock, tempfile.TemporaryDirectory() as folder:
-        done, child = Path(folder) / "done", start()
-        problem = _asked(child, json.dumps([kind, str(path.resolve()), folder, said]), done)
-        if problem:
-            raise DataError(f"{name or path.name} {problem}. {remedy}")
-        yield done.parent
+        done, table, child = Path(folder, "done"), Path(folder, "table"), start()
+        problem = _waited(child, json.dumps([kind, str(path.resolve()), folder, said]), done)
+        told, found = (problem, None) if problem else json.loads(done.read_text(encoding="utf-8"))
+        if told:
+            raise DataError(f"{name or path.name} {told}. {remedy}")
+        return found, ipc.open_file(pa.OSFile(str(table))).read_all() if table.exists() else None
 
 
-def _asked(child: "subprocess.Popen[bytes]", request: str, done: Path) -> str:
+def _waited(child: "subprocess.Popen[bytes]", request: str, done: Path) -> str:
     """Wait until a request is done; tell what came between."""
     assert child.stdin is not None
     try:
@@ -89,7 +84,7 @@ def _asked(child: "subprocess.Popen[bytes]", request: str, done: Path) -> str:
     except (OSError, psutil.NoSuchProcess):
         _end(child)
         return "breaks its parser"
-    return str(json.loads(done.read_text(encoding="utf-8")))
+    return ""
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:
@@ -97,26 +92,10 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
     child.wait()
 
 
-def said(folder: Path, name: str) -> Any:
-    """Read what the child wrote as JSON."""
-    return json.loads((folder / name).read_text(encoding="utf-8"))
-
-
-def arrow(folder: Path, name: str) -> pa.Table:
-    """Read what the child wrote as an Arrow file."""
-    return ipc.open_file(pa.OSFile(str(folder / name))).read_all()
-
-
-def texts(table: pa.Table) -> pd.DataFrame:
+def frame(table: pa.Table) -> pd.DataFrame:
     """Turn an Arrow table into pandas' own, texts into its texts."""
     kinds = dict.fromkeys(_TEXTS, pd.StringDtype(na_value=np.nan))
     return table.to_pandas(types_mapper=kinds.get, ignore_metadata=True)
-
-
-def demand_readable(path: Path, remedy: str) -> None:
-    """Let the child read a file's JSON, whole or line by line, so that this process may; sound or not."""
-    with parsed(path, "json", remedy):
-        pass
 
 
 class Label(NamedTuple):
@@ -129,8 +108,7 @@ class Label(NamedTuple):
 
 def label(path: Path) -> Label:
     """Read what a Parquet file says of itself. Raises DataError where it is no sound one."""
-    with parsed(path, "label", _AGAIN) as folder:
-        return Label(**said(folder, "label"))
+    return Label(**parsed(path, "label", _AGAIN)[0])
 
 
 def parquet(path: Path) -> pd.DataFrame:
@@ -139,8 +117,8 @@ def parquet(path: Path) -> pd.DataFrame:
     Raises DataError where it is damaged, has columns of other types than text, numbers and truth, or would unfold to
     more than can be held in memory. Compare apache/arrow, issue 45283: pyarrow aborts on some damaged ones.
     """
-    with parsed(path, "parquet", _AGAIN) as folder:
-        table = arrow(folder, "table")
+    table = parsed(path, "parquet", _AGAIN)[1]
+    assert table is not None
     if odd := next((one for one in table.schema if one.type not in _KINDS), None):
         raise DataError(
             f"{path.name}, column {one_line(odd.name)}: of the type {one_line(odd.type)}, which no import writes. "
@@ -148,4 +126,4 @@ def parquet(path: Path) -> pd.DataFrame:
         )
     if len(set(table.column_names)) < table.num_columns:
         raise DataError(f"{path.name} is damaged: two columns have one name. {_AGAIN}")
-    return texts(table)
+    return frame(table)
