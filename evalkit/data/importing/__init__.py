@@ -9,7 +9,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import campaign, metric_files, metrics, writing
+from evalkit.data.importing import campaign, metric_files, wall, writing
+from evalkit.data.importing import metrics as automatic
 from evalkit.data.importing.formats import NAMES as FORMATS
 from evalkit.data.importing.formats import listed as formats
 from evalkit.data.importing.options import gathered
@@ -79,8 +80,7 @@ def open_campaign(
     """
     path = Path(path)
     if path.suffix == ".parquet" and not options:
-        with writing.steady(path):
-            return _read(path)
+        return _read(path)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / f"{path.stem or 'campaign'}.parquet"
         try:
@@ -100,7 +100,7 @@ def _read(path: Path) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     if marked.is_file():
         if writing.label_of(marked) != label:
             raise DataError(f"{marked.name} belongs to another import than {path.name}. Import the campaign again.")
-        spans = writing.frame_at(marked)  # of a translation that was shown again, each showing has its own
+        spans = wall.parquet(marked)  # of a translation that was shown again, each showing has its own
         shown = [name for name in ("item_type", "hit", "started", "mark") if name in spans]
         spans = schemas.check(spans, schemas.SPANS.also(key=shown), origin=marked.name)
         source = source_of(ratings) | {"name": f"{path.stem}-spans"}
@@ -121,7 +121,7 @@ def _label(path: Path) -> dict[str, Any]:
 def _ratings(path: Path, label: dict[str, Any]) -> pd.DataFrame:
     """Read an import's scores, and what its receipt says of rows that are not there, and of what was assumed."""
     scale = tuple(label["scale"]) if label["scale"] else None
-    ratings = schemas.check(writing.frame_at(path), schemas.RATINGS, origin=path.name, scale=scale)
+    ratings = schemas.check(wall.parquet(path), schemas.RATINGS, origin=path.name, scale=scale)
     source = {"name": path.stem, "source": "real", "origin": label["origin"], "digest": label["digest"]}
     ratings.attrs |= {"source": source, "scale": scale}
     receipt = writing.receipt_beside(path)
@@ -150,31 +150,23 @@ def open_judges(
     or lower) and level (segment; or system, where a whole system is scored, and doc and segment are "*").
     Raises DataError where a file of metrics cannot be matched, or two have one name.
     """
-    path, texts = (
-        Path(path),
-        [str(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)],
-    )
-    return _judges(path, ratings, texts)
-
-
-def _judges(path: Path, ratings: pd.DataFrame | None, texts: list[str]) -> pd.DataFrame | None:
-    found, label = None, dict[str, Any]()
+    path, texts = Path(path), [metrics] if isinstance(metrics, str | Path) else metrics
+    named, found, label = [str(one) for one in texts if str(one)], None, dict[str, Any]()
     if ratings is None or path.suffix == ".parquet":
-        with writing.steady(path):
-            label = _label(path)
-            ratings = _ratings(path, label) if ratings is None else ratings
-            found = metrics.read_apart(path, tuple(label["scale"]) if label["scale"] else None)
+        label = _label(path)
+        ratings = _ratings(path, label) if ratings is None else ratings
+        found = automatic.read_apart(path, tuple(label["scale"]) if label["scale"] else None)
         if source_of(ratings)["digest"] != label["digest"]:
             raise DataError(f"{path.name} was imported anew since its ratings were opened. Open both again.")
-    seen = metric_files.seen([metric_files.path_and_sign(one)[0] for one in texts])
-    named = metric_files.of_run(texts, ratings)
+    seen = metric_files.seen([metric_files.path_and_sign(one)[0] for one in named])
+    more = metric_files.of_run(named, ratings)
     for one in seen:
         one.hold()
-    if found is None and not named:
+    if found is None and not more:
         return None
-    before = metrics.of_apart(found, path.name) if found is not None else []
+    before = automatic.of_apart(found, path.name) if found is not None else []
     judged = found[found["kind"] == "judge"] if found is not None else ratings.head(0)
-    whole = metrics.apart(judged, [*before, *named])
+    whole = automatic.apart(judged, [*before, *more])
     files = [*label.get("metrics", []), *({"name": one.path.name, "digest": one.digest} for one in seen)]
-    told = {"notes": [metric.told for metric in named], "excluded": {}}
-    return like(whole, ratings, source=metrics.source(source_of(ratings), files), **told)
+    told = {"notes": [metric.told for metric in more], "excluded": {}}
+    return like(whole, ratings, source=automatic.source(source_of(ratings), files), **told)

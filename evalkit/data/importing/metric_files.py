@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ _KEYS = ("src_lang", "tgt_lang", "pair", "system", "doc", "segment")
 _NAMES = ("metric", "metrics", "metricname", "scorer")
 _FEW = 3  # names that are shown as examples
 _FILE = re.compile(r"(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.)?(?P<metric>.+?)\.(?P<level>seg|sys)\.score")
+_SCORES = "*.s[ey][gs].score"
 _PUT_DOCS = (
     "Put documents/<pair>.docs beside it as mt-metrics-eval does, or pass a table with the columns system, doc, "
     "segment and score."
@@ -62,7 +63,7 @@ def path_and_sign(text: str) -> tuple[Path, bool | None]:
 
 def seen(paths: Sequence[Path]) -> list[Seen]:
     """Look at the files of metrics at some places: single ones, or those of folders in mt-metrics-eval's layout."""
-    files = [sorted(place.rglob("*.s[ey][gs].score")) if place.is_dir() else [place] for place in paths]
+    files = [sorted(place.rglob(_SCORES)) if place.is_dir() else [place] for place in paths]
     return [Seen.at(path) for own in files for path in own if path.is_file()]
 
 
@@ -245,24 +246,6 @@ def _examples(table: pd.DataFrame, by: list[str]) -> str:
 # mt-metrics-eval's layout: lines in the order of the test set
 
 
-@dataclass(frozen=True)
-class _Order:
-    """How people call the lines of a system. how: in words. keys: segment (and doc), a line a row."""
-
-    how: str
-    keys: pd.DataFrame
-
-    @property
-    def by(self) -> list[str]:
-        """What names a line's item."""
-        return ["system", *(["doc"] if "doc" in self.keys else []), "segment"]
-
-    def named(self, lines: pd.DataFrame) -> pd.DataFrame:
-        """Give each line the names of its segment."""
-        place = lines.groupby("system", sort=False).cumcount().to_numpy()
-        return lines.assign(**{name: self.keys[name].to_numpy()[place] for name in self.keys})
-
-
 def _of_layout(path: Path, items: pd.DataFrame, signs: Mapping[str, bool]) -> list[Metric]:
     """Read a metric's file of segments, or all metrics of a folder, with scores of whole systems where they are.
 
@@ -270,31 +253,23 @@ def _of_layout(path: Path, items: pd.DataFrame, signs: Mapping[str, bool]) -> li
     no score; of systems, ``….sys.score``, a line for each.
     Raises DataError where nothing tells which segment a line is of, or a system lacks lines.
     """
-    files = _files(path, items)
+    pairs = [*items[["src_lang", "tgt_lang"]].drop_duplicates().astype(str).itertuples(index=False, name=None)]
+    files = [path]
+    if path.is_dir():
+        every = [nameable(file) for file in sorted(path.rglob(_SCORES)) if file.parent.name != "human-scores"]
+        if not every:
+            raise DataError(f"{path} holds no files like COMET-refA.seg.score. Name the file of metrics.")
+        unknown = any(languages.UNKNOWN in pair for pair in pairs)
+        files = [file for file in every if unknown or (name := _pair(file)) is None or languages.split(name) in pairs]
+        if not files:
+            raise DataError(f"{path} has no metrics of {', '.join(map('-'.join, pairs))}. Name the files.")
+    stems = {file: _FILE.sub(r"\g<metric>", file.name) for file in files}
+    bases = Counter(mtme.parted(stem)[0] for stem in {*stems.values()})
     metrics: dict[str, list[Path]] = {}
-    for file in files:
-        metrics.setdefault(_called(file, files), []).append(file)
-    return [_metric(name, own, items, signs.get(name)) for name, own in metrics.items()]
-
-
-def _files(path: Path, items: pd.DataFrame) -> list[Path]:
-    """List a file, or the files of a folder that are of a language pair that people judged."""
-    if not path.is_dir():
-        return [path]
-    every = [nameable(file) for file in sorted(path.rglob("*.s[ey][gs].score")) if file.parent.name != "human-scores"]
-    if not every:
-        raise DataError(f"{path} holds no files like COMET-refA.seg.score. Name the file of metrics.")
-    own = _pairs(items)
-    unknown = any(languages.UNKNOWN in pair for pair in own)
-    kept = [file for file in every if unknown or (pair := _pair(file)) is None or languages.split(pair) in own]
-    if not kept:
-        raise DataError(f"{path} has no metrics of {', '.join('-'.join(one) for one in own)}. Name the files.")
-    return kept
-
-
-def _pairs(items: pd.DataFrame) -> list[tuple[str, str]]:
-    """List the language pairs that people judged."""
-    return list(items[["src_lang", "tgt_lang"]].drop_duplicates().astype(str).itertuples(index=False, name=None))
+    for file, stem in stems.items():  # named with the reference only where a metric has several
+        base = mtme.parted(stem)[0]
+        metrics.setdefault(stem if bases[base] > 1 else base, []).append(file)
+    return [_metric(name, own, items, pairs, signs.get(name)) for name, own in metrics.items()]
 
 
 def _pair(file: Path) -> str | None:
@@ -303,56 +278,48 @@ def _pair(file: Path) -> str | None:
     return next((name for name in (named and named["pair"], file.parent.name) if name and languages.split(name)), None)
 
 
-def _called(file: Path, files: list[Path]) -> str:
-    """Name a metric by its file, with the reference only where it has several."""
-    stems = {_FILE.sub(r"\g<metric>", one.name) for one in files}
-    mine = _FILE.sub(r"\g<metric>", file.name)
-    base, _ = mtme.parted(mine)
-    return mine if sum(mtme.parted(one)[0] == base for one in stems) > 1 else base
-
-
-def _metric(name: str, files: list[Path], items: pd.DataFrame, lower: bool | None) -> Metric:
-    """Read one metric's files."""
+def _metric(
+    name: str, files: list[Path], items: pd.DataFrame, pairs: list[tuple[str, str]], lower: bool | None
+) -> Metric:
+    """Read one metric's files. pairs: the language pairs that people judged."""
     tables = {file: mtme.scores(file).astype({"system": "str"}) for file in files}
-    segments = [file for file in files if file.name.endswith(".seg.score")]
     values = np.concatenate([table["score"].to_numpy(float) for table in tables.values()])
     lower, why = orientation(name, values, told=lower, kept=True)
     found, told, whole = items.assign(score=0.0).head(0), f"{name}: scores of whole systems only; {why}", []
     for file, table in tables.items():
-        pair = _pair_of(file, items)
-        own = items[(items["src_lang"] == pair[0]) & (items["tgt_lang"] == pair[1])]
-        if file in segments:
-            order = _order(file, table, own)
-            scored = order.named(table).dropna(subset="score").merge(own, on=order.by)[[*NAMED, "score"]]
-            part = one_score(scored, own)
-            there = int(table["score"].notna().sum())
-            told = _summary(name, file.name, part, own, there, order.how, why, table["system"])
-            found = pd.concat([found, part], ignore_index=True)
-        else:
+        source, target = _pair_of(file, pairs)
+        own = items[(items["src_lang"] == source) & (items["tgt_lang"] == target)]
+        if file.name.endswith(".sys.score"):
             judged = table[table["system"].isin(own["system"])].dropna()
-            whole.append(judged.assign(src_lang=pair[0], tgt_lang=pair[1]))
-    if whole and segments:
-        told += "; its scores of whole systems are not used, because they rest on other texts than people judged"
-    return Metric(name, lower, found, told, pd.concat(whole, ignore_index=True) if whole and not segments else None)
+            whole.append(judged.assign(src_lang=source, tgt_lang=target))
+            continue
+        how, matched = _in_order(file, table, own)
+        part = one_score(matched[[*NAMED, "score"]].dropna(subset="score"), own)
+        there = int(table["score"].notna().sum())
+        told = _summary(name, file.name, part, own, there, how, why, table["system"])
+        found = pd.concat([found, part], ignore_index=True)
+    if not whole or len(whole) < len(files):
+        note = "; its scores of whole systems are not used, because they rest on other texts than people judged"
+        return Metric(name, lower, found, told + note * bool(whole))
+    return Metric(name, lower, found, told, pd.concat(whole, ignore_index=True))
 
 
-def _pair_of(file: Path, items: pd.DataFrame) -> tuple[str, str]:
+def _pair_of(file: Path, pairs: list[tuple[str, str]]) -> tuple[str, str]:
     """Say which language pair a file is of: by its name or folder, or people's only one."""
-    name, pairs = _pair(file), _pairs(items)
+    name = _pair(file)
     stated = languages.split(name) if name else None
     if stated in pairs:
         return stated
     if len(pairs) == 1 and (stated is None or languages.UNKNOWN in pairs[0]):
         return pairs[0]
-    judged = ", ".join("-".join(pair) for pair in pairs)
     raise DataError(
-        f"{file.name} {f'is of {name}' if name else 'does not say its language pair'}, and people judged {judged}. "
-        "Name the file like en-de.COMET-refA.seg.score."
+        f"{file.name} {f'is of {name}' if name else 'does not say its language pair'}, and people judged "
+        f"{', '.join(map('-'.join, pairs))}. Name the file like en-de.COMET-refA.seg.score."
     )
 
 
-def _order(file: Path, table: pd.DataFrame, items: pd.DataFrame) -> _Order:
-    """Find out which line of a system is which of people's segments.
+def _in_order(file: Path, table: pd.DataFrame, items: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Find out which line of a system is which of people's segments; say how, and give people's items their scores.
 
     Raises DataError where systems have different numbers of lines, or nothing tells the order, or two ways fit alike.
     """
@@ -367,11 +334,12 @@ def _order(file: Path, table: pd.DataFrame, items: pd.DataFrame) -> _Order:
             f"{file.name} scores {', '.join(counts.index[:3])} …, and people judged "
             f"{', '.join(items['system'].unique()[:3])} …: no system has the same name. Rename them in one of them."
         )
-    fitting = []
-    for order in _orders(file, int(counts.iloc[0]), items):
-        there = items.merge(order.named(table), on=order.by)
+    place, fitting = table.groupby("system", sort=False).cumcount().to_numpy(), []
+    for how, keys in _orders(file, int(counts.iloc[0]), items):
+        named = table.assign(**{name: keys[name].to_numpy()[place] for name in keys})
+        there = items.merge(named, on=["system", *keys])
         if len(there):  # people's items that have a line, and those of them that have a score
-            fitting.append(((len(there), int(there["score"].notna().sum())), order))
+            fitting.append(((len(there), there["score"].notna().sum()), how, there))
     fitting.sort(key=lambda one: one[0], reverse=True)
     if not fitting:
         names = ", ".join(map(repr, items["segment"].unique()[:3]))
@@ -381,39 +349,30 @@ def _order(file: Path, table: pd.DataFrame, items: pd.DataFrame) -> _Order:
         )
     if len(fitting) > 1 and fitting[0][0] == fitting[1][0]:
         raise DataError(
-            f"{file.name}: people's segments may be its lines {fitting[0][1].how} or {fitting[1][1].how}, and nothing "
-            f"tells which. {_PUT_DOCS}"
+            f"{file.name}: people's segments may be its lines {fitting[0][1]} or {fitting[1][1]}, and nothing tells "
+            f"which. {_PUT_DOCS}"
         )
-    return fitting[0][1]
+    return fitting[0][1:]
 
 
-def _orders(file: Path, lines: int, items: pd.DataFrame) -> list[_Order]:
-    """List the ways in which people may name the lines: by their numbers, or by numbers within documents."""
+def _orders(file: Path, lines: int, items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """List the ways in which people may name the lines, and the names: by their numbers, or those within documents."""
     docs = _documents(file, lines)
     known = docs is not None and docs.isin(items["doc"]).any()
-    unique = not items.duplicated(["system", "segment"]).any()
-    orders = []
+    numbered = items["segment"].str.fullmatch(r"\d{1,9}").all() and not items.duplicated(["system", "segment"]).any()
     for start in (1, 0):
-        keys = pd.DataFrame({"segment": (pd.Series(range(lines)) + start).astype(str)})
+        keys = pd.DataFrame({"segment": np.arange(start, start + lines).astype(str)})
         counted = f"counted from {start}"
         if known and docs is not None:
-            orders.append(
-                _Order(f"matched by the order of lines, {counted}, as the documents say", keys.assign(doc=docs))
-            )
+            yield f"matched by the order of lines, {counted}, as the documents say", keys.assign(doc=docs)
             within = (docs.groupby(docs).cumcount() + start).astype(str)
             if not within.equals(keys["segment"]):
-                inner = pd.DataFrame({"segment": within, "doc": docs})
-                orders.append(_Order(f"matched by the order within documents, {counted}", inner))
-        elif unique and _held(items["segment"], start, lines):
-            orders.append(_Order(f"matched by the order of lines, {counted}", keys))
-    return orders
-
-
-def _held(segments: pd.Series, start: int, lines: int) -> bool:
-    """Tell whether all segments are numbers of lines."""
-    if not segments.str.fullmatch(r"\d{1,9}").all():
-        return False
-    return bool(segments.astype(int).between(start, start + lines - 1).all())
+                yield (
+                    f"matched by the order within documents, {counted}",
+                    pd.DataFrame({"segment": within, "doc": docs}),
+                )
+        elif numbered and items["segment"].astype(int).between(start, start + lines - 1).all():
+            yield f"matched by the order of lines, {counted}", keys
 
 
 def _documents(file: Path, lines: int) -> pd.Series | None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import numbers, vocabulary, writing
+from evalkit.data.importing import numbers, vocabulary, wall, writing
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Part, Receipt
 from evalkit.data.importing.tables import Judgements, Table
@@ -282,7 +282,7 @@ def read_apart(out: Path, scale: tuple[float, float] | None) -> pd.DataFrame | N
     place = writing.beside(out, "judges.parquet")
     if not place.is_file() or writing.label_of(place) != writing.label_of(out):
         return None
-    table = writing.frame_at(place)
+    table = wall.parquet(place)
     absent = [name for name in (*KEY, "annotator", "score", *EXTRA) if name not in table]
     odd = [name for name, values in _ABOUT.items() if name in table and not table[name].isin(values).all()]
     if absent or odd:

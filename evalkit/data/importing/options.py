@@ -4,19 +4,18 @@ Annotators' names are replaced by pseudonyms, accounts by the people who have th
 """
 
 import base64
-import csv
 import hashlib
 import hmac
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import DataError, one_line
 from evalkit.data import delimited, designs, languages, registry, schemas
 from evalkit.data.designs import Design
 from evalkit.data.importing import records, vocabulary
@@ -135,14 +134,15 @@ def owners(path: Path) -> dict[str, str]:
     are the column in which nothing stands twice, else the first), or JSON: account -> person, or person -> [accounts].
     Raises DataError where the file cannot be read, or gives an account to two people.
     """
-    content = delimited.content(path)
     try:
-        text = content.decode("utf-8-sig")
+        text = delimited.content(path).decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise DataError(f"{path.name} is not in UTF-8. Save it as UTF-8.") from problem
     pairs = _of_json(path) if text.lstrip()[:1] in ("{", "[") else _of_table(text, path)
     people: dict[str, str] = {}
     for account, person in pairs:
+        if not (account and person):
+            raise DataError(f"{path.name}: a row lacks {'its person' if account else 'its account'}. {_REMEDY}")
         if people.setdefault(account, person) != person:
             raise DataError(f"{path.name} gives one account to two people (line or entry of {account!r}). Correct it.")
     if not people:
@@ -157,46 +157,35 @@ def _of_json(path: Path) -> Iterable[tuple[str, str]]:
     pairs: list[tuple[Any, Any]] = []
     for key, value in said.items():
         pairs += [(one, key) for one in value] if isinstance(value, list) else [(key, value)]
-    if not all(isinstance(one, str | int) and plain(str(one)) for pair in pairs for one in pair):
+    if not all(isinstance(one, str) for pair in pairs for one in pair):
         raise DataError(f"{path.name} has an entry that is no name. {_REMEDY}")
-    return [(plain(str(account)), plain(str(person))) for account, person in pairs]
+    return [(plain(account), plain(person)) for account, person in pairs]
 
 
 def _of_table(text: str, path: Path) -> Iterable[tuple[str, str]]:
     """Read a table; columns that are empty, and those that the headings tell to be neither, are left out."""
     cut = max("\t;,", key=text.lstrip().split("\n", 1)[0].count)
     try:
-        rows = [[plain(cell) for cell in row] for row in csv.reader(io.StringIO(text), delimiter=cut)]
-    except csv.Error as problem:
-        raise DataError(f"{path.name} cannot be cut into columns: {problem}. {_REMEDY}") from problem
-    rows = [row for row in rows if any(row)]
-    width = max(map(len, rows), default=0)
-    used = [place for place in range(width) if any(row[place : place + 1] > [""] for row in rows)]
-    table = [[row[place] if place < len(row) else "" for place in used] for row in rows]
-    account, person, headed = _places(table, path)
-    pairs = [(row[account], row[person]) for row in table[headed:]]
-    if lacking := [pair for pair in pairs if not all(pair)]:
-        raise DataError(f"{path.name}: a row lacks {'its person' if lacking[0][0] else 'its account'}. {_REMEDY}")
-    return pairs
-
-
-def _places(table: list[list[str]], path: Path) -> tuple[int, int, int]:
-    """Return the column of accounts, that of people, and the number of rows of headings."""
-    heads = [re.sub(r"\d+$", "", vocabulary.bare(cell)) for cell in table[0]] if table else []
+        table = pd.read_csv(io.StringIO(text), sep=cut, header=None, dtype="str", keep_default_na=False).map(plain)
+    except ValueError as problem:
+        raise DataError(f"{path.name} cannot be cut into columns: {one_line(problem)}. {_REMEDY}") from problem
+    table = table.loc[table.ne("").any(axis=1), table.ne("").any()]
+    columns = [table[name].tolist() for name in table]
+    heads = [re.sub(r"\d+$", "", vocabulary.bare(column[0])) for column in columns]
     accounts = [place for place, name in enumerate(heads) if name in _ACCOUNT]
-    people = [place for place, name in enumerate(heads) if name in _PERSON]
-    people = people or [
-        place for place, name in enumerate(heads) if place not in accounts and vocabulary.meaning(name) == "annotator"
-    ]
-    if len(accounts) == len(people) == 1:
-        return accounts[0], people[0], 1
-    if len(heads) != 2:
-        raise DataError(f"{path.name} has {len(heads)} columns, and no two headings like account and person. {_REMEDY}")
-    if accounts or people:
-        account = accounts[0] if accounts else 1 - people[0]
-        return account, 1 - account, 1
-    repeated = [len({row[place] for row in table}) < len(table) for place in (0, 1)]
-    return (1, 0, 0) if repeated == [True, False] else (0, 1, 0)
+    others = [place for place in range(len(heads)) if place not in accounts]
+    people = [place for place in others if heads[place] in _PERSON]
+    people = people or [place for place in others if vocabulary.meaning(heads[place]) == "annotator"]
+    headed = bool(accounts or people)
+    if not len(accounts) == len(people) == 1:
+        if len(heads) != 2:
+            raise DataError(
+                f"{path.name} has {len(heads)} columns, and no two headings like account and person. {_REMEDY}"
+            )
+        repeated = [len({*column}) < len(column) for column in columns]
+        account = accounts[0] if accounts else 1 - people[0] if people else int(repeated == [True, False])
+        accounts, people = [account], [1 - account]
+    return [*zip(columns[accounts[0]], columns[people[0]])][headed:]
 
 
 # What a user tells
@@ -205,7 +194,6 @@ def _places(table: list[list[str]], path: Path) -> tuple[int, int, int]:
 WIDE = {"systems": "system", "annotators": "annotator", "criteria": "criterion"}
 _SECTIONS = ("columns", "values", "item_types")
 _TEXTS = ("sheet", "encoding", "decimal", "format")
-Paths = str | Path | Sequence[str | Path]
 
 
 @dataclass
@@ -248,76 +236,60 @@ def gathered(
     *,
     keep_names: bool = False,
     salt: str | None = None,
-    columns: Mapping[str, str | list[str]] | None = None,
-    values: Mapping[str, str] | None = None,
-    item_types: Mapping[str, str] | None = None,
-    scale: tuple[float, float] | None = None,
-    sheet: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-    batches: Paths = (),
     accounts: str | Path | None = None,
-    judges: Sequence[str] = (),
-    metric_columns: Sequence[str] = (),
-    metric_files: Paths = (),
-    weights: str | None = None,
-    lower_is_better: bool | None = None,
-    positive: str | None = None,
-    wide: str | None = None,
-    words: Mapping[str, float | str] | None = None,
-    design: str | Path | None = None,
     mapping: str | Path | None = None,
+    **told: Any,
 ) -> tuple[Options, str | None]:
     """Return the options and the format that the TOML file names; what is told directly comes before the file.
 
+    told: the other options of ``import_campaign``.
     Raises DataError for names that are not ours, a scale that is none, or a file that cannot be read.
     """
     file = _toml(Path(mapping)) if mapping else {}
-    columns = {**file.get("columns", {}), **(columns or {})}
-    values = {**file.get("values", {}), **(values or {})}
-    kinds = {str(theirs): ours for theirs, ours in {**file.get("item_types", {}), **(item_types or {})}.items()}
+    format_ = file.pop("format", None)
+    sections = {name: {**file.get(name, {}), **(told.get(name) or {})} for name in _SECTIONS}
+    told = file | {name: value for name, value in told.items() if value is not None} | sections
+    told["file_values"] = {}
+    for key in [key for key in told["values"] if ":" in key]:  # --value wave2.csv:doc=second
+        name, _, ours = key.rpartition(":")
+        told["file_values"].setdefault(name, {})[ours] = told["values"].pop(key)
+    known = {name: _READ.get(name, lambda value: value)(value) for name, value in told.items()}
+    people = owners(Path(accounts)) if accounts else {}
+    pseudonyms = Pseudonyms(salt, keep=keep_names, public=known.get("judges", ()), people=people)
+    return Options(pseudonyms, accounts=bool(people), **known), format_
+
+
+def _paths(told: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    return tuple(map(Path, [told] if isinstance(told, str | Path) else told))
+
+
+def _names(told: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(plain, told))
+
+
+def _columns(columns: dict[str, str | list[str]]) -> dict[str, str | list[str]]:
     for ours in columns:
         _demand_ours(ours)
+    return columns
+
+
+def _kinds(kinds: Mapping[str, str]) -> dict[str, str]:
+    """Check what kinds of items are called."""
     if wrong := sorted({*map(str, kinds.values())} - {*schemas.ITEM_TYPES}):
         raise DataError(f"item_types: {wrong[0]!r:.60} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
-    of_files: dict[str, dict[str, str]] = {}
-    for key in [key for key in values if ":" in key]:  # --value wave2.csv:doc=second
-        name, _, ours = key.rpartition(":")
-        of_files.setdefault(name, {})[ours] = values.pop(key)
-    if wide not in (None, *WIDE):
-        raise DataError(f"--wide {wide!r} is none of {', '.join(WIDE)}. Say what the columns of scores are.")
-    decimal = decimal or file.get("decimal")
-    if decimal not in (None, ".", ","):
-        raise DataError(f"The decimal mark {decimal!r:.60} is neither a point nor a comma. Pass --decimal , or .")
-    people = owners(Path(accounts)) if accounts else {}
-    models = tuple(plain(name) for name in judges)
-    options = Options(
-        Pseudonyms(salt, keep=keep_names, public=models, people=people),
-        columns=columns,
-        values=_values(values),
-        file_values={name: _values(own) for name, own in of_files.items()},
-        item_types=kinds,
-        scale=_scale(scale or file.get("scale")),
-        sheet=sheet or file.get("sheet"),
-        encoding=encoding or file.get("encoding"),
-        decimal=decimal,
-        batches=_paths(batches),
-        accounts=bool(people),
-        judges=models,
-        metric_columns=tuple(plain(text) for text in metric_columns),
-        metric_files=_paths(metric_files),
-        weights=weights,
-        lower_is_better=lower_is_better,
-        positive=plain(positive or ""),
-        wide=wide,
-        words=_words(words or {}),
-        design=designs.read(Path(design)) if design else None,
-    )
-    return options, file.get("format")
+    return {str(theirs): ours for theirs, ours in kinds.items()}
 
 
-def _paths(told: Paths) -> tuple[Path, ...]:
-    return tuple(map(Path, [told] if isinstance(told, str | Path) else told))
+def _wide(told: str) -> str:
+    if told not in WIDE:
+        raise DataError(f"--wide {told!r} is none of {', '.join(WIDE)}. Say what the columns of scores are.")
+    return told
+
+
+def _decimal(mark: str) -> str:
+    if mark not in (".", ","):
+        raise DataError(f"The decimal mark {mark!r:.60} is neither a point nor a comma. Pass --decimal , or .")
+    return mark
 
 
 def _demand_ours(ours: str) -> None:
@@ -342,10 +314,8 @@ def _values(values: Mapping[str, Any]) -> dict[str, str]:
     return plainly
 
 
-def _scale(scale: Any) -> tuple[float, float] | None:
+def _scale(scale: Any) -> tuple[float, float]:
     """Check the ends of a scale."""
-    if scale is None:
-        return None
     try:
         if isinstance(scale, str | dict) or any(isinstance(end, bool) for end in scale):
             raise ValueError(scale)
@@ -369,23 +339,42 @@ def _words(words: Mapping[str, float | str]) -> dict[str, float]:
     return scores
 
 
+#: Options of which something is to be checked or made.
+_READ: dict[str, Callable[[Any], Any]] = {
+    "columns": _columns,
+    "values": _values,
+    "file_values": lambda told: {name: _values(own) for name, own in told.items()},
+    "item_types": _kinds,
+    "scale": _scale,
+    "decimal": _decimal,
+    "batches": _paths,
+    "judges": _names,
+    "metric_columns": _names,
+    "metric_files": _paths,
+    "positive": plain,
+    "wide": _wide,
+    "words": _words,
+    "design": lambda path: designs.read(Path(path)),
+}
+
+
 def _toml(path: Path) -> dict[str, Any]:
     """Read a mapping file, its sections and entries of the kinds that they are to be."""
     said = registry.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
-    if unknown := sorted(set(said) - (known := {*_SECTIONS, *_TEXTS, "scale"})):
-        raise DataError(f"{path.name}: {unknown[0]!r:.60} is not known. It may have {', '.join(sorted(known))}.")
-    for section in _SECTIONS:
-        if not isinstance(said.get(section, {}), dict):
-            raise DataError(f"{path.name}: {section} is no section. Write [{section}], and below it ours = 'theirs'.")
-    for name in _TEXTS:
-        if not isinstance(said.get(name, ""), str):
-            raise DataError(f"{path.name}: {name} is no text. Put it in quotes.")
-    for ours, theirs in said.get("columns", {}).items():
-        headings = theirs if isinstance(theirs, list) else [theirs]
-        if not headings or not all(isinstance(one, str) for one in headings):
-            raise DataError(f"{path.name}: {ours:.60} names no column. Write its heading in quotes, or a list of them.")
-    for section in _SECTIONS[1:]:
-        for name, value in said.get(section, {}).items():
-            if type(value) not in (str, int):  # 1.10 and 2024-01-01 would be written otherwise
-                raise DataError(f"{path.name}: the value of {name!r:.60} in [{section}] is no text. Put it in quotes.")
+    for name, value in said.items():
+        if name in _SECTIONS:
+            kinds = (str, list) if name == "columns" else (str, int)  # 1.10 and 2024-01-01 would be written otherwise
+            entries = value.values() if isinstance(value, dict) else [None]
+            sound = all(type(one) in kinds for one in entries)
+            sound &= all(one and all(isinstance(part, str) for part in one) for one in entries if isinstance(one, list))
+            wanted = f"lines below [{name}] like name = 'text', in quotes"
+        elif name in _TEXTS:
+            sound, wanted = isinstance(value, str), f"{name} = 'text', in quotes"
+        elif name == "scale":
+            continue
+        else:
+            known = ", ".join(sorted({*_SECTIONS, *_TEXTS, "scale"}))
+            raise DataError(f"{path.name}: {name!r:.60} is not known. It may have {known}.")
+        if not sound:
+            raise DataError(f"{path.name}: {name} is not as it must be. Write {wanted}.")
     return said

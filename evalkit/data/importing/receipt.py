@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -105,17 +105,10 @@ class Receipt:
         """Read what an import wrote; None where it is something else."""
         try:
             said = json.loads(text)
-            text.encode()  # half of a surrogate pair is no letter
-        except (ValueError, RecursionError):
-            return None
-        pattern = cls()
-        if not isinstance(said, dict) or not all(_is_like(pattern, *one) for one in said.items()):
-            return None
-        receipt = cls(**{one.name: said[one.name] for one in fields(cls) if one.name in said})
-        receipt.reasons, receipt.excluded = Counter(receipt.reasons), Counter(receipt.excluded)
-        try:
-            receipt.sentences()
-        except (KeyError, TypeError, ValueError, AttributeError):  # parts of parts that are of other kinds
+            receipt = cls(**{one.name: said[one.name] for one in fields(cls) if one.name in said})
+            receipt.reasons, receipt.excluded = Counter(receipt.reasons), Counter(receipt.excluded)
+            "\n".join(receipt.sentences()).encode()  # parts of other kinds, and halves of letters, cannot be told
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return None
         return receipt
 
@@ -223,20 +216,6 @@ class Receipt:
         return f"{origin}: of {self.rows_read:,} rows none is a sound judgement ({reasons}).{first}"
 
 
-def _is_like(pattern: Receipt, name: str, value: Any) -> bool:
-    """Tell whether a part of a receipt is of its kind; parts that are not known are passed over."""
-    if name not in vars(pattern):
-        return True
-    if name == "scale":
-        return value is None or (isinstance(value, list) and len(value) == 2)
-    usual = getattr(pattern, name)
-    if isinstance(value, list) and name in ("columns", "unused", "notes", "judges", "metrics"):
-        return all(isinstance(one, str) for one in value)
-    if isinstance(usual, float):
-        return type(value) in (int, float)
-    return isinstance(value, dict) if isinstance(usual, dict) else type(value) is type(usual)
-
-
 def _listed(what: str, rows: list[dict[str, str | int | float]]) -> list[str]:
     """List systems or annotators, with judgements and mean score of each."""
     if not rows:
@@ -272,18 +251,16 @@ def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]
 
     Systems have a second mean, that of the ranking: every segment counts once, however often it was judged.
     """
-    keys = [by, *(["criterion"] if "criterion" in ratings else [])]
-    sizes, means = ratings.groupby(keys)["score"].size(), ratings.groupby(keys)["score"].mean()
-    once = means
+    keys = [*(["criterion"] if "criterion" in ratings else []), by]
+    table = ratings.groupby(keys)["score"].agg(judgements="size", mean="mean")
+    order = -table["judgements"]
     if by == "system":
         once = ratings.groupby([*keys, "pair", "doc", "segment"])["score"].mean().groupby(keys).mean()
-    rows = []  # in order: by criterion, what decides, and name; to sort a small frame takes ten times as long
-    for names, count, mean, ranked in zip(sizes.index, sizes.tolist(), means.tolist(), once.tolist(), strict=True):
-        own = dict(zip(keys, names if len(keys) > 1 else (names,), strict=True))
-        row = own | {"judgements": count, "mean": round(mean, 6)}
-        row |= {"mean of segments": round(ranked, 6)} if by == "system" else {}
-        rows.append((own.get("criterion", ""), -ranked if by == "system" else -count, own[by], row))
-    return [row for *_, row in sorted(rows, key=lambda row: row[:3])]
+        table["mean of segments"], order = once.round(6), -once
+    table["mean"] = table["mean"].round(6)
+    table = table.assign(_order=order).reset_index().sort_values([*keys[:-1], "_order", by], kind="stable")
+    columns = [by, *keys[:-1], *(name for name in table if name not in (*keys, "_order"))]
+    return [{str(name): value for name, value in row.items()} for row in table[columns].to_dict("records")]
 
 
 def refuse_many(receipt: Receipt, parts: Sequence[Part], *, allowed: bool) -> None:
@@ -333,28 +310,26 @@ def _lost_kind(parts: Sequence[Part], many: float) -> str:
     Rows are a kind where their values are why they were rejected, where they hold the same value, or where systems lose
     shares that differ by more than chance.
     """
-    rows = [(part, row) for part in parts for row in part[1].rejected]
-    rows = [(part, row) for part, row in rows if row.kind != EXCLUDED and not row.reason.startswith(_HARMLESS)]
-    if len(rows) < many:
+    lost = [
+        (row, system)
+        for part in parts
+        for row, system in zip(part[1].rejected, _systems(*part), strict=True)
+        if row.kind != EXCLUDED and not row.reason.startswith(_HARMLESS)
+    ]
+    if len(lost) < many:
         return ""
-    by_value = sum(bool(_BY_VALUE.match(row.reason)) for _, row in rows)
+    by_value = sum(bool(_BY_VALUE.match(row.reason)) for row, _ in lost)
     if by_value >= many:
         return f"{by_value:,} of them were rejected for their value"
-    alike = Counter((row.column, row.value) for _, row in rows if row.value.strip().casefold() not in {"", *ABSENT})
+    alike = Counter((row.column, row.value) for row, _ in lost if row.value.strip().casefold() not in {"", *ABSENT})
     (column, value), count = alike.most_common(1)[0] if alike else (("", ""), 0)
     if count >= many:
         return f"{count:,} of them hold {value[:40]!r} in column {column}"
-    return _lost_system(rows, parts)
-
-
-def _lost_system(rows: list[tuple[Part, Rejection]], parts: Sequence[Part]) -> str:
-    """Say which systems lose the largest and the smallest share, where that is no chance."""
-    system_of = {id(part): _system_of(part) for part in parts}
-    gone = Counter(filter(None, (system_of[id(part)](row) for part, row in rows)))
+    gone = Counter(system for _, system in lost if system)
     kept = Counter(str(name) for _, judgements in parts for name in judgements.ratings["system"])
     names = sorted({*gone, *kept})
     table = np.array([[gone[name], kept[name]] for name in names])
-    if len(names) < 2 or sum(gone.values()) < _FEW or not table.sum(axis=0).all():
+    if len(names) < 2 or gone.total() < _FEW or not kept:
         return ""
     from scipy import stats  # takes a second to load, and rows are seldom lost
 
@@ -365,16 +340,12 @@ def _lost_system(rows: list[tuple[Part, Rejection]], parts: Sequence[Part]) -> s
     return f"{most} would lose {share[most]:.0%} of its rows, {least} {share[least]:.0%}"
 
 
-def _system_of(part: Part) -> Callable[[Rejection], str]:
-    """Return what tells which system a rejected row judges; it returns "" where that cannot be told."""
-    table, judgements = part
+def _systems(table: Table, judgements: Judgements) -> list[str]:
+    """Name the system that each rejected row judges; "" where that cannot be told."""
     columns = judgements.parts if judgements.role == "system" else {}
     name = judgements.names.get("system")
     cells = table.cells[name].fillna("").tolist() if name in table.cells else []
-    lines = {line: place for place, line in enumerate(table.cells.index)} if cells else {}
-
-    def system(row: Rejection) -> str:
-        place = lines.get(row.line, -1) if row.place is None else row.place
-        return columns.get(row.column, "") or (str(cells[place]) if 0 <= place < len(cells) else "")
-
-    return system
+    lines = {line: place for place, line in enumerate(table.cells.index)}
+    places = [lines.get(row.line, -1) if row.place is None else row.place for row in judgements.rejected]
+    told = [str(cells[place]) if 0 <= place < len(cells) else "" for place in places]
+    return [columns.get(row.column, "") or system for row, system in zip(judgements.rejected, told)]

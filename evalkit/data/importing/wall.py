@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,17 +98,12 @@ def frame(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas(types_mapper=kinds.get, ignore_metadata=True)
 
 
-class Label(NamedTuple):
-    """What a Parquet file says of itself: its label, its columns as ``name: type``, and how many rows it has."""
+def label(path: Path) -> dict[str, Any]:
+    """Read what a Parquet file says of itself: label, columns as ``name: type``, and how many rows it has.
 
-    label: str
-    columns: list[str]
-    rows: int
-
-
-def label(path: Path) -> Label:
-    """Read what a Parquet file says of itself. Raises DataError where it is no sound one."""
-    return Label(**parsed(path, "label", _AGAIN)[0])
+    Raises DataError where it is no sound one.
+    """
+    return dict(parsed(path, "label", _AGAIN)[0])
 
 
 def parquet(path: Path) -> pd.DataFrame:

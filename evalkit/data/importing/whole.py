@@ -12,7 +12,7 @@ import pandas as pd
 from evalkit import DataError, nameable
 from evalkit.data import indicmt, languages, mqm, mtme, mturk, schemas
 from evalkit.data.delimited import UNFINISHED, is_unfinished
-from evalkit.data.importing import metrics, numbers, writing
+from evalkit.data.importing import metrics, numbers, wall, writing
 from evalkit.data.importing.mqm import resolve, tell
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
@@ -187,7 +187,7 @@ def convert_imported(table: Table, options: Options, receipt: Receipt) -> Judgem
     scale = tuple(label["scale"]) if label["scale"] else None
     if options.scale not in (None, scale):
         raise DataError(f"{path.name} was imported with another scale. Import the files that it was made from again.")
-    parts = [writing.frame_at(path)]
+    parts = [wall.parquet(path)]
     places = [writing.beside(path, what) for what in ("judges.parquet", "spans.parquet", "import.json")]
     beside = [Seen.at(place) for place in places if place.is_file()]
     apart, earlier = metrics.read_apart(path, scale), []
@@ -205,7 +205,7 @@ def convert_imported(table: Table, options: Options, receipt: Receipt) -> Judgem
     return Judgements(
         ratings.set_axis(pd.RangeIndex(1, len(ratings) + 1, name="line")),
         scale=scale,
-        spans=writing.frame_at(marked) if same else None,
+        spans=wall.parquet(marked) if same else None,
         read=len(ratings),
         beside=beside,
         metrics=earlier,

@@ -8,8 +8,7 @@ import hashlib
 import json
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evalkit import DataError, one_line
+from evalkit import DataError
 from evalkit.data.delimited import guarded
-from evalkit.data.files import alone, is_abandoned, stamp
+from evalkit.data.files import alone, is_abandoned
 from evalkit.data.importing import vocabulary, wall
 from evalkit.data.importing.options import Pseudonyms
 from evalkit.data.importing.receipt import Receipt
@@ -33,7 +32,6 @@ FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
 PARTS = ("spans.parquet", "judges.parquet", "rejected.csv", "import.json")
 _FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "screen_place", "probability"}
 _MOST_RECEIPT = 64 << 20  # bytes
-_CHECK = "check"  # of a label: see ``_check``
 
 
 def beside(out: Path, what: str) -> Path:
@@ -53,34 +51,32 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
     earlier result, or what lies beside it, was made from other files or by something else, or its rejected rows were
     changed since.
     """
-    targets = [out, *(beside(out, what) for what in PARTS)]
+    targets = [target for target in (out, *(beside(out, what) for what in PARTS)) if target.exists()]
     if folders := [target.name for target in targets if target.is_dir()]:
         raise DataError(f"{folders[0]} is a folder, and a file is to have its name. Name another result with --out.")
-    for path in paths:
-        if any(target.exists() and path.exists() and target.samefile(path) for target in targets):
+    for path in filter(Path.exists, paths):
+        if any(map(path.samefile, targets)):
             raise DataError(f"{path.name} is to be read and would be written over. Name another result with --out.")
-    if replace:
-        return
-    for target in (target for target in targets if target.exists() and target.suffix != ".csv"):
-        made = _made_from(target)
-        others = [name for name in made or ["?"] if name not in {path.name for path in paths}]
-        if others:
-            what = f"was made from {', '.join(others)}" if made else "was not written by an import"
+    receipt = receipt_beside(out)
+    for target in [] if replace else targets:
+        if target.suffix == ".csv":
+            if not receipt or receipt.rejected_digest != digest(target):
+                raise DataError(
+                    f"{target.name} was changed since an import wrote it. Keep it under another name, name another "
+                    "--out, or write over it: --replace."
+                )
+            continue
+        made = _made_from(target, receipt)
+        if not made or {*made} - {path.name for path in paths}:
+            what = f"was made from {', '.join(made)}" if made else "was not written by an import"
             raise DataError(
                 f"{target.name} is there already and {what}. Name another --out, or write over it: --replace."
             )
-    receipt, rejected = receipt_beside(out), beside(out, "rejected.csv")
-    if rejected.exists() and (not receipt or receipt.rejected_digest != digest(rejected)):
-        raise DataError(
-            f"{rejected.name} was changed since an import wrote it. Keep it under another name, name another --out, or "
-            "write over it: --replace."
-        )
 
 
-def _made_from(path: Path) -> list[str]:
-    """Name the files that an import made a file from, a table or a receipt; none where no import wrote it."""
+def _made_from(path: Path, receipt: Receipt | None) -> list[str]:
+    """Name the files that an import made a table from, or its receipt; none where no import wrote it."""
     if path.suffix == ".json":
-        receipt = _receipt(path)
         return [str(one.get("name")) for one in receipt.files] if receipt else []
     try:
         return [str(name) for name in label_of(path).get("files", [])]
@@ -90,10 +86,7 @@ def _made_from(path: Path) -> list[str]:
 
 def receipt_beside(out: Path) -> Receipt | None:
     """Read what an import told beside its result; None where that is not to be had, or not what an import writes."""
-    return _receipt(beside(out, "import.json"))
-
-
-def _receipt(path: Path) -> Receipt | None:
+    path = beside(out, "import.json")
     try:
         return Receipt.of_json(path.read_text(encoding="utf-8")) if path.stat().st_size < _MOST_RECEIPT else None
     except (OSError, ValueError):
@@ -127,9 +120,7 @@ class Draft:
         """Move what was written into place; parts that an earlier import left and this one has not are removed."""
         written = []
         with alone(self.out.parent):
-            self.out.unlink(
-                missing_ok=True
-            )  # from here on and until the end there is no result, rather than a mixed one
+            self.out.unlink(missing_ok=True)  # until the end there is no result, rather than a mixed one
             for what in PARTS:
                 target = beside(self.out, what)
                 if self.place(what).exists():
@@ -139,24 +130,6 @@ class Draft:
                     target.unlink(missing_ok=True)
             self.place("ratings.parquet").replace(self.out)
         return [self.out, *written]
-
-
-@contextmanager
-def steady(out: Path) -> Iterator[None]:
-    """Hold the reading of a result and of its parts against imports that put another one in its place meanwhile.
-
-    An import takes the earlier result away first and puts its own there last. Raises DataError where one did.
-    """
-    before = stamp(out) if out.is_file() else ()
-    problem = None
-    try:
-        yield
-    except DataError as met:  # such as a part that is gone
-        problem = met
-    if (stamp(out) if out.is_file() else ()) != before:
-        raise DataError(f"{out.name} was imported anew while it was read. Open it again.") from problem
-    if problem:
-        raise problem
 
 
 def write_ratings(ratings: pd.DataFrame, columns: list[str], place: Path, label: dict[str, Any]) -> None:
@@ -173,26 +146,16 @@ def write_spans(spans: pd.DataFrame, place: Path, label: dict[str, Any]) -> None
 
 
 def _write(table: pa.Table, place: Path, label: dict[str, Any]) -> None:
+    """Write a table with checksums of its pages, and one of what these do not cover."""
     columns = [f"{one.name}: {one.type}" for one in table.schema]
-    label = label | {_CHECK: _check(label, columns, table.num_rows)}
-    with pq.ParquetWriter(
-        place, table.schema, compression="zstd", compression_level=1, write_page_checksum=True
-    ) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata({"evalkit": json.dumps(label)})
+    said = json.dumps(label | {"check": _check(label, columns, table.num_rows)})
+    table = table.replace_schema_metadata({"evalkit": said})
+    pq.write_table(table, place, compression="zstd", compression_level=1, write_page_checksum=True)
 
 
 def _check(label: dict[str, Any], columns: list[str], rows: int) -> str:
-    """Digest what checksums of pages do not cover: the label, names and types of columns, and how many rows there are.
-
-    It notices damage; whoever writes a file anew writes this anew, too.
-    """
-    facts = [json.dumps(label, sort_keys=True), *columns, str(rows)]
-    return hashlib.sha256("\n".join(facts).encode("utf-8", "replace")).hexdigest()
-
-
-#: Read a table that an import wrote; DataError where it is damaged.
-frame_at = wall.parquet
+    """Digest the label, names and types of columns, and how many rows there are, so that damage is noticed."""
+    return hashlib.sha256(json.dumps([label, columns, rows], sort_keys=True).encode()).hexdigest()
 
 
 def label_of(path: Path) -> dict[str, Any]:
@@ -202,11 +165,10 @@ def label_of(path: Path) -> dict[str, Any]:
     """
     told = wall.label(path)
     try:
-        label = json.loads(told.label)
-        check = label.pop(_CHECK, None)
-        sound = check in (None, _check(label, told.columns, told.rows))  # earlier versions wrote none
-    except (ValueError, AttributeError, RecursionError) as problem:
-        raise DataError(f"{path.name} is damaged: {one_line(problem)}. Import the campaign again.") from problem
+        label: dict[str, Any] = json.loads(told["label"])
+        sound = label.pop("check", None) in (None, _check(label, told["columns"], told["rows"]))  # 0.2 wrote none
+    except (ValueError, AttributeError, RecursionError):
+        sound = False
     if not sound:
         raise DataError(f"{path.name} is damaged: it says of itself what no import writes. Import the campaign again.")
     return label
@@ -244,28 +206,23 @@ class Rejected:
         """Write rows of one table in the order of their lines; broken: those that could not be cut into cells."""
         if not rows and not broken:
             return
-        private = self._private(table, found)
+        used = {name for ours, name in found.names.items() if ours != "annotator"} | {*found.people}
+        private = {name for name in table.header if name not in used and vocabulary.personal(name)}
+        named = found.names.get("annotator", "")
+        private |= {named} & {*table.header}
         places = {int(line): place for place, line in enumerate(table.cells.index)}
         columns = {name: table.cells[name].array for name in table.cells}  # a frame takes long to find a cell
-        every: list[tuple[int, Rejection, list[str] | None]] = [(row.line, row, None) for row in rows]
-        every += [(one.line, Rejection(one.line, "", "", one.reason), one.cells) for one in broken]
-        for line, row, cut in sorted(every, key=lambda one: one[0]):
-            place = places.get(line) if row.place is None else row.place
+        every: list[tuple[Rejection, list[str]]] = [(row, []) for row in rows]
+        every += [(Rejection(one.line, "", "", one.reason), one.cells) for one in broken]
+        for row, cut in sorted(every, key=lambda one: one[0].line):
+            place = places.get(row.line) if row.place is None else row.place
             cells: dict[str, str] = {}
-            if cut is None and place is not None and place < len(table.cells):
+            if not cut and place is not None and place < len(table.cells):
                 said = {name: _text(cells_of[place]) for name, cells_of in columns.items()}
-                row.annotator = row.annotator or said.get(found.names.get("annotator", "")) or None
+                row.annotator = row.annotator or said.get(named) or None
                 cells = self._hidden(said, row, found, private)
-            uncut = [self._aliases.mask(one) if one.strip() else one for one in cut] if cut and private else cut
-            self._write(file, row, cells, uncut)
-
-    def _private(self, table: Table, found: Judgements) -> set[str]:
-        """Name the columns that may hold people's names."""
-        used = {name for ours, name in found.names.items() if ours != "annotator"}
-        own = {found.names.get("annotator", "")} & {*table.header}
-        return own | {
-            name for name in table.header if name not in used and name not in found.people and vocabulary.personal(name)
-        }
+            masked = [self._aliases.mask(one) if one.strip() else one for one in cut] if private else cut
+            self._write(file, row, [cells.get(name, "") for name in self._headings], masked)
 
     def _hidden(self, said: dict[str, str], row: Rejection, found: Judgements, private: set[str]) -> dict[str, str]:
         """Write a whole row without names; of columns that hold judgements each, only the rejected one's cell."""
@@ -279,13 +236,13 @@ class Rejected:
                 cells[title] = aliases.mask(cell) if masked else aliases.within(cell, row.annotator)
         return cells
 
-    def _write(self, file: str, row: Rejection, cells: dict[str, str], uncut: list[str] | None) -> None:
+    def _write(self, file: str, row: Rejection, cells: list[str], uncut: list[str]) -> None:
         hide = self._aliases.within
         row = replace(row, value=hide(row.value, row.annotator), reason=hide(row.reason, row.annotator))
         self._receipt.reject(file, row)
-        own = [guarded(cells.get(name, "")) for name in self._headings]
-        said = [row.kind, guarded(file), row.line, guarded(row.column), guarded(row.value), guarded(row.reason)]
-        self._rows.writerow([*said, *own, guarded(json.dumps(uncut, ensure_ascii=False)) if uncut else ""])
+        said = [row.kind, file, str(row.line), row.column, row.value, row.reason, *cells]
+        said.append(json.dumps(uncut, ensure_ascii=False) if uncut else "")
+        self._rows.writerow(map(guarded, said))
 
 
 def _text(cell: object) -> str:
