@@ -155,7 +155,7 @@ def open_judges(
     if ratings is None or path.suffix == ".parquet":
         label = _label(path)
         ratings = _ratings(path, label) if ratings is None else ratings
-        found = automatic.read_apart(path, tuple(label["scale"]) if label["scale"] else None)
+        found = automatic.read_apart(path)
         if source_of(ratings)["digest"] != label["digest"]:
             raise DataError(f"{path.name} was imported anew since its ratings were opened. Open both again.")
     seen = metric_files.seen([metric_files.path_and_sign(one)[0] for one in named])

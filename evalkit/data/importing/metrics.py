@@ -30,7 +30,6 @@ _OWN = ("system", "reference", "calibration", "repeat")
 #: Formats in which a row of the file is one output, and the line of a judgement is that row's.
 _READ = ("csv", "xsts")
 _MOSTLY = 0.8  # of the filled cells of a column must be numbers before it may be a metric's
-_ABOUT = {"kind": ("judge", "metric"), "better": ("higher", "lower"), "level": ("segment", "system")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,24 +273,12 @@ def apart(judged: pd.DataFrame, metrics: Sequence[Metric]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*KEY, "annotator", "score", *EXTRA])
 
 
-def read_apart(out: Path, scale: tuple[float, float] | None) -> pd.DataFrame | None:
-    """Read the table of judges and metrics beside an import's result; None where it has none.
-
-    scale: people's, which is that of judges, too; metrics have scales of their own.
-    """
+def read_apart(out: Path) -> pd.DataFrame | None:
+    """Read the table of judges and metrics beside an import's result; None where it has none."""
     place = writing.beside(out, "judges.parquet")
     if not place.is_file() or writing.label_of(place) != writing.label_of(out):
         return None
-    table = wall.parquet(place)
-    absent = [name for name in (*KEY, "annotator", "score", *EXTRA) if name not in table]
-    odd = [name for name, values in _ABOUT.items() if name in table and not table[name].isin(values).all()]
-    if absent or odd:
-        raise DataError(f"{place.name} is damaged: {(absent or odd)[0]} is not what an import writes. Import it again.")
-    own = table["kind"] == "judge"
-    for part, ends in ((table[own], scale), (table.loc[~own, [*KEY, "annotator", "score"]], None)):
-        if len(part):
-            schemas.check(part, schemas.RATINGS, origin=place.name, scale=ends)
-    return table
+    return wall.parquet(place)
 
 
 def of_apart(table: pd.DataFrame, origin: str) -> list[Metric]:

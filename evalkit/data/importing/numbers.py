@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -212,68 +212,49 @@ def dates(texts: Iterable[str]) -> tuple[dict[str, _Moment], str]:
     >>> dates(["04/03/2024 09:00"])
     ({}, 'dates like 04/03/2024 09:00 can be read in two orders')
     """
-    moments: dict[str, _Moment] = {}
-    numbered: dict[str, re.Match[str]] = {}
-    for text in dict.fromkeys(texts):
-        if len(text) <= _LONGEST_DATE:
-            if match := _DATE.fullmatch(text):
-                numbered[text] = match
-            elif (match := _IN_WORDS.fullmatch(text)) and (moment := _of_words(match)):
-                moments[text] = moment
+    moments, numbered = dict[str, _Moment](), dict[str, re.Match[str]]()
+    for text in (text for text in dict.fromkeys(texts) if len(text) <= _LONGEST_DATE):
+        if match := _DATE.fullmatch(text):
+            numbered[text] = match
+        elif match := _IN_WORDS.fullmatch(text):
+            month = _MONTHS.get((match[2] or match[3]).casefold())
+            moment = month and _with_clock(int(match[5]), month, int(match[1] or match[4]), match[6])
+            moments |= {text: moment} if moment else {}
     if not numbered:
         return moments, ""
-    fitting: dict[str, dict[str, _Moment]] = {}
-    for name, order in _ORDERS.items():
-        ordered = {text: moment for text, match in numbered.items() if (moment := _of_numbers(match, order))}
-        if len(ordered) == len(numbered):
-            fitting[name] = ordered
-    points = all(match[2] == match[4] == "." for match in numbered.values())
-    name = next(iter(fitting)) if len(fitting) == 1 or (points and "day, month, year" in fitting) else ""
-    if not name:
-        first = next(iter(numbered))
-        return moments, f"dates like {first} can be read in {'two orders' if fitting else 'no one order'}"
-    return moments | fitting[name], f"dates were read as {name}"
+    read = {
+        name: {text: moment for text, match in numbered.items() if (moment := _of_numbers(match, order))}
+        for name, order in _ORDERS.items()
+    }
+    fitting = [name for name, own in read.items() if len(own) == len(numbered)]
+    if "day, month, year" in fitting and all(match[2] == match[4] == "." for match in numbered.values()):
+        fitting = ["day, month, year"]
+    if len(fitting) == 1:
+        return moments | read[fitting[0]], f"dates were read as {fitting[0]}"
+    return moments, f"dates like {next(iter(numbered))} can be read in {'two orders' if fitting else 'no one order'}"
 
 
 def _of_numbers(match: re.Match[str], order: tuple[int, int, int]) -> _Moment | None:
-    parts = [match[1], match[3], match[5]]
-    year, month, day = (parts[place] for place in order)
+    year, month, day = (match[1 + 2 * place] for place in order)
     if len(year) not in (2, 4) or len(month) > 2 or len(day) > 2:
         return None
     whole = int(year) + (2000 if len(year) == 2 else 0)
     return _with_clock(whole, int(month), int(day), match[6]) if _YEARS[0] <= whole <= _YEARS[1] else None
 
 
-def _of_words(match: re.Match[str]) -> _Moment | None:
-    month = _MONTHS.get((match[2] or match[3]).casefold())
-    return _with_clock(int(match[5]), month, int(match[1] or match[4]), match[6]) if month else None
-
-
 def _with_clock(year: int, month: int, day: int, clock: str | None) -> _Moment | None:
     """Put a day and a time of day together; None where they are none."""
-    hour = minute = second = 0
-    zone, fraction = None, 0.0
-    if clock and clock.strip():
-        if not (read := _CLOCK.fullmatch(clock.strip())):
-            return None
-        hour, minute, second = int(read[1]), int(read[2]), int(read[3] or 0)
-        fraction, zone = float((read[4] or ".0").replace(",", ".")), read[6]
-        if half := read[5]:
-            afternoon = half[0] in "pP"
-            if 1 <= hour <= 12:
-                hour = hour % 12 + (12 if afternoon else 0)
-            elif not (afternoon and 12 < hour < 24):  # 13:05 PM is written by programs that print hour and half
-                return None
+    read = _CLOCK.fullmatch((clock or "").strip() or "0:00")
+    if not read:
+        return None
+    hour, half, zone = int(read[1]), (read[5] or "")[:1].lower(), read[6]
+    if half and 1 <= hour <= 12:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    elif half and not (half == "p" and 12 < hour < 24):  # 13:05 PM is written by programs that print hour and half
+        return None
     try:
-        moment = datetime(year, month, day, hour, minute, second, tzinfo=_zone(zone))
+        own = datetime.strptime(zone, "%z").tzinfo if zone and zone[0] in "+-" else UTC
+        moment = datetime(year, month, day, hour, int(read[2]), int(read[3] or 0), tzinfo=own)
     except ValueError:
         return None
-    return moment.timestamp() + fraction, zone is None
-
-
-def _zone(text: str | None) -> timezone:
-    if not text or text[0] not in "+-":
-        return UTC
-    digits = text[1:].replace(":", "")
-    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return timezone(offset if text[0] == "+" else -offset)
+    return moment.timestamp() + float((read[4] or ".0").replace(",", ".")), zone is None

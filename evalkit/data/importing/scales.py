@@ -28,7 +28,7 @@ _MOSTLY = 0.5  # share of filled cells that must be words, before they are taken
 _FEWEST, _MOST_STEPS, _SHOWN = 5, 12, 20  # filled cells that tell a scale of words; its steps; words that are told
 
 _FEW_GROUPS = 5  # groups in which scores must be places before they are taken for ranks
-_PLAINLY = "higher is better: nothing in the heading"
+_PLAINLY = "higher is better: nothing in heading or numbers says otherwise"
 _ASK = "Say which holds: --lower-is-better or --higher-is-better."
 
 
@@ -209,7 +209,7 @@ def orientation(
         )
     if high <= 0 > low:
         return False, f"higher is better: no number of {heading} is above 0, as in sums of penalties that are taken off"
-    return False, f"{_PLAINLY} {heading} or its numbers says otherwise"
+    return False, _PLAINLY
 
 
 def are_ranks(values: np.ndarray, groups: pd.Series) -> bool:
@@ -233,9 +233,8 @@ def are_ranks(values: np.ndarray, groups: pd.Series) -> bool:
 def _is_mark(heading: str, scores: np.ndarray, *, german: bool) -> bool:
     """Tell whether scores may be marks of a German or Czech school, 1 to 6, of which 1 is best."""
     named = vocabulary.words(heading)
-    mark = any(
-        word in vocabulary.listed("school_marks") or (german and word.endswith(("note", "noten"))) for word in named
-    )
+    marks = vocabulary.listed("school_marks")
+    mark = any(word in marks or (german and word.endswith(("note", "noten"))) for word in named)
     return mark and bool((scores >= 1).all() and (scores <= 6).all())
 
 
@@ -245,18 +244,13 @@ def of_criterion(criterion: str, why: str) -> str:
     >>> of_criterion("errors", "lower is better")
     'errors: lower is better'
     """
-    return why if why.startswith(_PLAINLY) else f"{criterion}: {why}"
+    return why if why == _PLAINLY else f"{criterion}: {why}"
 
 
 def joined(sentences: Iterable[str]) -> str:
-    """Say what holds of several columns, each sentence once; those of which nothing is known are named together.
+    """Say what holds of several columns, each sentence once.
 
     >>> joined(orientation(name, np.array([3.0]), None, origin="x")[1] for name in ("style", "tone"))
-    'higher is better: nothing in the headings style, tone or their numbers says otherwise'
+    'higher is better: nothing in heading or numbers says otherwise'
     """
-    said = [*dict.fromkeys(sentences)]
-    plainly = [one.removeprefix(f"{_PLAINLY} ").partition(" or its")[0] for one in said if one.startswith(_PLAINLY)]
-    if len(plainly) > 1:
-        together = f"{_PLAINLY}s {', '.join(plainly)} or their numbers says otherwise"
-        said = [*(one for one in said if not one.startswith(_PLAINLY)), together]
-    return "; ".join(said)
+    return "; ".join(dict.fromkeys(sentences))

@@ -5,9 +5,9 @@ Batches, which Appraise was given, tell it exactly; so do source texts; else the
 
 import hashlib
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +45,10 @@ class Found:
 
 @dataclass
 class Batches:
-    """Tasks, each with the segment of every item (by ``_KEY``), from files of batches."""
+    """Files of batches: task, what names an item of it (``_KEY``), and the item's segment, an item a row."""
 
-    names: list[str]
-    tasks: list[dict[tuple[str, str, str], str]]
-    seen: list[Seen] = field(default_factory=list)
+    items: pd.DataFrame
+    seen: list[Seen]
 
 
 def found(shown: pd.DataFrame, given: Batches | None, *, origin: str) -> Found:
@@ -111,7 +110,7 @@ def _places(shown: pd.DataFrame) -> bool:
 
 def batches(paths: Sequence[Path]) -> Batches:
     """Read files of batches. Raises DataError where one is no list of tasks with items."""
-    tasks, seen, ways = [], [], set()
+    tables, seen, ways = [], [], set()
     for path in paths:
         if not path.is_file():
             raise DataError(f"{path.name} is not there, or is no file. {_GIVEN}")
@@ -119,71 +118,49 @@ def batches(paths: Sequence[Path]) -> Batches:
         said = records.whole(path, _GIVEN)
         if not isinstance(said, list) or not said:
             raise DataError(f"{path.name} is no list of tasks. {_GIVEN}")
-        items = [_items(task, path) for task in said]
-        lines = [[_line(item) for item in task] for task in items]
-        named = all(one is not None for task in lines for one in task)
+        rows = [row for number, task in enumerate(said) for row in _items(f"{path} {number}", task, path)]
+        table = pd.DataFrame(rows, columns=["account", *_KEY, "segment", "source"])
+        named = bool(table["segment"].notna().all())
         ways.add(named)
-        for task, own in zip(items, lines if named else _by_texts(items, path)):
-            tasks.append({_key(item): str(segment) for item, segment in zip(task, own) if segment is not None})
+        if not named:
+            if not table["source"].map(lambda text: isinstance(text, str)).all():
+                raise DataError(f"{path.name} names no segments (_item), and its items lack a sourceText. {_GIVEN}")
+            texts = table.assign(source=table["source"].map(plain), doc=table["showing"].str.split("#").str[0])
+            table["segment"] = by_texts(texts.assign(number=range(len(table))), document=["doc"])
+        tables.append(table.drop(columns="source").rename(columns={"account": "task"}))
     if len(ways) > 1:
         raise DataError("Some files of batches name segments (_item) and some do not. Import their exports one by one.")
-    return Batches([path.name for path in paths], tasks, seen)
+    items = pd.concat(tables, ignore_index=True).dropna(subset="segment")
+    return Batches(items.drop_duplicates(["task", *_KEY], keep="last").astype("str"), seen)
 
 
-def _items(task: Any, path: Path) -> list[dict[str, Any]]:
-    """Return a task's items without those of the tutorial."""
+def _items(name: str, task: Any, path: Path) -> Iterator[list[Any]]:
+    """List a task's items without those of the tutorial: task, ``_KEY``, the line of the test set, and source text."""
     items = task.get("items") if isinstance(task, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) and "itemID" in item for item in items):
         raise DataError(f"{path.name} holds a task without items that have an itemID. {_GIVEN}")
-    return [item for item in items if "tutorial" not in f"{item.get('documentID')}{item.get('targetID')}"]
-
-
-def _key(item: dict[str, Any]) -> tuple[str, str, str]:
-    number, document, target = (plain(str(item.get(name, ""))) for name in ("itemID", "documentID", "targetID"))
-    return number, document, target
-
-
-def _line(item: dict[str, Any]) -> str | None:
-    """Return the line of the test set that an item names, as in ``system | line | document``."""
-    parts = [part.strip() for part in str(item.get("_item", "")).split(" | ")]
-    return parts[1] if len(parts) >= 3 and parts[1] else None
-
-
-def _by_texts(items: list[list[dict[str, Any]]], path: Path) -> list[list[str | None]]:
-    """Find segments by their source texts, document by document."""
-    if not all(isinstance(item.get("sourceText"), str) for task in items for item in task):
-        raise DataError(f"{path.name} names no segments (_item), and its items lack a sourceText. {_GIVEN}")
-    rows = [(number, *_key(item), plain(item["sourceText"])) for number, task in enumerate(items) for item in task]
-    table = pd.DataFrame(rows, columns=["account", *_KEY, "source"])
-    table["doc"] = table["showing"].str.split("#").str[0]
-    values = iter(by_texts(table.assign(number=range(len(table))), document=["doc"]))
-    return [[None if pd.isna(one := next(values)) else str(one) for _ in task] for task in items]
+    for item in items:
+        if "tutorial" not in f"{item.get('documentID')}{item.get('targetID')}":
+            parts = [part.strip() for part in str(item.get("_item", "")).split(" | ")]  # system | line | document
+            line = parts[1] if len(parts) >= 3 and parts[1] else None
+            key = [plain(str(item.get(part, ""))) for part in ("itemID", "documentID", "targetID")]
+            yield [name, *key, line, item.get("sourceText")]
 
 
 def _of_batches(shown: pd.DataFrame, given: Batches, origin: str) -> Found:
     """Take segments from batches; an account's task is the one that fits best. Raises DataError where none is known."""
-    tasks_of = defaultdict(list)
-    for number, task in enumerate(given.tasks):
-        for key in task:
-            tasks_of[key].append(number)
-    items = list(shown[["account", *_KEY]].drop_duplicates().itertuples(index=False, name=None))
-    fits: dict[str, Counter[int]] = defaultdict(Counter)
-    for account, *key in items:
-        fits[account].update(tasks_of.get(tuple(key), ()))
-    known = {}
-    for account, *key in items:
-        ranked = [(fits[account][number], number) for number in tasks_of.get(tuple(key), ())]
-        best = {given.tasks[number][tuple(key)] for fit, number in ranked if fit == max(ranked)[0]}
-        if len(best) == 1:
-            known[account, *key] = best.pop()
-    names = ", ".join(given.names)
-    if not known:
+    item = ["account", *_KEY]
+    fits = shown[item].drop_duplicates().merge(given.items, on=_KEY)
+    fits["fit"] = fits.groupby(["account", "task"])["item"].transform("size")
+    best = fits[fits["fit"].eq(fits.groupby(item)["fit"].transform("max"))]
+    known = best.drop_duplicates([*item, "segment"]).drop_duplicates(item, keep=False)
+    names = ", ".join(one.path.name for one in given.seen)
+    if known.empty:
         raise DataError(
             f"{names}: none of the items of {origin} is in these batches. Pass the batches of this campaign with "
             "--batches, or leave the option out."
         )
-    keys = shown[["account", *_KEY]].itertuples(index=False, name=None)
-    segments = pd.Series([known.get(key) for key in keys], index=shown.index, dtype="str")
+    segments = shown[item].merge(known, on=item, how="left")["segment"].set_axis(shown.index).astype("str")
     open_ = segments.isna()
     said = f"segments are those of {names}, exactly: all {len(shown):,} items of {origin} are in it"
     if open_.any():

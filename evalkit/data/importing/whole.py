@@ -190,7 +190,7 @@ def convert_imported(table: Table, options: Options, receipt: Receipt) -> Judgem
     parts = [wall.parquet(path)]
     places = [writing.beside(path, what) for what in ("judges.parquet", "spans.parquet", "import.json")]
     beside = [Seen.at(place) for place in places if place.is_file()]
-    apart, earlier = metrics.read_apart(path, scale), []
+    apart, earlier = metrics.read_apart(path), []
     if apart is not None:
         models = apart[apart["kind"] == "judge"].drop(columns=[*metrics.EXTRA])
         parts += [models] if len(models) else []
