@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -56,7 +56,7 @@ PALETTE = ("#005A93", "#D05800", "#00845F", "#B24F86", "#3C97D0", "#B97D00", INK
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
-#: Inches; a figure as wide as this in letters of 9 points, shrunk to the 350 pixels of a phone, has letters of 9 pixels.
+#: Inches and points: a figure so wide, shrunk to the 350 pixels of a phone, has letters of 9 pixels.
 WIDTH, LETTERS = 4.8, 9
 #: How many values the alternative text tells.
 TOLD = 14
@@ -125,6 +125,7 @@ def forest(
     order: Iterable[Any] | None = None,
     filled: str | None = None,
     parted: str | None = None,
+    mark: str | None = None,
     line: float | None = None,
     band: tuple[float, float] | None = None,
     log: bool = False,
@@ -135,13 +136,15 @@ def forest(
 
     x, low, high: columns of estimates and ends of intervals; where only ``x`` is missing, both ends are marked. y: the
     column of rows, from top to bottom as in ``order`` or the table. filled: a column of truth values; marks where it is
-    False are hollow. parted: a column; a line stands between rows where it changes. line, band: where an upright line,
+    False are hollow. parted: a column; a line stands between rows where it changes. mark: a column of what a row is held
+    against, an upright bar, which ``names`` may call otherwise. line, band: where an upright line,
     and a grey band, stand. log: whether the axis is logarithmic. sharex: whether panels have one axis.
     """
     places = list(dict.fromkeys(table[y] if order is None else order))
     alone = not table.duplicated([column for column in (panels, y) if column]).any()
     kinds = _kinds(table, series)
-    height = max(0.24, 0.05 + 0.15 * (1 if alone else len(kinds)))
+    spread = 0.0 if alone else 0.72 if low else 0.45
+    height = max(0.24, 0.05 + 0.2 * spread * len(kinds))
     figure, drawn = _panels(table, panels, height=height * len(places), sharey=True, sharex=sharex, **words)
     for axes, part in drawn:
         if band:
@@ -151,7 +154,7 @@ def forest(
         for number, kind in enumerate(kinds):
             rows = part if series is None else part[part[series] == kind]
             level = rows[y].map({place: n for n, place in enumerate(places)}).to_numpy(float)
-            level += 0 if alone else 0.72 / len(kinds) * (number - (len(kinds) - 1) / 2)
+            level += spread / len(kinds) * (number - (len(kinds) - 1) / 2)
             look = _look(number)
             if low is not None:
                 axes.hlines(level, rows[low], rows[high], color=look["color"], lw=2)
@@ -161,6 +164,9 @@ def forest(
             solid = np.full(len(rows), number % 2 == 0) if filled is None else rows[filled].to_numpy(bool)
             for chosen, fill in ((solid, look["color"]), (~solid, "white")):
                 axes.plot(rows[x][chosen], level[chosen], ls="", **look, mfc=fill, mew=1.2)
+        if mark:
+            level = part[y].map({place: n for n, place in enumerate(places)})
+            axes.vlines(part[mark], level - 0.36, level + 0.36, color=INK, lw=2.2)
         if parted:
             changes = part.drop_duplicates(y).set_index(y)[parted].reindex(places)
             for place in np.flatnonzero(changes.ne(changes.shift()).to_numpy())[1:]:
@@ -168,9 +174,9 @@ def forest(
         if log:
             _plain_log(axes, "x")
         _name_rows(axes, places, words.get("names"))
-    return _finished(
-        figure, table, [panels, y, series], x, low, high, kinds=kinds if series else [], marks=filled is None, **words
-    )
+    keys = kinds if series else []
+    _finished(figure, table, [panels, y, series], x, low, high, kinds=keys, marks=filled is None, **words)
+    return _with_bar(figure, mark, words.get("names")) if mark else figure
 
 
 @house
@@ -269,7 +275,7 @@ def scatter(
             axes.annotate(literal(row[label]), (row[x], row[y]), xytext=(4, 2), textcoords="offset points")
         name = f"{part[panels].iloc[0]}: " if panels else ""
         told.append(f"{name}{len(part):,} points, Pearson's r {part[x].corr(part[y]):.2f}")
-    figure = _finished(figure, table.head(0), [], x, kinds=kinds if series else [], **words)
+    figure = _finished(figure, table.head(0), [], x, kinds=kinds if series else [], marks=False, **words)
     return describe(figure, f"{figure.get_label()} {'; '.join(told)}.")
 
 
@@ -302,14 +308,14 @@ def strips(
                     continue
                 level = place + 0.8 / len(kinds) * (number - (len(kinds) - 1) / 2)
                 wave = 0.25 / len(kinds) * np.sin(2.4 * np.arange(len(values)))  # neighbours stand apart
-                look = _look(number) | {"ms": 4.5}
+                look = _look(number) | {"ms": 4.5 if len(values) < 60 else 3}
                 axes.plot(values, level + wave, ls="", mec="white", mew=0.4, alpha=0.75, **look)
                 centre = getattr(np, middle)(values)
                 axes.plot([centre] * 2, [level - 0.36 / len(kinds), level + 0.36 / len(kinds)], color=INK, lw=2.2)
         _name_rows(axes, places, words.get("names"))
     keys = [column for column in (panels, y, series) if column]
     centres = table.groupby(keys, sort=False, observed=True)[x].agg(middle).reset_index()
-    return _finished(figure, centres, keys, x, kinds=kinds if series else [], **words)
+    return _finished(figure, centres, keys, x, kinds=kinds if series else [], marks=False, **words)
 
 
 @house
@@ -417,7 +423,7 @@ def heat(
     across, down = (list(dict.fromkeys(table[column])) for column in (x, y))
     spoken = [textwrap.fill(_called(name, words.get("names")), 14) for name in across]
     upright = len(across) > 5 or max(map(len, spoken)) * len(across) > 60
-    most = max((len(line) for name in spoken for line in name.split("\n")), default=0)
+    most = max((len(row) for name in spoken for row in name.split("\n")), default=0)
     lines_high = 0.2 if text is None else 0.13 + 0.16 * max(str(one).count("\n") + 1 for one in table[text])
     height = max(0.24, lines_high) * len(down) + (0.08 * most if upright else 0.3)
     figure, drawn = _panels(table, panels, height=height, columns=columns, sharey=True, **words)
@@ -502,7 +508,9 @@ def words_on(shade: Any) -> dict[str, Any]:
     >>> words_on("white")["color"] == INK, words_on("#00304f")["color"], words_on("grey")["bbox"]["facecolor"]
     (True, 'white', 'white')
     """
-    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(shade))
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(shade)
+    )
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     if luminance > 0.35:
         return {"color": INK}
@@ -632,6 +640,15 @@ def _finished(
     return describe(figure, " ".join(filter(None, [_sentence(title), about, _in_words(told, keyed, value, low, high)])))
 
 
+def _with_bar(figure: Figure, mark: str, names: Mapping[Any, str] | None) -> Figure:
+    """Add the key of upright bars to those that a figure has."""
+    bar = mpl.lines.Line2D([], [], ls="", marker="|", ms=10, mew=2.2, color=INK, label=_called(mark, names))
+    old = figure.legends[0] if figure.legends else None
+    keys = old.legend_handles if old else []
+    _legend(figure, [*keys, bar], old.get_title().get_text() if old else "")
+    return figure
+
+
 def _sentence(title: str) -> str:
     return title if not title or title[-1] in ".?!" else f"{title}."
 
@@ -662,7 +679,9 @@ def _in_words(table: pd.DataFrame, keys: Sequence[str], value: str, low: str | N
     for row in table.head(TOLD).to_dict("records"):
         number = f"{row[value]:.3g}" if pd.notna(row[value]) else ""
         between = f" ({row[low]:.3g} to {row[high]:.3g})" if low and high and pd.notna(row[low]) else ""
-        name = ", ".join(f"{display_name(key)} {row[key]:g}" if isinstance(row[key], float) else str(row[key]) for key in keys)
+        name = ", ".join(
+            f"{display_name(key)} {row[key]:g}" if isinstance(row[key], float) else str(row[key]) for key in keys
+        )
         said.append(f"{name}: {number}{between}".strip(": "))
     more = f"; and {len(table) - TOLD} more" if len(table) > TOLD else ""
     return f"{'; '.join(said)}{more}." if said else ""
