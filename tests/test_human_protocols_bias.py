@@ -12,9 +12,6 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.human.protocols import bias
-from evalkit.show.plots.protocols import attention as drawn_attention
-from evalkit.show.plots.protocols import sessions as drawn_sessions
-from evalkit.show.plots.protocols import suggestions as drawn_suggestions
 from evalkit.stats.correlation import covariances
 from tests.makers import laid_out
 
@@ -366,11 +363,3 @@ def test_the_share_kept_and_the_copies_noticed_stand_beside_their_judgements():
     assert shares.to_dict() == bias.attention(degraded(), resamples=2).set_index("protocol")["noticed"].to_dict()
     late = bias.sessions(noticed[["protocol", "doc", *WHO, "noticed"]], resamples=2)
     assert late["judgements"].tolist() == [48] * 4
-
-
-def test_figures_are_drawn():
-    marks, released, judged, _ = suggested(5)
-    own = bias.kept(bias.counted(judged, marks, released), by="annotator")
-    drawn_suggestions.suggestions_kept(own[own["protocol"].isin(bias.ASSISTED)])
-    drawn_attention.noticed(bias.attention_of_people(degraded()))
-    drawn_sessions.changes(bias.sessions(worked(), resamples=50))

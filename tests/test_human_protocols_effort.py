@@ -11,8 +11,6 @@ from statsmodels.stats.power import normal_power
 
 from evalkit import DataError
 from evalkit.human.protocols import effort
-from evalkit.show.plots.protocols import effort as draw
-from evalkit.show.plots.protocols import views
 from tests.makers import ratings
 
 TRUE = {"showing": 60.0, "annotator": 30.0, "taste": 12.0, "residual": 150.0}
@@ -296,11 +294,3 @@ def test_prospects_grow_with_hours(judged, parts):
     spent = looped(own, 600).mean() * len(own) / 3600
     assert rates["marks"] == pytest.approx(own["errors"].sum() / spent)
     assert rates["own"] == pytest.approx(own.loc[own["system"] != "S0", "errors"].sum() / spent)
-
-
-def test_the_figure_moves_the_readers_line_and_nothing_else(parts):
-    errors = effort.standard_errors(parts, hours=np.geomspace(5, 500, 9))
-    draw.certainty_cost(errors, hours=20.0, families=effort.FAMILIES, names={"ESA-1": "E $1"}, enough=0.2).canvas.draw()
-    few, many = (views.certainty_cost(errors, hours=hours) for hours in (20.0, 80.0))
-    lines = [{tuple(line.get_xdata()) for line in view.figure.axes[0].lines} for view in (few, many)]
-    assert lines[0] ^ lines[1] == {(20.0, 20.0), (80.0, 80.0)}

@@ -11,8 +11,6 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.human.protocols import rankings
-from evalkit.show.plots import page
-from evalkit.show.plots.protocols import rankings as draw
 from tests.makers import ratings
 
 NAMES = ("ESA-1", "ESA-2", "ESAAI-1", "MQM-1", "WMT-MQM", "WMT-DASQM", "LLM")
@@ -247,9 +245,3 @@ def test_the_unit_of_a_protocol_and_the_order_of_rows_change_nothing(shift, fact
     pd.testing.assert_frame_equal(*map(rankings.between, found))
     options = {"splits": 20, "resamples": 3, "shares": [0.5, 1.0]}
     pd.testing.assert_frame_equal(*(rankings.subset_consistency(one, **options) for one in (scored, other)))
-
-
-def test_figures_show_places_and_a_line_per_protocol(scored, drawn):
-    draw.place_table(rankings.places(drawn))
-    curves = draw.consistency_curves(rankings.subset_consistency(scored, splits=20, resamples=5))
-    assert [len(axes.lines) for axes in page.panels_of(curves)] == [7, 6, 7]

@@ -13,7 +13,6 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.human import observed
-from evalkit.papers.licht2022 import figures as draw
 from evalkit.papers.licht2022 import protocols, table3
 from evalkit.stats import agreement
 
@@ -291,24 +290,6 @@ def test_coefficients_of_the_labels_are_those_of_statsmodels_and_krippendorff(fo
 
 
 # --- figures, refusals
-
-
-def test_figures_show_every_protocol_and_data_set(cells):
-    kappas = draw.printed_kappas(cells).axes[0]
-    assert kappas.get_yticklabels()[0].get_text() == "Arabic (AR)"
-    assert len(draw.average_differences(table3.average_differences(cells)).axes[0].get_yticks()) == 15
-    powers = protocols.power({"A": 0.2, "B": 0.8}, points=[0.0, 0.2], marginal=[0.25] * 4, replicates=50)
-    assert len(draw.power_curves(powers).axes[0].get_legend().get_texts()) == 2
-    table = observed.coefficients({"cost $5": five_points(), "other": five_points()}, resamples=20, seed=7)
-    labels = draw.forest(table).axes[0].get_yticklabels()
-    assert [label.get_text() for label in labels] == [r"cost \$5", "other"]
-    cuts = [observed.cut(simulate.campaign(), bins) for bins in (2, 7)]
-    parts = [
-        observed.coefficients({"one": cut}, resamples=20, seed=7).assign(bins=len(cut.attrs["categories"]))
-        for cut in cuts
-    ]
-    lines = draw.bins(pd.concat(parts))
-    assert [text.get_text() for text in lines.axes[-1].texts] == ["one"], "the line is named at its end"
 
 
 POST_EDITED = pd.DataFrame({"hypothesis": ["a"], "post_edit": ["b"], "score": [0.0]})

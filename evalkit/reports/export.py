@@ -23,7 +23,7 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from evalkit import DataError
 from evalkit.reports import findings, markup, notebooks, sections, sources, tally
 from evalkit.reports.studies import Study
-from evalkit.show import pictures, tables
+from evalkit.show import tables
 from evalkit.show.style import typeset
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -32,7 +32,6 @@ POLICY = (
 )
 MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
 FLAT = 350  # CSS pixels; below a figure that is less high than this there is room for a few sentences
-PHONES = "34rem"  # narrower screens get a figure's second drawing, where it has one
 
 
 def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: dict[str, Any] | None = None) -> str:
@@ -193,7 +192,7 @@ def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookN
         yield block(markup.sanitised(text_of(data["text/html"])))
     elif kind := next((kind for kind in ("image/svg+xml", "image/png", "image/jpeg") if kind in data), None):
         described = output.get("metadata", {}).get(kind, {})
-        yield block(figure(kind, data[kind], described, phone=text_of(data.get(pictures.PHONE, ""))))
+        yield block(figure(kind, data[kind], described))
     elif "text/markdown" in data:  # computed text: paragraphs of plain text, so no data can become a link or an image
         paragraphs = re.split(r"\n\s*\n", text_of(data["text/markdown"]).strip())
         yield block("".join(f"<p>{escape(typeset(paragraph), quote=False)}</p>" for paragraph in paragraphs))
@@ -202,11 +201,8 @@ def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookN
         yield block(f'<pre class="stdout">{escape(markup.plain(text), quote=False)}</pre>')
 
 
-def figure(kind: str, content: Any, described: dict[str, Any], *, phone: str = "") -> str:
-    """Return a figure with its caption; DataError without alternative text.
-
-    phone: a second drawing for narrow screens, a PNG as base64; '' where the first one serves them, too.
-    """
+def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
+    """Return a figure with its caption; DataError without alternative text."""
     alt = str(described.get("alt") or "").strip()
     if not alt:
         raise DataError("a figure has no alternative text. Show it with show.figure(..., alt=...).")
@@ -218,18 +214,13 @@ def figure(kind: str, content: Any, described: dict[str, Any], *, phone: str = "
     caption = str(described.get("caption") or "")
     below = f"<figcaption>{escape(typeset(caption), quote=False)}</figcaption>" if caption else ""
     image = f'<img alt="{escape(alt)}"{size} src="data:{kind};base64,{encoded}">'
-    if small := re.sub(r"[^A-Za-z0-9+/=]", "", phone):
-        source = (
-            f'media="(max-width: {PHONES})"{_size(small, fine=pictures.FINE)} srcset="data:image/png;base64,{small}"'
-        )
-        image = f"<picture><source {source}>{image}</picture>"
     return f"<figure>{image}{below}</figure>"
 
 
-def _size(encoded: str, *, width: Any = None, fine: int = 1) -> str:
-    """Return a PNG's size in CSS pixels as attributes: as wide as told, or with so many pixels to one of the page."""
+def _size(encoded: str, *, width: Any = None) -> str:
+    """Return a PNG's size in CSS pixels as attributes: as wide as told, or with a pixel to each of the page."""
     wide, high = struct.unpack(">II", base64.b64decode(encoded[:32])[16:24])
-    shown = int(width or wide / fine)
+    shown = int(width or wide)
     return f' width="{shown}" height="{round(shown * high / wide)}"'
 
 

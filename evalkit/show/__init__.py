@@ -113,17 +113,14 @@ def figure(
     alt: str | None = None,
     name: str | None = None,
     data: Any = None,
-    hover: dict[str, Any] | None = None,
 ) -> None:
     """Show a figure with its caption and its alternative text; ``name`` also records the data behind it.
 
     alt: what a reader who cannot see the figure needs to know; None takes what the drawing function said by
     ``plots.describe``. name, data: as in ``record``, so that one call shows a figure and records its table.
-    hover: a chart from ``evalkit.show.plots.hover`` that JupyterLab shows in the picture's place; reports have the
-    picture.
     Raises DataError for a figure without alternative text.
     """
-    shown, described = pictures.picture(drawn, alt=alt, caption=caption, hover=hover)
+    shown, described = pictures.picture(drawn, alt=alt, caption=caption)
     if name is not None:
         shown[MIME] = {"kind": "record", "name": name, "value": plain(data)}
     display(shown, metadata=described, raw=True)

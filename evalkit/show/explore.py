@@ -1,7 +1,7 @@
 """Controls for a person at work in JupyterLab: turn a value, and one figure is drawn anew.
 
 A notebook says which values may be turned; a run of reports shows the same figure at the notebook's own values, as
-``show.figure`` would, without controls. What is drawn comes from ``evalkit.show.plots.views``, which only draws.
+``show.figure`` would, without controls.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from html import escape
 from typing import Any
 
 from IPython.display import display
+from matplotlib.figure import Figure
 
 from evalkit import DataError, show
 from evalkit.show import lab, pictures
-from evalkit.show.plots.views import View
 from evalkit.stats.terms import display_name
 
 __all__ = ["Choice", "Choices", "Range", "at_first", "figure"]
@@ -70,19 +70,24 @@ class Range:
 Control = Choice | Choices | Range
 
 
-def figure(view: Callable[..., View], *tables: Any, **values: Any) -> None:
-    """Show a view at the notebook's values; where a person is at work, with controls that draw it anew.
+def figure(draw: Callable[..., Figure], *tables: Any, caption: str = "", **values: Any) -> None:
+    """Show a figure at the notebook's values; where a person is at work, with controls that draw it anew.
 
-    view: from ``evalkit.show.plots.views``. tables: what it draws, worked out beforehand, because turning a control
-    only draws. values: the view's options; a ``Choice``, ``Choices`` or ``Range`` among them may be turned.
+    draw: a function that draws ``tables`` for some values, such as one of a cell; work it out beforehand, because
+    turning a control only draws. caption: may name values in braces. values: the function's options; a ``Choice``,
+    ``Choices`` or ``Range`` among them may be turned.
     Raises DataError where the notebook's own values cannot be drawn. A problem met later is told under the controls.
     """
-    drawn = view(*tables, **at_first(values))
-    turned = {name: value for name, value in values.items() if isinstance(value, Control)}
-    if pictures.live() and turned:
-        _Panel(view, tables, values, turned).open(drawn)
+    drawn = draw(*tables, **at_first(values))
+    if pictures.live() and any(isinstance(value, Control) for value in values.values()):
+        _Panel(partial(draw, *tables), caption, values).open(drawn)
     else:
-        show.figure(drawn.figure, caption=drawn.caption, hover=drawn.hover)
+        shown, caption = _parts(drawn, caption, at_first(values))
+        show.figure(shown, caption=caption)
+
+
+def _parts(drawn: Any, caption: str, values: Mapping[str, Any]) -> tuple[Figure, str]:
+    return (drawn.figure, drawn.caption) if hasattr(drawn, "caption") else (drawn, caption.format(**values))
 
 
 def at_first(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,35 +102,32 @@ def at_first(values: Mapping[str, Any]) -> dict[str, Any]:
 class _Panel:
     """Controls above a figure. The figure is an output of its own, so a saved notebook keeps it as a picture."""
 
-    def __init__(
-        self,
-        view: Callable[..., View],
-        tables: tuple[Any, ...],
-        values: Mapping[str, Any],
-        turned: Mapping[str, Control],
-    ) -> None:
+    def __init__(self, draw: Callable[..., Figure], caption: str, values: Mapping[str, Any]) -> None:
         import ipywidgets
 
-        self.view, self.tables, self.values, self.turned = view, tables, dict(values), turned
+        self.draw, self.caption, self.values = draw, caption, dict(values)
         self.message = ipywidgets.HTML(layout={"max_width": "600px"})
         self.controls: dict[str, Any] = {}
-        for name, control in turned.items():
-            heard = partial(self.turn, name)
+        for name, control in values.items():
             if isinstance(control, Choices):
-                self.controls[name] = _Boxes(name, control, values, heard)
-            else:
-                self.controls[name] = _Field(name, control, heard)
+                self.controls[name] = _Boxes(name, control, values, partial(self.turn, name))
+            elif isinstance(control, Control):
+                self.controls[name] = _Field(name, control, partial(self.turn, name))
         self.waiting = False
 
-    def open(self, drawn: View) -> None:
+    def open(self, drawn: Figure) -> None:
         """Show the controls, and the figure below them."""
         import ipywidgets
 
         display(ipywidgets.VBox([*(control.shown for control in self.controls.values()), self.message]))
-        self.tick(drawn)
-        data, described = _picture(drawn)
+        data, described = self.painted(drawn, at_first(self.values))
         self.picture = display(data, metadata=described, raw=True, display_id=True)
         self.words = display(pictures.words(described), raw=True, display_id=True)
+
+    def painted(self, drawn: Figure, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return a figure as an output's data and metadata."""
+        figure, caption = _parts(drawn, self.caption, values)
+        return pictures.picture(figure, caption=caption)
 
     def turn(self, name: str) -> None:
         """Answer a turned control: offer what now is to choose elsewhere, then draw once."""
@@ -133,47 +135,30 @@ class _Panel:
             return
         self.waiting = True
         try:
-            for other, control in self.turned.items():
+            for other, control in self.values.items():
                 if isinstance(control, Choices) and control.by == name:
                     self.controls[other].offer(control.offered(self.controls[name].value))
         finally:
             self.waiting = False
-        self.draw()
+        self.redraw()
 
-    def draw(self) -> None:
+    def redraw(self) -> None:
         """Put a new picture into the figure's place; where there is none to draw, leave it and say why."""
-        now = {name: control.value for name, control in self.controls.items()}
+        now = at_first(self.values) | {name: control.value for name, control in self.controls.items()}
         try:
-            drawn = self.view(*self.tables, **(self.values | now))
-            data, described = _picture(drawn)
+            data, described = self.painted(self.draw(**now), now)
         except DataError as problem:
             self.tell(f"The figure still shows the values before. {problem}")
         except Exception as problem:  # a person who turns a control has no cell in which a traceback could appear
             self.tell(f"The figure still shows the values before: {type(problem).__name__}: {problem}")
         else:
             self.tell("")
-            self.tick(drawn)
             self.picture.update(data, metadata=described, raw=True)
             self.words.update(pictures.words(described), raw=True)
-
-    def tick(self, drawn: View) -> None:
-        """Tick what is drawn, where the values left it open."""
-        self.waiting = True
-        try:
-            for name, value in drawn.chosen.items():
-                if isinstance(boxes := self.controls.get(name), _Boxes):
-                    boxes.tick(value)
-        finally:
-            self.waiting = False
 
     def tell(self, sentence: str) -> None:
         """Say a sentence under the controls, also to screen readers."""
         self.message.value = f'<p role="alert">{escape(sentence)}</p>' if sentence else ""
-
-
-def _picture(drawn: View) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a view's picture as an output's data and metadata."""
-    return pictures.picture(drawn.figure, caption=drawn.caption, hover=drawn.hover)
 
 
 class _Field:
@@ -224,11 +209,6 @@ class _Boxes:
         self.shown.children = [self.title, *self.boxes.values()]
         for box in before.values():
             box.close()
-
-    def tick(self, values: Sequence[Any]) -> None:
-        """Tick the boxes of these values, and no others."""
-        for value, box in self.boxes.items():
-            box.value = value in values
 
     @property
     def value(self) -> list[Any]:

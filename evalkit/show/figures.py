@@ -10,6 +10,7 @@ figure is its alternative text, made from the table. Texts from data never becom
 from __future__ import annotations
 
 import functools
+import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -25,6 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from evalkit import DataError
+from evalkit.show.style import typeset
 from evalkit.stats.terms import display_name
 
 __all__ = [
@@ -136,8 +138,8 @@ def forest(
 
     x, low, high: columns of estimates and ends of intervals; where only ``x`` is missing, both ends are marked. y: the
     column of rows, from top to bottom as in ``order`` or the table. filled: a column of truth values; marks where it is
-    False are hollow. parted: a column; a line stands between rows where it changes. mark: a column of what a row is held
-    against, an upright bar, which ``names`` may call otherwise. line, band: where an upright line,
+    False are hollow. parted: a column; a line stands between rows where it changes. mark: a column of what rows held
+    against (an upright bar, which ``names`` may call otherwise). line, band: where an upright line
     and a grey band, stand. log: whether the axis is logarithmic. sharex: whether panels have one axis.
     """
     places = list(dict.fromkeys(table[y] if order is None else order))
@@ -427,7 +429,8 @@ def heat(
     lines_high = 0.2 if text is None else 0.13 + 0.16 * max(str(one).count("\n") + 1 for one in table[text])
     height = max(0.24, lines_high) * len(down) + (0.08 * most if upright else 0.3)
     figure, drawn = _panels(table, panels, height=height, columns=columns, sharey=True, **words)
-    shades = sns.light_palette("#6BA5D3", as_cmap=True, reverse=dark == "low")  # dark ink can be read on all of them
+    greys = ["white", "#9a9a9a"]  # dark ink can be read on all of them
+    shades = mpl.colors.LinearSegmentedColormap.from_list("greys", greys if dark == "high" else greys[::-1])
     ends = table[value].min(), table[value].max()
     for axes, part in drawn:
         wide = part.pivot(index=y, columns=x, values=value).reindex(index=down, columns=across).astype(float)
@@ -573,7 +576,7 @@ def _name_rows(axes: Axes, places: Sequence[Any], names: Mapping[Any, str] | Non
     axes.set_ylim(len(places) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     if axes.get_xscale() == "linear":
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(MaxNLocator(5 if axes.get_subplotspec().get_gridspec().ncols == 1 else 3))
 
 
 def _plain_log(axes: Axes, axis: str) -> None:
@@ -589,10 +592,11 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> Non
     """Write lines' names right of the panel at their ends, apart from each other."""
     limits = axes.get_ylim()
     to_panel = axes.transScale + axes.transLimits
-    level = -np.inf
-    for x, y, name, colour in sorted(ends, key=lambda end: end[1]):
-        height = float(to_panel.transform((x, y))[1])
-        level = max(height, level + 0.075)
+    ends = sorted(ends, key=lambda end: end[1])
+    heights = [float(to_panel.transform((x, y))[1]) for x, y, _, _ in ends]
+    levels = list(itertools.accumulate(heights, lambda below, height: max(height, below + 0.07)))
+    shift = np.mean(np.subtract(levels, heights))
+    for (*_, name, colour), level in zip(ends, levels - shift, strict=True):
         options = {"xycoords": "axes fraction", "va": "center", "color": _dark(colour), "annotation_clip": False}
         axes.annotate(textwrap.fill(name, 20), (1.02, level), **options)
     axes.set_ylim(limits)
@@ -663,7 +667,7 @@ def _legend(figure: Figure, handles: Sequence[Any], title: str) -> None:
     columns = max(1, min(len(handles), 64 // (longest + 6)))
     bold = {"weight": "bold", "size": LETTERS + 1.5}
     options = {"alignment": "left", "borderpad": 0, "borderaxespad": 0.3, "ncols": columns}
-    spoken = literal(textwrap.fill(title, 50)) or None
+    spoken = literal(textwrap.fill(typeset(title), 50)) or None
     figure.legend(
         handles=handles, loc="outside upper left", title=spoken, title_fontproperties=bold, handlelength=1.6, **options
     )

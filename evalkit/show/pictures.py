@@ -1,4 +1,4 @@
-"""How a figure becomes an output: a picture with its words, and for a person at work a chart to hover over."""
+"""How a figure becomes an output: a picture with its words."""
 
 from __future__ import annotations
 
@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 #: Pixels of a picture per CSS pixel of a page, so that letters are sharp on fine screens, too.
 FINE = 2
 DPI = 96 * FINE
-#: The drawing for phones, base64, beside the wide one in an output's data; only reports read it.
-PHONE = "application/vnd.evalkit.phone-png"
 
 
-def picture(
-    drawn: Axes | Figure, *, caption: str, alt: str | None = None, hover: dict[str, Any] | None = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def picture(drawn: Axes | Figure, *, caption: str, alt: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a figure as an output's data and metadata, and close it; options as in ``show.figure``."""
     import matplotlib.pyplot as plt
 
@@ -40,18 +36,11 @@ def picture(
         raise DataError("A figure needs alt text: say in a sentence what it shows, by plots.describe or alt=.")
     page.fit(figure)
     image = _drawn(figure)
-    small = None if live() or _fits_a_phone(figure, image.width // FINE) else _for_phone(figure)
     plt.close(figure)  # or Jupyter would show it a second time
     encoded, width = base64.b64encode(_png(image)).decode(), image.width // FINE
     data: dict[str, Any] = {"image/png": encoded, "text/plain": f"{caption}\n{alt}"}
     described: dict[str, Any] = {"image/png": {"alt": alt, "caption": caption, "width": width}}
-    if small is not None:
-        data[PHONE] = base64.b64encode(_png(small)).decode()
-    if hover is not None and live():
-        from evalkit.show.plots import hover as charts
-
-        data[charts.MIME], described[charts.MIME] = hover, charts.EMBEDDED
-    elif live():  # JupyterLab shows a PNG without its alternative text, so it is told as HTML, which it prefers
+    if live():  # JupyterLab shows a PNG without its alternative text, so it is told as HTML, which it prefers
         data["text/html"] = f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{encoded}">'
     return data, described
 
@@ -70,26 +59,6 @@ def words(described: dict[str, Any]) -> dict[str, str]:
 def live() -> bool:
     """Tell whether a person is at work here: Jupyter's server names a notebook's session, a run of reports does not."""
     return bool(os.environ.get("JPY_SESSION_NAME"))
-
-
-def _fits_a_phone(figure: Figure, width: int) -> bool:
-    """Tell whether a figure, shrunk to a phone's width, keeps letters that can be read. width: CSS pixels."""
-    from evalkit.show.plots import page
-
-    return page.smallest(figure) * min(1, page.PHONE / width) >= page.LETTER
-
-
-def _for_phone(figure: Figure) -> Image:
-    """Draw a figure again, for the width of a phone."""
-    import matplotlib.pyplot as plt
-
-    from evalkit.show.plots import page
-
-    with page.drawn_for(page.PHONE):
-        small = page.again(figure)
-    image = _drawn(small)
-    plt.close(small)
-    return image
 
 
 def _drawn(figure: Figure) -> Image:

@@ -23,7 +23,6 @@ from evalkit.show.plots import (
     describe,
     forest,
     house,
-    hover,
     legend,
     literal,
     mark,
@@ -234,24 +233,8 @@ def outside_scores(joined: pd.DataFrame, *, outside_score: str) -> View:
     """
     figure = scores_against(joined, covariate=outside_score)
     here = joined[(joined["covariate"] == outside_score) & (joined["direction"] == "X-EN")]
-    both = pd.concat({METHODS[way]: here.assign(score=here[way]) for way in ("raw", "cs")}, names=["way"])
-    names = {
-        "language": "language",
-        "language_code": "code",
-        "way": "score",
-        "value": outside_score,
-        "score": "average XSTS score, into English (points, 1–5)",
-    }
-    chart = hover.points(
-        both.reset_index(level="way"),
-        alt=figure.get_label(),
-        x="value",
-        y="score",
-        label="language_code",
-        group="way",
-        names=names,
-    )
-    return View(figure, "The analogue of the paper's Figure 2, on a public outside score", chart)
+    pd.concat({METHODS[way]: here.assign(score=here[way]) for way in ("raw", "cs")}, names=["way"])
+    return View(figure, "The analogue of the paper's Figure 2, on a public outside score")
 
 
 def _label_points(axes: Axes, x: np.ndarray, y: np.ndarray, names: list[str]) -> None:

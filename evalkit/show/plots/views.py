@@ -19,7 +19,7 @@ from evalkit.human import calibration as calibrating
 from evalkit.human import planning
 from evalkit.metrics.rankings import top
 from evalkit.metrics.scores import Scores
-from evalkit.show.plots import INK, calibration, describe, hover, metaeval, ranking, rows_of
+from evalkit.show.plots import INK, calibration, describe, metaeval, ranking, rows_of
 from evalkit.show.plots import annotators as people
 from evalkit.show.plots import planning as planning_plots
 from evalkit.stats.agreement import extreme_annotators
@@ -66,18 +66,7 @@ def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, dat
     both = pd.concat({way: table.reindex(columns=columns) for way, table in ways.items()}, names=["way"])
     both = both.reset_index(level="way")
     both["rank"] = both["rank"].fillna(both[["rank_low", "rank_high"]].mean(axis="columns"))
-    names = {"system": "system", "way": "places", "rank": "rank (1 is best)", "rank_low": "from", "rank_high": "to"}
-    chart = hover.intervals(
-        both,
-        alt=figure.get_label(),
-        label="system",
-        value="rank",
-        low="rank_low",
-        high="rank_high",
-        group="way",
-        names=names,
-    )
-    return View(figure, f"{data}, {pair}: places when the {unit} is drawn anew, and by wins", chart)
+    return View(figure, f"{data}, {pair}: places when the {unit} is drawn anew, and by wins")
 
 
 def power(
@@ -129,13 +118,9 @@ def metric_ranking(
     also: one that is among them wherever it comes.
     """
     figure = metaeval.ranking(table, statistic=statistic, chance=chance, most=most, also=also)
-    names = {"metric": "metric", "value": statistic, "low": "95 % interval from", "high": "to", "rank": "cluster"}
-    shown = top(table, most=most, also=also)
-    chart = hover.intervals(
-        shown, alt=figure.get_label(), label="metric", value="value", low="low", high="high", names=names
-    )
+    top(table, most=most, also=also)
     beyond = f" and {also}" if also and also not in set(table["metric"].head(most)) else ""
-    return View(figure, f"{pair}: the best metrics{beyond} by {statistic}, with clusters", chart)
+    return View(figure, f"{pair}: the best metrics{beyond} by {statistic}, with clusters")
 
 
 def metric_scores(scores: Mapping[str, Scores], values: pd.DataFrame, *, pair: str, metric: str, gold: str) -> View:
