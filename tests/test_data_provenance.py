@@ -15,7 +15,6 @@ from evalkit.human import annotators, calibration, context, normalization, obser
 from evalkit.metrics import lexical
 from evalkit.metrics.scores import align
 from evalkit.show.plots import annotators as draw_annotators
-from evalkit.show.plots import context as draw_context
 from evalkit.show.plots import profiles as draw_profiles
 
 

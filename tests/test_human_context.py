@@ -10,7 +10,6 @@ from statsmodels.stats.weightstats import DescrStatsW
 from evalkit import DataError
 from evalkit.data import appraise
 from evalkit.human import context
-from evalkit.show.plots import context as draw
 
 
 def document(hit, copy, original, *, copy_first=True, annotator=None, doc="d"):
@@ -169,7 +168,6 @@ def test_doses_leave_nothing_out():
     for by in ("distance", "degraded_seen"):
         found = context.dose(table, by=by)
         assert found["n"].sum() == len(table)
-        draw.dose_response(found.assign(data="a"), xlabel="segments")
 
 
 def with_intercepts(seed, *, between):

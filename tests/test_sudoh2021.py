@@ -13,7 +13,6 @@ from statsmodels.stats.proportion import proportion_confint
 from evalkit import DataError
 from evalkit.data import labels as files
 from evalkit.papers import claims
-from evalkit.papers.sudoh2021 import figures as draw
 from evalkit.papers.sudoh2021 import labels as assessed
 from evalkit.papers.sudoh2021 import printed, taxonomy
 
@@ -263,13 +262,3 @@ def test_one_row_of_the_release_explains_what_is_off_about_excellent(real):
 def test_what_is_not_known_or_does_not_fit_is_refused(words, call):
     with pytest.raises(DataError, match=words):
         call()
-
-
-def test_figures_are_drawn_with_few_and_missing_labels():
-    part = made(60, sentences=20).query("label != 'Unrelated'")
-    draw.label_shares(assessed.shares(part))
-    draw.da_ridges(part, dimension="adequacy")
-    figure = draw.contrast_forest(assessed.contrasts(part), by="model")
-    assert [axes.get_title(loc="left") for axes in figure.axes] == list(assessed.MODELS)
-    pair = assessed.confusion_between(judged([(1, "A", "S"), (1, "B", "A")]), pair="A-B")
-    assert "label of B" in draw.between_annotators({"A-B": pair}).axes[0].get_xlabel()

@@ -13,7 +13,6 @@ from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.human.judges import alternative_annotator
 from evalkit.papers.sudoh2021 import classification
-from evalkit.papers.sudoh2021 import figures as draw
 from evalkit.papers.sudoh2021.taxonomy import KEY, categories, named
 
 FLUENCY, ADEQUACY = categories("fluency"), categories("adequacy")
@@ -223,15 +222,6 @@ def test_trials_are_the_test_on_labels_and_on_their_places(small):
         assert row["items"] == len(wide)
 
 
-def test_figures_are_drawn():
-    rng = np.random.default_rng(7)
-    rows = guesses(rng.integers(0, 7, 60), rng.integers(0, 7, 60))
-    assert draw.confusion(classification.confusion(rows), models=["m"]).get_supxlabel() == "predicted label"
-    rows = rows.assign(sentence=range(60), src_lang="deu", tgt_lang="eng")
-    pairs = classification.accuracy(rows, by=["src_lang", "tgt_lang"], resamples=20)
-    assert draw.by_pair(pairs, models=["m"]).axes[0].get_yticklabels()[0].get_text() == "deu-eng"
-
-
 TABLE, LABELS = corpus(30)
 
 
@@ -245,7 +235,6 @@ TABLE, LABELS = corpus(30)
         ("need two labels", lambda: guessed(TABLE, LABELS.assign(label="Fair"))),
         ("'Serious' is no label", lambda: classification.confusion(guesses([0], [3]).assign(dimension="fluency"))),
         ("no predictions", lambda: classification.confusion(guesses([], []))),
-        ("no matrix of n", lambda: draw.confusion(classification.confusion(guesses([0], [1])), models=["n"])),
     ],
 )
 def test_what_cannot_be_learned_or_judged_is_refused(words, call):

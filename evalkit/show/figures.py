@@ -62,6 +62,8 @@ HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
 WIDTH, LETTERS = 4.8, 9
 #: How many values the alternative text tells.
 TOLD = 14
+#: From how many values on a row of strips is crowded, and how few are dots even then.
+CROWD, FEW = 250, 20
 
 HOUSE: dict[Any, Any] = {
     "axes.edgecolor": GREY,
@@ -176,9 +178,11 @@ def forest(
         if log:
             _plain_log(axes, "x")
         _name_rows(axes, places, words.get("names"))
+    bar = {"marker": "|", "ms": 10, "mew": 2.2, "color": INK, "ls": ""}
+    more = [mpl.lines.Line2D([], [], **bar, label=_called(mark, words.get("names")))] if mark else []
     keys = kinds if series else []
-    _finished(figure, table, [panels, y, series], x, low, high, kinds=keys, marks=filled is None, **words)
-    return _with_bar(figure, mark, words.get("names")) if mark else figure
+    filling = {"kinds": keys, "marks": filled is None, "handles": more}
+    return _finished(figure, table, [panels, y, series], x, low, high, **filling, **words)
 
 
 @house
@@ -294,10 +298,15 @@ def strips(
     middle: str = "median",
     **words: Any,
 ) -> Figure:
-    """Draw every value of a row as a dot, and their median, or ``middle``, as a bar; rows and ``line`` as in forest."""
+    """Draw every value of a row as a dot, and their median, or ``middle``, as a bar; rows and ``line`` as in forest.
+
+    Where some row has more than 250 values, rows of twenty or more are outlines in place of dots.
+    """
     places, kinds = list(dict.fromkeys(table[y] if order is None else order)), _kinds(table, series)
+    keys = [column for column in (panels, y, series) if column]
+    crowded = table.groupby(keys, observed=True).size().max() > CROWD
     figure, drawn = _panels(
-        table, panels, height=(0.1 + 0.26 * len(kinds)) * len(places), sharex=True, sharey=True, **words
+        table, panels, height=(0.14 + 0.2 * len(kinds)) * len(places), sharex=True, sharey=True, **words
     )
     for axes, part in drawn:
         if line is not None:
@@ -309,13 +318,16 @@ def strips(
                 if not len(values):
                     continue
                 level = place + 0.8 / len(kinds) * (number - (len(kinds) - 1) / 2)
-                wave = 0.25 / len(kinds) * np.sin(2.4 * np.arange(len(values)))  # neighbours stand apart
                 look = _look(number) | {"ms": 4.5 if len(values) < 60 else 3}
-                axes.plot(values, level + wave, ls="", mec="white", mew=0.4, alpha=0.75, **look)
+                if crowded and len(values) >= FEW and values[0] < values[-1]:
+                    shape = axes.violinplot(values, [level], vert=False, widths=0.85 / len(kinds), showextrema=False)
+                    shape["bodies"][0].set(facecolor=look["color"], edgecolor=INK, alpha=0.4)
+                else:
+                    wave = 0.25 / len(kinds) * np.sin(2.4 * np.arange(len(values)))  # neighbours stand apart
+                    axes.plot(values, level + wave, ls="", mec="white", mew=0.4, alpha=0.75, **look)
                 centre = getattr(np, middle)(values)
                 axes.plot([centre] * 2, [level - 0.36 / len(kinds), level + 0.36 / len(kinds)], color=INK, lw=2.2)
         _name_rows(axes, places, words.get("names"))
-    keys = [column for column in (panels, y, series) if column]
     centres = table.groupby(keys, sort=False, observed=True)[x].agg(middle).reset_index()
     return _finished(figure, centres, keys, x, kinds=kinds if series else [], marks=False, **words)
 
@@ -393,14 +405,11 @@ def bars(
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         axes.margins(x=0)
         _name_rows(axes, places, words.get("names"))
-    figure = _finished(figure, table, [panels, y, series], x, **words)
     handles = [
         mpl.patches.Patch(facecolor=colour, hatch=hatch, edgecolor=INK, lw=0.6, label=_called(kind, words.get("names")))
         for kind, colour, hatch in zip(kinds, colours, hatches, strict=True)
     ]
-    if series:
-        _legend(figure, handles, words.get("title", ""))
-    return figure
+    return _finished(figure, table, [panels, y, series], x, handles=handles if series else [], **words)
 
 
 @house
@@ -428,7 +437,7 @@ def heat(
     most = max((len(row) for name in spoken for row in name.split("\n")), default=0)
     lines_high = 0.2 if text is None else 0.13 + 0.16 * max(str(one).count("\n") + 1 for one in table[text])
     height = max(0.24, lines_high) * len(down) + (0.08 * most if upright else 0.3)
-    figure, drawn = _panels(table, panels, height=height, columns=columns, sharey=True, **words)
+    figure, drawn = _panels(table, panels, height=height, columns=columns, sharex=True, sharey=True, **words)
     greys = ["white", "#9a9a9a"]  # dark ink can be read on all of them
     shades = mpl.colors.LinearSegmentedColormap.from_list("greys", greys if dark == "high" else greys[::-1])
     ends = table[value].min(), table[value].max()
@@ -547,8 +556,8 @@ def _panels(
     columns: int = 2,
     names: Mapping[Any, str] | None = None,
     title: str = "",
-    xlabel: str | None = None,
-    ylabel: str | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
     **shared: Any,
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
     """Return a figure and its panels with the rows of each; ``height`` is a panel's, in inches."""
@@ -557,7 +566,7 @@ def _panels(
     parts = {None: table} if panels is None else dict(iter(table.groupby(panels, sort=False, observed=True)))
     across = min(columns, len(parts))
     down = -(-len(parts) // across)
-    tall = (height + 0.35) * down + 0.55 + 0.16 * (bool(title) + (xlabel or "").count("\n"))
+    tall = (height + 0.35) * down + 0.55 + 0.16 * (bool(title) + xlabel.count("\n"))
     figure, grid = plt.subplots(down, across, figsize=(WIDTH, tall), squeeze=False, **shared)
     for place, axes in enumerate(grid.flat):
         if place >= len(parts):
@@ -620,37 +629,29 @@ def _finished(
     styles: Sequence[Any] = (),
     marks: bool = True,
     hatched: bool = False,
+    handles: Sequence[Any] = (),
     about: str = "",
     title: str = "",
-    xlabel: str | None = None,
-    ylabel: str | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
     names: Mapping[Any, str] | None = None,
 ) -> Figure:
     """Give a figure its title, keys, names of axes and alternative text."""
-    figure.supxlabel(literal(textwrap.fill(xlabel, 62) if xlabel and "\n" not in xlabel else xlabel or ""))
-    figure.supylabel(literal(textwrap.fill(ylabel or "", max(24, int(12 * figure.get_figheight())))))
-    handles = []
+    figure.supxlabel(literal(textwrap.fill(xlabel, 62)))
+    figure.supylabel(literal(textwrap.fill(ylabel, max(24, int(12 * figure.get_figheight())))))
+    drawn = []
     for number, kind in enumerate(kinds):
         look = _look(number)
         if hatched:
             look = {"facecolor": faint(look["color"], 0.3), "edgecolor": look["color"], "hatch": HATCHES[number]}
-            handles.append(mpl.patches.Patch(label=_called(kind, names), **look))
+            drawn.append(mpl.patches.Patch(label=_called(kind, names), **look))
             continue
         fill = look["color"] if number % 2 == 0 or styles or not marks else "white"
         line = styles[number % len(styles)] if styles else ""
-        handles.append(mpl.lines.Line2D([], [], ls=line, mfc=fill, mew=1.2, label=_called(kind, names), **look))
-    _legend(figure, handles, title)
+        drawn.append(mpl.lines.Line2D([], [], ls=line, mfc=fill, mew=1.2, label=_called(kind, names), **look))
+    _legend(figure, [*drawn, *handles], title)
     keyed = [key for key in keys if key]
     return describe(figure, " ".join(filter(None, [_sentence(title), about, _in_words(told, keyed, value, low, high)])))
-
-
-def _with_bar(figure: Figure, mark: str, names: Mapping[Any, str] | None) -> Figure:
-    """Add the key of upright bars to those that a figure has."""
-    bar = mpl.lines.Line2D([], [], ls="", marker="|", ms=10, mew=2.2, color=INK, label=_called(mark, names))
-    old = figure.legends[0] if figure.legends else None
-    keys = old.legend_handles if old else []
-    _legend(figure, [*keys, bar], old.get_title().get_text() if old else "")
-    return figure
 
 
 def _sentence(title: str) -> str:
@@ -659,15 +660,14 @@ def _sentence(title: str) -> str:
 
 def _legend(figure: Figure, handles: Sequence[Any], title: str) -> None:
     """Put the title above the panels, and below it the keys, as many side by side as there is room for."""
-    for old in list(figure.legends):
-        old.remove()
     if not handles and not title:
         return
     longest = max((len(handle.get_label()) for handle in handles), default=1)
     columns = max(1, min(len(handles), 64 // (longest + 6)))
     bold = {"weight": "bold", "size": LETTERS + 1.5}
+    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(handles) // columns))
     options = {"alignment": "left", "borderpad": 0, "borderaxespad": 0.3, "ncols": columns}
-    spoken = literal(textwrap.fill(typeset(title), 50)) or None
+    spoken = literal(textwrap.fill(typeset(title), 46)) or None
     figure.legend(
         handles=handles, loc="outside upper left", title=spoken, title_fontproperties=bold, handlelength=1.6, **options
     )
