@@ -86,7 +86,6 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
 UNSCALED = {
     "screen": lambda t: annotators.screen(t, ["at_ends > 0.5"]),
     "strips": draw_annotators.score_strips,
-    "degraded": draw_context.degraded_scores,
     "campaign": campaign.from_ratings,
 }
 

@@ -10,7 +10,6 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.metrics import alignment, correlation
 from evalkit.papers.sai2023 import metrics as subsets
-from evalkit.show.plots import metrics as plots
 from tests.makers import read
 
 WORDS = np.array(["na", "lomi", "katera", "vi", "suradanta", "ok", "belo"])
@@ -300,23 +299,6 @@ def titles(figure):
     return [axes.get_title(loc="left") for axes in figure.axes if axes.axison]
 
 
-def test_figures_show_what_they_are_given():
-    figure = plots.alignment(alignment.evidence(slipped(aligned(200, 9), 60, 140, -1)))
-    assert [text.get_text() for text in figure.legends[0].get_texts()][1] == "reference in the place 1 row above"
-    figure = plots.correlations(correlation.segments(scored(9, languages=("tam", "guj")), resamples=20))
-    assert titles(figure) == ["gu", "ta"]
-    found = subsets.correlations(subsets.count_errors(*judged()), metrics=["chrF"])
-    fluency = found[(found["rule"] == "authors") & (found["subset"] == "fluency")]["kendall_b"]
-    figure = plots.subsets(found, rule="authors")
-    assert figure.axes[0].lines[0].get_xdata()[0] == pytest.approx(fluency.iloc[0])
-    table = scored(10, languages=("tam", "mal"))
-    figure = plots.spread(correlation.normalised(table), language="ta")
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["human", "chrF", "TER"]
-    assert titles(plots.buckets(correlation.buckets(table), language="ml")) == ["chrF", "TER"]
-    figure = plots.hexbins(table, metrics=["chrF"], language="tam")
-    assert figure.axes[0].collections[0].get_array().sum() == 60
-
-
 TABLE, (ROWS, SPANS) = scored(6), judged()
 
 
@@ -333,10 +315,6 @@ TABLE, (ROWS, SPANS) = scored(6), judged()
         ("fluency, accuracy", lambda: subsets.member(subsets.count_errors(ROWS, SPANS), "style", "literal")),
         ("TER is 3", lambda: correlation.normalised(TABLE.assign(TER=3.0))),
         ("score is 26", lambda: correlation.buckets(TABLE.assign(score=26.0))),
-        ("no intervals", lambda: plots.correlations(correlation.segments(TABLE))),
-        ("x: no such rule", lambda: plots.subsets(subsets.correlations(subsets.count_errors(ROWS, SPANS)), rule="x")),
-        ("hi: no such language.* ta", lambda: plots.spread(correlation.normalised(TABLE), language="hi")),
-        ("'hin'", lambda: plots.hexbins(TABLE, metrics=["chrF"], language="hin")),
     ],
 )
 def test_what_cannot_be_computed_or_drawn_is_refused(words, call):

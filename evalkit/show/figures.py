@@ -41,6 +41,7 @@ __all__ = [
     "describe",
     "forest",
     "heat",
+    "hexbins",
     "histogram",
     "house",
     "lines",
@@ -198,7 +199,7 @@ def lines(
     marks: pd.DataFrame | None = None,
     target: float | None = None,
     at: float | None = None,
-    band: np.ndarray | None = None,
+    spans: Iterable[float] = (),
     log: str = "",
     sharey: bool = True,
     dots: bool = True,
@@ -208,7 +209,7 @@ def lines(
     """Draw a line a series, with a band where there is an interval; a few lines in one panel are named at their ends.
 
     marks: a table of the same columns whose rows stand as marks with their intervals. target, at: where a level and an
-    upright line stand. band: values of x that are shaded. log: which axes are logarithmic: x, y or xy. dots: whether
+    upright line stand. spans: values of x that are shaded. log: which axes are logarithmic: x, y or xy. dots: whether
     points of lines are marked. steps: ticks of x and their names.
     """
     kinds = _kinds(table, series)
@@ -237,8 +238,9 @@ def lines(
                 draw(level, color=GREY, lw=1, ls=":")
         for axis in log:
             _plain_log(axes, axis)
-        if band is not None:
-            axes.fill_between(band, 0, 1, transform=axes.get_xaxis_transform(), color=LIGHT, alpha=0.6, lw=0)
+        shaded = pd.Series(list(spans), dtype=float).sort_values()
+        for _, run in shaded.groupby((shaded.diff() > 1).cumsum()):
+            axes.axvspan(run.min() - 0.5, run.max() + 0.5, color=LIGHT, alpha=0.6, lw=0)
         if steps:
             axes.set_xticks([place for place, _ in steps], [literal(name) for _, name in steps])
         if named:
@@ -457,6 +459,20 @@ def heat(
         axes.tick_params(length=0)
     ordered = table.sort_values(value, ascending=dark == "low", kind="stable")
     return _finished(figure, ordered, [panels, y, x], value, **words)
+
+
+@house
+def hexbins(table: pd.DataFrame, *, x: str, y: str, panels: str | None = None, **words: Any) -> Figure:
+    """Draw how many rows have which two values: hexagons, the darker the more, each panel with its own y-axis."""
+    figure, drawn = _panels(table, panels, height=1.7 if panels else 3.4, sharex=True, **words)
+    shades = mpl.colors.ListedColormap(plt.get_cmap("Greys")(np.linspace(0.25, 1, 256)))  # a single row shows, too
+    told = []
+    for axes, part in drawn:
+        axes.hexbin(part[x], part[y], gridsize=22, cmap=shades, mincnt=1, bins="log", lw=0.1)
+        name = f"{part[panels].iloc[0]}: " if panels else ""
+        told.append(f"{name}{len(part):,} rows, Spearman's rho {part[x].corr(part[y], method='spearman'):.2f}")
+    _finished(figure, table.head(0), [], x, **words)
+    return describe(figure, f"{figure.get_label()} {'; '.join(told)}.")
 
 
 @house
