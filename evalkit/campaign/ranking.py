@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -102,7 +102,9 @@ class Ranking:
     @property
     def beaten(self) -> list[str]:
         """The systems that the first one is significantly better than."""
-        return _beaten(self.top, self.pairwise)
+        if self.pairwise.empty:
+            return []
+        return self.pairwise.loc[self.pairwise["better"].eq(self.top) & self.pairwise["significant"], "worse"].tolist()
 
     @property
     def level(self) -> list[str]:
@@ -143,46 +145,57 @@ def rank_systems(
     """
     if campaign.judged.empty:
         raise DataError(f"No outputs of systems were judged in {campaign.pair}.")
-    problem = ""
-    chosen = choose_method(campaign, score=score, unit=unit, lines=lines)
+    method = choose_method(campaign, score=score, unit=unit, lines=lines)
     if campaign.compares:
-        return _by_strength(campaign, chosen, as_told=unit != "auto", resamples=resamples, seed=seed)
-    if chosen.barred and len(campaign.systems) > 1:
-        raise DataError(chosen.barred)
-    whole = chosen.table(campaign)
-    method, inapplicable = _applicable(campaign, chosen, whole)
-    table, pairwise, humans, duels = _compared(campaign, method, whole)
+        return _by_strengths(campaign, method, as_told=unit != "auto", resamples=resamples, seed=seed)
+    if method.barred and len(campaign.systems) > 1:
+        raise DataError(method.barred)
+    whole, refused, unsure = method.table(campaign), "", ""
+    systems = whole.taken(np.flatnonzero(~np.isin(whole.systems, campaign.humans)))
+    try:
+        table = method.clusters(campaign, systems)
+    except DataError as problem:
+        if lines == OWN_LINES:
+            raise
+        method, refused = replace(method, lines=OWN_LINES), str(problem)
+        table = method.clusters(campaign, systems)
+    scores = method.scores(campaign.compared)[["system", "score", "segments", "judgements"]]
+    raw = replace(method, column="score").scores(campaign.compared).set_index("system")["score"]
+    table, scores = (one.assign(mean=one["system"].map(raw)) for one in (table, scores))
+    humans = scores[scores["system"].isin(campaign.humans)].sort_values("score", ascending=False, ignore_index=True)
     try:
         places = method.places(whole, resamples=resamples, seed=seed)
-        own = method.places(_systems_of(campaign, whole), resamples=resamples, seed=seed) if len(humans) else places
-    except DataError as refused:
-        problem = f"{refused} Judge every system on the same 20 segments or more."
+        own = method.places(systems, resamples=resamples, seed=seed) if len(humans) else places
+    except DataError as problem:
+        unsure = f"{problem} Judge every system on the same 20 segments or more."
     else:
         table = table.merge(own[["system", *_INTERVALS]], on="system")
         humans = humans.merge(places[["system", "low", "high"]], on="system")
+    named = {"adjusted": "adjusted_p"}
     return Ranking(
         campaign.pair,
         campaign.scale,
         method,
         table,
-        pairwise,
+        method.pairwise(campaign, systems).rename(columns=named) if len(table) > 1 else pd.DataFrame(),
         humans,
-        duels,
+        _duels(campaign, method, whole).rename(columns=named) if len(humans) else pd.DataFrame(),
         _pooled(campaign) if method.by_z else 1.0,
         resamples,
-        problem,
-        inapplicable,
+        unsure,
+        refused,
     )
 
 
-def _by_strength(campaign: Campaign, chosen: Method, *, as_told: bool, resamples: int, seed: int) -> Ranking:
-    """Rank systems that were compared with each other."""
-    methods = [chosen] if as_told else [one for one in _smaller(chosen) if strengths.enough(campaign, one)]
-    method, refused = replace((methods or [chosen])[0], lines=OWN_LINES), ""
-    if chosen.lines != OWN_LINES:
-        refused = f"{chosen.lines} draws lines between scores, and these are comparisons."
-    standing = strengths.fit_standing(campaign, method, resamples=resamples, seed=seed)
-    found = strengths.rank(campaign, method, standing)
+def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resamples: int, seed: int) -> Ranking:
+    """Rank systems that were compared with each other; where units are few, less is drawn: texts alone, or segments."""
+    texts = ("doc",) if "doc" in chosen.unit or chosen.segment == ("doc", "segment") else ("segment",)
+    why = f"some draws of {chosen.drawn} leave a system without a judgement"
+    fewer = [replace(chosen, unit=unit, why_unit=why) for unit in (texts, ("segment",)) if unit != chosen.unit]
+    methods = [chosen] if as_told else [one for one in (chosen, *fewer) if strengths.enough(campaign, one)]
+    method = replace((methods or [chosen])[0], lines=OWN_LINES)
+    refused = f"{chosen.lines} draws lines between scores, and these are comparisons."
+    found = strengths.rank(campaign, method, resamples=resamples, seed=seed)
     few = f"there are fewer than {strengths.FEWEST} units to be drawn behind a system. Compare more segments."
     return Ranking(
         campaign.pair,
@@ -195,53 +208,18 @@ def _by_strength(campaign: Campaign, chosen: Method, *, as_told: bool, resamples
         1.0,
         resamples,
         "" if methods and found.drawn else few,
-        refused,
-        standing,
+        refused if chosen.lines != OWN_LINES else "",
+        found.standing,
     )
 
 
-def _smaller(method: Method) -> list[Method]:
-    """List a method and those that draw less: texts alone, then segments."""
-    texts = ("doc",) if "doc" in method.unit or method.segment == ("doc", "segment") else ("segment",)
-    units = dict.fromkeys([method.unit, texts, ("segment",)])
-    why = f"some draws of {method.drawn} leave a system without a judgement"
-    return [method if unit == method.unit else replace(method, unit=unit, why_unit=why) for unit in units]
-
-
-def _systems_of(campaign: Campaign, table: SegmentMeans) -> SegmentMeans:
-    """Leave people's translations out of a table."""
-    return table.taken(np.flatnonzero(~np.isin(table.systems, campaign.humans)))
-
-
-def _applicable(campaign: Campaign, method: Method, whole: SegmentMeans) -> tuple[Method, str]:
-    """Return a method whose rule for lines can be applied to this campaign, and why another one cannot."""
-    try:
-        method.clusters(campaign, _systems_of(campaign, whole))
-    except DataError as refused:
-        if method.lines == OWN_LINES:
-            raise
-        return replace(method, lines=OWN_LINES), str(refused)
-    return method, ""
-
-
-def _compared(campaign: Campaign, method: Method, whole: SegmentMeans) -> tuple[pd.DataFrame, ...]:
-    """Score and test systems, then people's translations against them: table, pairwise, humans, duels."""
-    systems = _systems_of(campaign, whole)
-    table = method.clusters(campaign, systems)
-    scores = method.scores(campaign.compared)[["system", "score", "segments", "judgements"]]
-    raw = replace(method, column="score").scores(campaign.compared)
-    scores = scores.merge(raw[["system", "score"]].rename(columns={"score": "mean"}), on="system")
-    table = table.merge(scores[["system", "mean"]], on="system")
-    pairwise = method.pairwise(campaign, systems) if len(table) > 1 else pd.DataFrame()
-    humans = scores[scores["system"].isin(campaign.humans)].sort_values("score", ascending=False, ignore_index=True)
-    duels = pd.DataFrame()
-    if len(humans):
-        every = method.pairwise(campaign, whole)
-        mixed = every[every["better"].isin(campaign.humans) != every["worse"].isin(campaign.humans)]
-        adjusted = inference.adjust(mixed["p"], method="holm")
-        duels = mixed.assign(adjusted=adjusted, significant=(adjusted < method.alpha) & (mixed["difference"] > 0))
-    named = {"adjusted": "adjusted_p"}
-    return table, pairwise.rename(columns=named), humans, duels.rename(columns=named).reset_index(drop=True)
+def _duels(campaign: Campaign, method: Method, whole: SegmentMeans) -> pd.DataFrame:
+    """Test people's translations against each system; p-values are adjusted among these (Holm)."""
+    every = method.pairwise(campaign, whole)
+    mixed = every[every["better"].isin(campaign.humans) != every["worse"].isin(campaign.humans)]
+    adjusted = inference.adjust(mixed["p"], method="holm")
+    sure = (adjusted < method.alpha) & (mixed["difference"] > 0)
+    return mixed.assign(adjusted=adjusted, significant=sure).reset_index(drop=True)
 
 
 def _pooled(campaign: Campaign) -> float:
@@ -260,43 +238,21 @@ def rank_pairs(campaign: Campaign, *, score: str = "auto", unit: str = "auto", l
     rows = []
     for pair in campaign.pairs:
         here = from_ratings(campaign.ratings[campaign.ratings["pair"] == pair])
-        row = {"pair": pair, "systems": len(here.systems), "judgements": len(here.judged)}
+        row: dict[str, object] = {"pair": pair, "systems": len(here.systems), "judgements": len(here.judged)}
         if len(here.systems) > 1:
-            chosen = choose_method(here, score=score, unit=unit, lines=lines)
-            try:
-                method, table, pairwise, humans, duels = _quickly(here, chosen)
-            except DataError as refused:
-                reason = str(refused).partition(". ")[0]
-                if here.compares:
-                    reason = "some systems were never compared, even through others"
-                rows.append(row | {"ranked_by": f"nothing: {reason}"})
-                continue
-            first, *others = table["system"]
-            beaten = _beaten(first, pairwise)
-            level = [name for name in others if name not in beaten]
-            row |= {
-                "ranked_by": method.title,
-                "drawn": method.drawn,
-                "first": first,
-                "clusters": int(table["cluster"].max()),
-                "not_told_apart": join_names(level) or "none",
-            }
-            if len(humans):
-                row["human"] = "; ".join(beside_human(first, name, duels) for name in humans["system"])
+            found = rank_systems(here, score=score, unit=unit, lines=lines, resamples=100)
+            if isinstance(found, Missing):
+                apart = "some systems were never compared, even through others"
+                row["ranked_by"] = f"nothing: {apart if here.compares else found.reason.partition('. ')[0]}"
+            else:
+                row |= {"ranked_by": found.method.title, "drawn": found.method.drawn, "first": found.top}
+                row["clusters"] = int(found.table["cluster"].max())
+                row["not_told_apart"] = join_names(found.level) or "none"
+                if len(found.humans):
+                    beside = [beside_human(found.top, name, found.duels) for name in found.humans["system"]]
+                    row["human"] = "; ".join(beside)
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _quickly(campaign: Campaign, chosen: Method) -> tuple[Any, ...]:
-    """Rank a pair without draws of places: method, table, pairwise, humans, duels."""
-    if campaign.compares:
-        found = _by_strength(campaign, chosen, as_told=False, resamples=100, seed=7)
-        return found.method, found.table, found.pairwise, found.humans, found.duels
-    if chosen.barred:
-        raise DataError(chosen.barred)
-    whole = chosen.table(campaign)
-    method, _ = _applicable(campaign, chosen, whole)
-    return method, *_compared(campaign, method, whole)
 
 
 def beside_human(system: str, human: str, duels: pd.DataFrame) -> str:
@@ -305,13 +261,6 @@ def beside_human(system: str, human: str, duels: pd.DataFrame) -> str:
         if duels.loc[duels["better"].eq(better) & duels["worse"].eq(worse), "significant"].any():
             return f"{how} {human}"
     return f"not distinguished from {human}"
-
-
-def _beaten(top: str, pairwise: pd.DataFrame) -> list[str]:
-    """Name the systems that a system is significantly better than."""
-    if pairwise.empty:
-        return []
-    return pairwise.loc[pairwise["better"].eq(top) & pairwise["significant"], "worse"].tolist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,54 +304,33 @@ def find_comparisons(
     """Look at the pair's comparisons; Missing where scores, not comparisons, were collected."""
     if not campaign.compares:
         return Missing("", "")
-    whole = ranking.standing if ranking else None
+    answers, whole = campaign.comparisons, ranking.standing if ranking else None
     units = [KINDS[name] for name in (ranking.method if ranking else choose_method(campaign)).redrawn]
-    return _look(campaign.pair, campaign.comparisons, whole, units=units, resamples=resamples, seed=seed)
-
-
-def _look(
-    pair: str,
-    answers: pd.DataFrame,
-    whole: preferences.Standing | None,
-    *,
-    units: Sequence[str],
-    resamples: int,
-    seed: int,
-) -> Comparisons:
-    """Fit a scale of strengths to each group of systems that were compared. whole: the fit of all, where there is."""
     groups = sorted(preferences.groups(preferences.count(answers)), key=len, reverse=True)
-    parts = [answers[answers["system_a"].isin(group)] for group in groups]
-    fits = (
-        [whole]
-        if whole
-        else [preferences.standing(part, place=None, units=units, resamples=resamples, seed=seed) for part in parts]
-    )
-    table = pd.concat([_strengths(*one, number) for number, one in enumerate(zip(fits, parts), 1)], ignore_index=True)
-    fitted = fits[0].fitted
-    placed = answers["first"].isin(["a", "b"]).any()
+    parts, fits, tables = [answers[answers["system_a"].isin(group)] for group in groups], [], []
+    for number, part in enumerate(parts[:1] if whole else parts, 1):
+        options: dict[str, Any] = {"units": units, "resamples": resamples, "seed": seed}
+        fits.append(whole or preferences.standing(part, place=None, **options))
+        table = fits[-1].table()[["system", "strength", "low", "high"]].assign(group=number)
+        tables.append(table.merge(preferences.win_rates(part), on="system", validate="one_to_one"))
+    fitted, table = fits[0].fitted, pd.concat(tables, ignore_index=True)
+    columns = [*["group"] * (len(groups) > 1), *table.columns.drop("group")]
     worth = answers["preference"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
     by_place = worth.where(answers["first"].eq("a"), 1 - worth)[answers["first"].ne("unknown")]
     apart = preferences.separated(fitted.cells)
     return Comparisons(
-        pair,
+        campaign.pair,
         answers,
-        table if len(groups) > 1 else table.drop(columns="group"),
+        table[columns],
         groups,
         preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units)),
         preferences.circles(fitted, draws=resamples, seed=seed),
         preferences.residuals(fitted),
         apart if len(apart) > 1 else [],
         fits[0].place,
-        bool(placed),
+        bool(answers["first"].isin(["a", "b"]).any()),
         float(by_place.mean()),
     )
-
-
-def _strengths(standing: preferences.Standing, answers: pd.DataFrame, number: int) -> pd.DataFrame:
-    """Return a row per system of a group, best first."""
-    strengths = standing.table()[["system", "strength", "low", "high"]]
-    table = strengths.merge(preferences.win_rates(answers), on="system", validate="one_to_one")
-    return table.assign(group=number)[["group", *table.columns]]
 
 
 _CRITERIA = "To compare several, such as adequacy and fluency, name each in a column: criterion."
@@ -442,20 +370,13 @@ def rank_criteria(
     for name, found in rankings.items():
         row: dict[str, object] = {"criterion": name, "judgements": len(each[name].judged)}
         if found:
-            clusters = int(found.table["cluster"].max())
-            row |= {"first": found.top, "systems": len(found.names), "clusters": clusters}
+            row |= {"first": found.top, "systems": len(found.names), "clusters": int(found.table["cluster"].max())}
         if found and reference:
-            row["same_order"] = _same_order(found, reference)
+            shared = [one for one in found.names if one in reference.means]
+            ours, theirs = ([one.means[system] for system in shared] for one in (found, reference))
+            row["same_order"] = float(kendall_b(ours, theirs)) if len(shared) > 1 else np.nan
         rows.append(row)
     return Criteria(campaign.pair, rankings, pd.DataFrame(rows))
-
-
-def _same_order(one: Ranking, other: Ranking) -> float:
-    """Compare the order of the systems that two rankings share."""
-    shared = [name for name in one.names if name in other.means]
-    if len(shared) < 2:
-        return float("nan")
-    return float(kendall_b([one.means[name] for name in shared], [other.means[name] for name in shared]))
 
 
 #: Ways to treat scores: name for people -> options of ``normalization.normalize``. The first is the yardstick.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,44 +37,35 @@ class Ranked(NamedTuple):
     drawn: bool
 
 
-def fit_standing(campaign: Campaign, method: Method, *, resamples: int, seed: int) -> preferences.Standing:
-    """Fit strengths to the pair's comparisons, with the place on the screen where its effect can be found."""
-    units = [KINDS[name] for name in method.unit]
-    return preferences.standing(campaign.comparisons, place=None, units=units, resamples=resamples, seed=seed)
-
-
 def enough(campaign: Campaign, method: Method) -> bool:
     """Tell whether every system has enough units of each kind to be drawn."""
     return bool(_units(campaign, method).min() >= FEWEST)
 
 
-def rank(campaign: Campaign, method: Method, standing: preferences.Standing) -> Ranked:
+def rank(campaign: Campaign, method: Method, *, resamples: int, seed: int) -> Ranked:
     """Rank systems by the share of comparisons that each would win against all others.
 
-    Differences of two are tested by Student's t, their error that of draws, with the fewer units of the two less one
-    degrees of freedom. Source: Davidson 1970 (ties); Efron & Tibshirani 1993 for errors by draws.
+    The place on the screen is fitted, too, where its effect can be found. Differences of two are tested by Student's t,
+    their error that of draws, with the fewer units of the two less one degrees of freedom.
+    Source: Davidson 1970 (ties); Efron & Tibshirani 1993 for errors by draws.
     """
-    names = standing.fitted.cells.systems
-    draws = standing.draws_of_won(wide=False)
-    sound = np.isfinite(draws).all(axis=1)
-    place = {name: number for number, name in enumerate(names)}
-    order = sorted(names, key=lambda name: (-standing.won[place[name]], name))
+    units = [KINDS[name] for name in method.unit]
+    standing = preferences.standing(campaign.comparisons, place=None, units=units, resamples=resamples, seed=seed)
+    place = {name: number for number, name in enumerate(standing.fitted.cells.systems)}
+    order = sorted(place, key=lambda name: (-standing.won[place[name]], name))
     systems, people = ([name for name in order if (name in campaign.humans) is human] for human in (False, True))
-    units = _units(campaign, method)
-    tests = _Tests(campaign, standing.won, draws[sound], place, units, method.alpha)
-    pairwise = tests.table([(a, b) for k, a in enumerate(systems) for b in systems[k + 1 :]])
+    pairwise = _tests(campaign, method, standing, list(itertools.combinations(systems, 2)))
     beats = np.zeros((len(systems),) * 2, bool)
     beats[np.triu_indices(len(systems), 1)] = pairwise["significant"]
-    cluster = clusters(beats)
-    table = _rows(campaign, standing, systems, place)
     won, lost = beats.sum(axis=1), beats.sum(axis=0)
     ranges = {"rank_top": 1 + lost, "rank_bottom": len(systems) - won}
-    table = table.assign(cluster=cluster, wins=won, losses=lost, **ranges)
-    mixed = [(a, b) if order.index(a) < order.index(b) else (b, a) for a in people for b in systems]
-    drawn = standing.fewest > 1 and bool(sound.any())
-    humans = _rows(campaign, standing, people, place)
-    humans = humans.drop(columns=["rank", "rank_low", "rank_high", "best"])
-    return Ranked(table, pairwise, humans, tests.table(mixed), standing, drawn)
+    table = _rows(campaign, standing, systems, place)
+    table = table.assign(cluster=clusters(beats), wins=won, losses=lost, **ranges)
+    humans = _rows(campaign, standing, people, place).drop(columns=["rank", "rank_low", "rank_high", "best"])
+    mixed = [tuple(sorted(pair, key=order.index)) for pair in itertools.product(people, systems)]
+    duels = _tests(campaign, method, standing, mixed)
+    drawn = standing.fewest > 1 and bool(np.isfinite(standing.draws_of_won(wide=False)).all(axis=1).any())
+    return Ranked(table, pairwise, humans, duels, standing, drawn)
 
 
 def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str], place: dict[str, int]) -> pd.DataFrame:
@@ -110,55 +103,40 @@ _TESTED = {
 }
 
 
-class _Tests:
-    """Tests of two systems."""
-
-    def __init__(
-        self,
-        campaign: Campaign,
-        won: np.ndarray,
-        draws: np.ndarray,
-        place: dict[str, int],
-        units: pd.Series,
-        alpha: float,
-    ) -> None:
-        self.won, self.draws, self.place, self.units, self.alpha = won, draws, place, units, alpha
-        self.met = campaign.comparisons
-
-    def table(self, pairs: list[tuple[str, str]]) -> pd.DataFrame:
-        """Test pairs, the better first; p-values are adjusted among them (Holm)."""
-        if not pairs:  # one system against a person's translations, say
-            return pd.DataFrame(columns=[*_TESTED]).astype(_TESTED)
-        one, other = (np.array([self.place[names[k]] for names in pairs]) for k in (0, 1))
-        gap, spread = self.won[one] - self.won[other], self.draws[:, one] - self.draws[:, other]
-        units = np.array([min(self.units[a], self.units[b]) for a, b in pairs])
-        error = spread.std(axis=0) * np.sqrt(units / np.maximum(units - 1, 1)) if len(spread) else np.zeros(len(gap))
-        p = inference.higher_by_t(gap, error, np.maximum(units, 2), even=np.abs(gap) <= 1e-9)
-        adjusted = inference.adjust(p, method="holm")
-        counts = pd.DataFrame([self._answers(a, b) for a, b in pairs], columns=["wins", "ties", "losses"])
-        n = counts.sum(axis=1)
-        return pd.DataFrame(
-            {
-                "better": [a for a, _ in pairs],
-                "worse": [b for _, b in pairs],
-                "difference": gap,
-                **counts,
-                "superiority": ((counts["wins"] + counts["ties"] / 2) / n.where(n > 0)),
-                "p": p,
-                "adjusted_p": adjusted,
-                "significant": (adjusted < self.alpha) & (gap > 0),
-            }
-        ).astype({"better": "str", "worse": "str"})
-
-    def _answers(self, a: str, b: str) -> list[int]:
-        """Count how often the first won, tied and lost where the two were compared with each other."""
-        straight = self.met["system_a"].eq(a) & self.met["system_b"].eq(b)
-        turned = self.met["system_a"].eq(b) & self.met["system_b"].eq(a)
-        answer = self.met["preference"]
-        return [
-            int((straight & answer.eq(x)).sum() + (turned & answer.eq(y)).sum())
-            for x, y in (("a", "b"), ("tie", "tie"), ("b", "a"))
-        ]
+def _tests(
+    campaign: Campaign, method: Method, standing: preferences.Standing, pairs: Sequence[tuple[str, ...]]
+) -> pd.DataFrame:
+    """Test pairs, the better first; p-values are adjusted among them (Holm)."""
+    if not pairs:  # one system against a person's translations, say
+        return pd.DataFrame(columns=[*_TESTED]).astype(_TESTED)
+    better, worse = ([names[k] for names in pairs] for k in (0, 1))
+    one, other = (pd.Index(standing.fitted.cells.systems).get_indexer(names) for names in (better, worse))
+    draws = standing.draws_of_won(wide=False)
+    draws = draws[np.isfinite(draws).all(axis=1)]
+    gap, spread = standing.won[one] - standing.won[other], draws[:, one] - draws[:, other]
+    behind = _units(campaign, method)
+    units = np.minimum(behind[better].to_numpy(), behind[worse].to_numpy())
+    error = spread.std(axis=0) * np.sqrt(units / np.maximum(units - 1, 1)) if len(spread) else np.zeros(len(gap))
+    p = inference.higher_by_t(gap, error, np.maximum(units, 2), even=np.abs(gap) <= 1e-9)
+    adjusted = inference.adjust(p, method="holm")
+    met = campaign.comparisons
+    turned = met.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    both = pd.concat([met, turned.assign(preference=met["preference"].map({"a": "b", "b": "a", "tie": "tie"}))])
+    counts = both.groupby(["system_a", "system_b", "preference"]).size().unstack(fill_value=0)
+    counts = counts.reindex(pd.MultiIndex.from_tuples(pairs), columns=["a", "tie", "b"], fill_value=0)
+    wins, ties, losses = counts.to_numpy().T
+    n = wins + ties + losses
+    tested = {
+        "difference": gap,
+        "wins": wins,
+        "ties": ties,
+        "losses": losses,
+        "superiority": np.divide(wins + ties / 2, n, out=np.full(len(n), np.nan), where=n > 0),
+        "p": p,
+        "adjusted_p": adjusted,
+        "significant": (adjusted < method.alpha) & (gap > 0),
+    }
+    return pd.DataFrame({"better": pd.Series(better, dtype="str"), "worse": pd.Series(worse, dtype="str"), **tested})
 
 
 def _units(campaign: Campaign, method: Method) -> pd.Series:
