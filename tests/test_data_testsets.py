@@ -5,7 +5,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import files, registry, testsets
-from evalkit.metrics import yours
+from evalkit.metrics import rankings
 from tests.doors.testsets import SYSTEMS, lines, write
 
 
@@ -28,7 +28,7 @@ def test_the_shape_of_every_year_is_read(tmp_path, shape, pair, golds, people):
     assert (found.name, found.pair, (found.gold, found.system_gold)) == (shape, pair, golds)
     assert sorted(found.metrics["metric"].unique()) == ["COMET", "Kiwi-22", "UniTE-src", "chrF"]
     assert found.apart.to_numpy().tolist() == [[name, "a reference translation"] for name in people]
-    segments, systems = yours.aligned(found)
+    segments, systems = rankings.aligned(found)
     assert segments[pair].systems == systems[pair].systems == tuple(sorted(SYSTEMS))
     assert sorted(segments[pair].segments, key=len)[0] == "doc-0:1"
     assert found.outputs.groupby("system").size().eq(12).all()
@@ -36,7 +36,7 @@ def test_the_shape_of_every_year_is_read(tmp_path, shape, pair, golds, people):
 
 def test_scores_stand_where_the_files_have_them(folder):
     found = testsets.open_testset(folder)
-    segments, _ = yours.aligned(found)
+    segments, _ = rankings.aligned(found)
     rows = [line.split("\t") for line in (folder / "metric-scores/en-cs/chrF-refA.seg.score").read_text().splitlines()]
     people = [line.split("\t") for line in (folder / "human-scores/en-cs.esa.seg.score").read_text().splitlines()]
     scores = segments["eng-ces"]
@@ -179,7 +179,7 @@ def test_ones_own_metric_is_read_in_every_form_alike(folder, tmp_path):
         path.write_text(content)
         found = testsets.open_testset(folder, metric=str(path))
         assert found.yours == f"{name.partition('.')[0]} (yours)"
-        segments, systems = yours.aligned(found)
+        segments, systems = rankings.aligned(found)
         mine, published = (segments["eng-ces"].only([metric]).values for metric in (found.yours, "COMET"))
         assert np.array_equal(mine, published), name
         means = [float(np.mean(scores[system])) for system in systems["eng-ces"].systems]
@@ -237,7 +237,7 @@ def test_a_folder_gives_what_the_registered_files_give_to_the_last_bit(real, tmp
                 place.unlink(missing_ok=True)
                 place.symlink_to(files.obtain(file))
     mine, theirs = testsets.open_testset(tmp_path / "any"), testsets.registered("wmt23", pair="eng-deu")
-    for ours, known in zip(yours.aligned(mine), yours.aligned(theirs), strict=True):
+    for ours, known in zip(rankings.aligned(mine), yours.aligned(theirs), strict=True):
         one, other = ours["eng-deu"], known["eng-deu"]
         assert (one.metrics, one.systems, one.segments) == (other.metrics, other.systems, other.segments)
         assert np.array_equal(one.values, other.values, equal_nan=True)

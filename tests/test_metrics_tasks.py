@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data
-from evalkit.metrics import rankings, significance, statistics, tasks
+from evalkit.metrics import rankings, significance, statistics
 from evalkit.metrics.scores import averaged
 from evalkit.metrics.statistics import by_unit, correlations, pair_differences
 from tests.makers import metric_scores, named_scores, read
 
 ALMOST = 1e-9
+USUAL = rankings.printed(data.published("metric_tests"))
 
 
 def cells(seed, shape, *, metrics=3, worst=2.0, **options):
@@ -172,25 +173,25 @@ def small():
 
 def test_tasks_are_computed_where_their_scores_are_here_and_others_say_why_not():
     listed, systems, segments = small()
-    there = tasks.here(listed, systems, segments, data="wmt99")
+    there = rankings.here(listed, systems, segments, data="wmt99")
     assert there["found"].tolist() == ["eng-deu zho-eng", "eng-deu", "zho-eng", "zho-eng", "zho-eng", "", ""]
     assert there["name"][0] == "WMT99, 1: accuracy of systems, eng-deu + zho-eng (of 3 pairs)"
     assert "domains" in there["why"][5]
     assert "human translations" in there["why"][6]
-    other = tasks.here(listed.assign(gold="esa"), systems, segments, data="wmt99")
+    other = rankings.here(listed.assign(gold="esa"), systems, segments, data="wmt99")
     assert (set(other["found"]), other["why"][1]) == ({""}, "no esa scores of eng-deu here")
-    alone = tasks.here(listed, {}, segments, data="wmt99")
+    alone = rankings.here(listed, {}, segments, data="wmt99")
     assert alone["found"].tolist() == ["", "", "zho-eng", "zho-eng", "zho-eng", "", ""], "SPA is made of segments"
-    gone = tasks.absent(pd.concat([listed, listed.assign(year="WMT98", data="wmt98")]), there)
+    gone = rankings.absent(pd.concat([listed, listed.assign(year="WMT98", data="wmt98")]), there)
     assert gone[["list", "tasks", "here"]].to_numpy().tolist() == [["WMT99", 7, 5], ["WMT98", 7, 0]]
     assert "wmt98" in gone["why"][1]
 
 
 def test_ranks_are_those_of_the_statistics_and_tests_they_name():
     listed, systems, segments = small()
-    there = tasks.here(listed, systems, segments, data="wmt99")
-    test = tasks.USUAL | {"draws": 40, "look": 20, "flips": 60}
-    found = tasks.ranks(there, systems, segments, entries=["m0", "m1", "m3", "not here"], test=test)
+    there = rankings.here(listed, systems, segments, data="wmt99")
+    test = USUAL | {"draws": 40, "look": 20, "flips": 60}
+    found = rankings.ranks(there, systems, segments, entries=["m0", "m1", "m3", "not here"], test=test)
     assert list(found) == ["task", "metric", "score", "cluster"]
     assert set(found["metric"]) == {"m0", "m1", "m3"}
     by_task = {name: part.reset_index(drop=True) for name, part in found.groupby("task", sort=False)}
@@ -203,17 +204,17 @@ def test_ranks_are_those_of_the_statistics_and_tests_they_name():
     own = statistics.spa(segments["zho-eng"].only(["m0", "m1", "m3"]), flips=60)["value"]
     assert by_task[names["3"]]["score"].tolist() == sorted(own, reverse=True)
     assert by_task[names["5"]]["cluster"].isna().all(), "Kendall's tau is not tested here"
-    everyone = tasks.ranks(there, systems, segments, entries=["nobody"], test=test)
+    everyone = rankings.ranks(there, systems, segments, entries=["nobody"], test=test)
     assert set(everyone["metric"]) == {"m0", "m1", "m2", "m3"}
-    nothing = tasks.ranks(there.assign(found=""), systems, segments)
+    nothing = rankings.ranks(there.assign(found=""), systems, segments, test=USUAL)
     assert nothing.empty
-    with pytest.raises(DataError, match="'tau' is no statistic of a task"):
-        tasks.ranks(there.assign(statistic="tau"), systems, segments)
+    with pytest.raises(DataError, match="'tau' is not known here"):
+        rankings.ranks(there[1:].assign(statistic="tau"), systems, segments, test=USUAL)
 
 
 def test_averages_weigh_tasks_and_bring_correlations_from_0_to_1():
     listed, systems, segments = small()
-    there = tasks.here(listed, systems, segments, data="wmt99").iloc[:3]
+    there = rankings.here(listed, systems, segments, data="wmt99").iloc[:3]
     ranked = read("""
         task metric score cluster
         0 a .5 1
@@ -224,7 +225,7 @@ def test_averages_weigh_tasks_and_bring_correlations_from_0_to_1():
         2 b .7 1
         2 a .6 1""")
     ranked["task"] = ranked["task"].map(there["name"])
-    found = tasks.averages(ranked, there).set_index("metric")
+    found = rankings.averages(ranked, there).set_index("metric")
     weights = np.array([1 / 2 * 2 / 3, 1 / 8, 1 / 8])  # the first task is here for two of three language pairs
     weights = weights / weights.sum()
     assert found.index.tolist() == ["b", "a"], "c is not in all tasks; b's mean is the higher one"
@@ -235,8 +236,7 @@ def test_averages_weigh_tasks_and_bring_correlations_from_0_to_1():
 
 def test_a_test_set_without_a_list_is_asked_what_a_list_asks_of_each_pair():
     listed = data.published("metric_tasks")
-    made = tasks.like(listed, "WMT24", data="mine", pair="eng-mas", gold="esa")
+    made = rankings.like(listed, "WMT24", data="mine", pair="eng-mas", gold="esa")
     found = made[["year", "statistic", "pairs", "gold", "weight"]].to_numpy().tolist()
     assert found == [["as WMT24", name, "eng-mas", "esa", "1/2"] for name in ("spa", "acc_eq")]
-    table = data.published("metric_tests")
-    assert tasks.printed(table) == tasks.USUAL
+    assert USUAL == {"draws": 1000, "look": 100, "settled": (0.02, 0.5), "seed": 7}

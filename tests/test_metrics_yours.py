@@ -7,9 +7,10 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import files, registry, testsets
-from evalkit.metrics import rankings, statistics, yours
+from evalkit.metrics import rankings, statistics
 from evalkit.reports import cli, execute, findings
 from evalkit.reports.studies import Layout, read_studies
+from evalkit.stats.terms import join_names
 from tests.doors.testsets import SYSTEMS, lines, write
 
 STUDY = "metric_meta_evaluation"
@@ -37,7 +38,7 @@ def mine(tmp_path, folder):
 
 def test_ones_own_values_are_those_of_scipy(folder, mine):
     testset = testsets.open_testset(folder, metric=str(mine))
-    segments, systems = yours.aligned(testset)
+    segments, systems = rankings.aligned(testset)
     values = statistics.every_statistic(segments[testset.pair], systems[testset.pair])
     values = values[values["metric"] == "mine (yours)"].set_index(["level", "statistic", "grouping"])["value"]
     own, people = scores_in(mine), scores_in(folder / "human-scores/en-sr_Cyrl_RS.esa-human1.seg.score")
@@ -56,7 +57,7 @@ def test_ones_own_values_are_those_of_scipy(folder, mine):
 
 def test_what_may_be_claimed_is_what_the_tests_found(folder, mine):
     testset = testsets.open_testset(folder, metric=str(mine))
-    segments, systems = yours.aligned(testset)
+    segments, systems = rankings.aligned(testset)
     both = segments[testset.pair], systems[testset.pair]
     values = statistics.every_statistic(*both)
     tests = rankings.every_test(segments, systems, draws=200)
@@ -64,33 +65,34 @@ def test_what_may_be_claimed_is_what_the_tests_found(folder, mine):
         name: rankings.rank_table(values, tests, statistic=name).assign(low=np.nan, high=np.nan)
         for name in ("system Pearson", "segment acc_eq")
     }
-    found = yours.standings(leaders, tests, testset.yours)
+    found = rankings.standings(leaders, tests, testset.yours)
     acc = rankings.from_ratings(tests, "segment acc_eq")
     ahead = acc[(acc["metric_a"] == testset.yours) & (acc["p"] <= 0.05)]["metric_b"]
     behind = acc[(acc["metric_b"] == testset.yours) & (acc["p"] <= 0.05)]["metric_a"]
-    one = found["segment acc_eq"]
-    assert (set(one.better), set(one.worse), one.of) == (set(ahead), set(behind), 5)
-    assert set(one.better) | set(one.worse)
-    assert all(name in yours.claims(found, metric=testset.yours)[1] for name in (*ahead, *behind))
-    row = yours.tabulate(found).set_index("statistic").loc["segment acc_eq"]
+    row = found.set_index("statistic").loc["segment acc_eq"]
+    assert len(ahead) + len(behind)
     assert (row["better"], row["worse"], row["alike"]) == (len(ahead), len(behind), 4 - len(ahead) - len(behind))
-    assert yours.neighbours(found)["worse"].tolist()[1] == (", ".join(behind) or "none")
-    assert f"of 5 by {rankings.WORDS['segment acc_eq']}" in yours.headline(found, testset, values)
-    assert testset.yours in yours.title(testset)
-    nothing = yours.claims({"segment acc_eq": None}, metric="flat")
-    assert ["has no value" in claim for claim in nothing] == [True]
-    assert "has no value" in yours.headline({"segment acc_eq": None}, testset, values)
+    assert (row["better_than"], row["worse_than"]) == tuple(join_names(names) or "none" for names in (ahead, behind))
+    own = leaders["segment acc_eq"].set_index("metric").loc[testset.yours]
+    assert (row["value"], row["cluster"], row["of"]) == (own["value"], own["rank"], 5)
+    assert row["place"] == leaders["segment acc_eq"]["metric"].tolist().index(testset.yours) + 1
+    assert all(name in rankings.claims(found, metric=testset.yours)[1] for name in (*ahead, *behind))
+    assert f"of 5 by {rankings.WORDS['segment acc_eq']}" in rankings.headline(found, testset, [])
+    assert testset.yours in rankings.title(testset)
+    nothing = rankings.standings(leaders, tests, "flat")
+    assert ["has no value" in claim for claim in rankings.claims(nothing, metric="flat")] == [True, True]
+    assert "has no value" in rankings.headline(nothing, testset, [])
 
 
 def test_what_was_left_out_and_what_lies_far_off_are_told(folder, mine):
     testset = testsets.open_testset(folder, metric=str(mine))
-    _, systems = yours.aligned(testset)
-    far = yours.outliers(systems[testset.pair])
-    told = yours.basis(testset, ["Alpha"])
+    _, systems = rankings.aligned(testset)
+    far = rankings.outliers(systems[testset.pair])
+    told = rankings.basis(testset, ["Alpha"])
     assert all(name in told for name in (*testset.golds, *testset.apart["system"]))
     assert "leave_out=Alpha" in told
     assert set(far) <= set(systems[testset.pair].systems)
-    assert "leave_out" not in yours.set_apart(testset, [])
+    assert "leave_out" not in rankings.basis(testset, [])
 
 
 def test_an_upside_down_metric_or_gold_is_warned_of_and_nothing_turned(folder, mine, tmp_path):
@@ -100,25 +102,25 @@ def test_an_upside_down_metric_or_gold_is_warned_of_and_nothing_turned(folder, m
 
     def warned(**options):
         testset = testsets.open_testset(folder, metric=str(path), **options)
-        segments, systems = yours.aligned(testset)
+        segments, systems = rankings.aligned(testset)
         return testset, statistics.every_statistic(segments[testset.pair], systems[testset.pair])
 
     testset, values = warned()
-    (told,) = yours.upside_down(testset, values)
+    told = rankings.upside_down(testset, values)[0]
     assert told.startswith("ter (yours) falls where human scores rise")
+    assert "Is a low score good" in rankings.headline(rankings.standings({}, values, "ter"), testset, [told])
     assert "-p lower_is_better=yours" in told
     testset, values = warned(lower_is_better=["yours"])
-    assert yours.upside_down(testset, values) == []
+    assert not any(told.startswith("ter (yours)") for told in rankings.upside_down(testset, values))
     testset, values = warned(lower_is_better=["esa-human1", "yours"])
-    assert any("run again with -p lower_is_better=esa-human1" in told for told in yours.upside_down(testset, values))
-    assert yours.falling(testset, values)
+    assert any("run again with -p lower_is_better=esa-human1" in told for told in rankings.upside_down(testset, values))
 
 
 def test_one_metric_alone_cannot_be_compared(folder):
     for path in sorted((folder / "metric-scores" / "en-sr_Cyrl_RS").glob("[CU]*")) + sorted(folder.rglob("Kiwi*")):
         path.unlink()
     with pytest.raises(DataError, match=r"Only chrF has scores of segments of eng-srp_Cyrl_RS\. .* add the scores"):
-        yours.aligned(testsets.open_testset(folder))
+        rankings.aligned(testsets.open_testset(folder))
 
 
 def test_metrics_without_scores_of_segments_or_of_some_systems_are_told(folder, mine):
@@ -126,14 +128,14 @@ def test_metrics_without_scores_of_segments_or_of_some_systems_are_told(folder, 
     path = place / "chrF-refA.sys.score"
     path.write_text(path.read_text().replace("Alpha", "Alhpa"))
     testset = testsets.open_testset(folder)
-    _, systems = yours.aligned(testset)
+    _, systems = rankings.aligned(testset)
     told = "At system level, chrF has no score of Alpha: compared on the others only."
-    assert yours.lacking(systems[testset.pair]) == [told]
+    assert rankings.lacking(systems[testset.pair]) == [told]
     assert any("Alhpa" in note for note in testset.notes)
     for path in place.glob("*.seg.score"):
         path.unlink()
     with pytest.raises(DataError, match="metric-scores/ has no scores of segments of eng-srp_Cyrl_RS"):
-        yours.aligned(testsets.open_testset(folder))
+        rankings.aligned(testsets.open_testset(folder))
 
 
 # Paths, titles and pages

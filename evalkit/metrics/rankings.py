@@ -1,17 +1,27 @@
-"""Rank metrics in clusters that no significant difference runs through, and put rankings by statistics side by side."""
+"""Rank metrics in clusters that no significant difference runs through: by statistics, by the lists of WMT's tasks.
+
+``here``, ``ranks`` and ``averages`` follow the lists of WMT's metrics tasks: what these are, which metrics are in them
+and how differences are tested are tables (``data.published``: ``metric_tasks``, ``metric_entries``, ``metric_tests``);
+scores are whatever is given. ``aligned`` to ``headline`` are about a test set or a metric of one's own.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.metrics.scores import Scores
-from evalkit.metrics.significance import perm_both
+from evalkit.data.testsets import TestSet
+from evalkit.metrics import statistics
+from evalkit.metrics.scores import Scores, each_pair, pick
+from evalkit.metrics.significance import TESTED, perm_both, pooled_accuracy
 from evalkit.stats.correlation import kendall_b
+from evalkit.stats.terms import join_names
 
 #: The statistics that WMT's metrics tasks have ranked by since 2020, and how they are called in short.
 MAIN = {
@@ -23,16 +33,11 @@ MAIN = {
     ("segment", "acc_eq", "item"): "segment acc_eq",
 }
 #: The same in the words of a page.
-WORDS = {
-    "system Pearson": "Pearson's r of systems",
-    "system accuracy": "accuracy of systems",
-    "SPA": "soft pairwise accuracy (SPA)",
-    "segment Pearson": "Pearson's r over all segments",
-    "segment Kendall b by item": "Kendall's τ-b within segments",
-    "segment acc_eq": "accuracy with ties (acc_eq)",
-}
+WORDS = {short: statistics.WORDS[key] for key, short in MAIN.items()}
 #: The level of significance.
 ALPHA = 0.05
+#: From how many robust standard deviations on a system's human score lies far from the others'.
+FAR = 2.5
 _KEY = ["level", "statistic", "grouping"]
 
 
@@ -73,11 +78,17 @@ def from_ratings(values: pd.DataFrame, name: str) -> pd.DataFrame:
 
     Raises DataError naming the statistics there are.
     """
-    grouping = values["grouping"] if "grouping" in values else np.where(values["statistic"] == "acc_eq", "item", "none")
-    names = label(values.assign(grouping=grouping))
+    names = _labelled(values)
     if not (names == name).any():
         raise DataError(f"There is no statistic {name!r} here. Choose among {', '.join(names.unique())}.")
     return values[names == name]
+
+
+def _labelled(values: pd.DataFrame) -> pd.Series:
+    """Label results, or tests, which have no grouping."""
+    if "grouping" in values:
+        return label(values)
+    return label(values.assign(grouping=np.where(values["statistic"] == "acc_eq", "item", "none")))
 
 
 def side_by_side(values: pd.DataFrame) -> pd.DataFrame:
@@ -120,28 +131,15 @@ def rank_shifts(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
     metric ties; only some statistics reward that where humans tie, too), between (share of the variance of its scores
     that lies between systems, which is all that the system level sees), between_humans (the same of human scores).
     """
-    columns = [name for name in ranks if name != "metric"]
-    places = ranks[columns].astype(float).to_numpy()
-    known = ~np.isnan(places).all(axis=1)
-    ranks, places = ranks[known], places[known]
-    best, worst = np.nanargmin(places, axis=1), np.nanargmax(places, axis=1)
+    wide = ranks.set_index("metric").astype(float).dropna(how="all")
     by_name = {name: _character(values) for name, values in zip(scores.metrics, scores.values, strict=True)}
-    people = _character(scores.human)[1]
-    told = [by_name.get(name, (np.nan, np.nan)) for name in ranks["metric"]]
-    table = pd.DataFrame(
-        {
-            "metric": ranks["metric"].to_numpy(),
-            "best": np.nanmin(places, axis=1).astype(int),
-            "best_by": np.array(columns)[best],
-            "worst": np.nanmax(places, axis=1).astype(int),
-            "worst_by": np.array(columns)[worst],
-            "tied": [tied for tied, _ in told],
-            "between": [between for _, between in told],
-            "between_humans": people,
-        }
-    )
-    table.insert(5, "spread", table["worst"] - table["best"])
-    return table.sort_values("spread", ascending=False, kind="stable", ignore_index=True)
+    told = [by_name.get(name, (np.nan, np.nan)) for name in wide.index]
+    table = pd.DataFrame({"best": wide.min(axis=1).astype(int), "best_by": wide.idxmin(axis=1)})
+    table = table.assign(worst=wide.max(axis=1).astype(int), worst_by=wide.idxmax(axis=1))
+    table["spread"] = table["worst"] - table["best"]
+    table[["tied", "between"]] = told
+    table["between_humans"] = _character(scores.human)[1]
+    return table.reset_index().sort_values("spread", ascending=False, kind="stable", ignore_index=True)
 
 
 def _character(values: np.ndarray) -> tuple[float, float]:
@@ -176,13 +174,13 @@ def p_matrix(values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None
     if statistic is not None:
         values, tests = from_ratings(values, statistic), from_ratings(tests, statistic)
     order = _ordered(values)["metric"].tolist()
-    place = {name: number for number, name in enumerate(order)}
-    chosen = tests[tests["metric_a"].isin(place) & tests["metric_b"].isin(place)]
-    a, b = (chosen[name].map(place).to_numpy(int) for name in ("metric_a", "metric_b"))
-    matrix = np.full((len(order), len(order)), np.nan)
-    matrix[np.minimum(a, b), np.maximum(a, b)] = chosen["p"]
-    if len(set(zip(np.minimum(a, b), np.maximum(a, b)))) != len(order) * (len(order) - 1) // 2:
+    found = tests.set_index(["metric_a", "metric_b"])["p"]
+    either = pd.concat([found, found.swaplevel()])
+    upper = [(one, other) for number, one in enumerate(order) for other in order[number + 1 :]]
+    if not set(upper) <= set(either.index):
         raise DataError("Not every two of the metrics were compared. Pass the tests of all metrics that are ranked.")
+    matrix = np.full((len(order), len(order)), np.nan)
+    matrix[np.triu_indices(len(order), 1)] = either.reindex(upper)
     return pd.DataFrame(matrix, index=order, columns=order)
 
 
@@ -223,11 +221,11 @@ def rank_table(
 
 def _ordered(values: pd.DataFrame) -> pd.DataFrame:
     """Sort metrics from best to worst, equals by name."""
-    if values["metric"].duplicated().any():
-        name = values.loc[values["metric"].duplicated(), "metric"].iloc[0]
+    if (twice := values["metric"].duplicated()).any():
+        name = values.loc[twice, "metric"].iloc[0]
         raise DataError(f"The metric {name} has several values. Choose one pair, level, statistic and grouping.")
-    table = values[["metric", "value"]].dropna().sort_values("metric", kind="stable")
-    return table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+    table = values[["metric", "value"]].dropna()
+    return table.sort_values(["value", "metric"], ascending=[False, True], ignore_index=True)
 
 
 def near(tested: pd.DataFrame, *, size: float = 0.01) -> pd.DataFrame:
@@ -240,17 +238,15 @@ def near(tested: pd.DataFrame, *, size: float = 0.01) -> pd.DataFrame:
     if size <= 0:
         raise DataError(f"size is {size}. Choose a difference larger than 0.")
     rows = []
-    grouping = np.where(tested["statistic"] == "acc_eq", "item", "none")
-    for name, part in tested.groupby(label(tested.assign(grouping=grouping)), sort=False):
+    for name, part in tested.groupby(_labelled(tested), sort=False):
         part = part.sort_values(["difference", "p"])
-        sure = (part["p"] <= ALPHA).to_numpy()
-        close = part["difference"].between(size / 2, 1.5 * size).to_numpy()
+        sure, differences = (part["p"] <= ALPHA).to_numpy(), part["difference"].to_numpy()
+        close = (differences >= size / 2) & (differences <= 1.5 * size)
         above = np.cumsum(sure[::-1])[::-1] / np.arange(len(part), 0, -1)
-        start = np.flatnonzero(sure & (above >= 0.95))
-        smallest = float(part["difference"][sure].min()) if sure.any() else np.nan
-        from_here = float(part["difference"].iloc[start[0]]) if len(start) else np.nan
-        rows.append((name, len(part), int(close.sum()), int(sure[close].sum()), smallest, from_here))
-    return pd.DataFrame(rows, columns=["statistic", "comparisons", "near", "near_significant", "smallest", "from_here"])
+        ends = [differences[marked].min(initial=np.inf) for marked in (sure, sure & (above >= 0.95))]
+        rows.append((name, len(part), int(close.sum()), int(sure[close].sum()), *ends))
+    columns = ["statistic", "comparisons", "near", "near_significant", "smallest", "from_here"]
+    return pd.DataFrame(rows, columns=columns).replace(np.inf, np.nan)
 
 
 def in_words(scores: Scores, *, size: float = 0.01) -> list[str]:
@@ -270,3 +266,320 @@ def in_words(scores: Scores, *, size: float = 0.01) -> list[str]:
         f"{1 / len(i):.3f}; a difference of {size:g} is "
         + ("less than that and cannot occur." if size < 1 / len(i) else f"{size * len(i):.1f} pairs of systems."),
     ]
+
+
+# The lists of WMT's metrics tasks
+
+
+def printed(table: pd.DataFrame) -> dict[str, Any]:
+    """Read the settings of ``perm_both`` in ``metric_tests``, a table with one row of text."""
+    row = table.iloc[0]
+    settled = float(row["below"]), float(row["above"])
+    return {"draws": int(row["draws"]), "look": int(row["look"]), "settled": settled, "seed": 7}
+
+
+def here(
+    listed: pd.DataFrame, systems: Mapping[str, Scores], segments: Mapping[str, Scores], *, data: str
+) -> pd.DataFrame:
+    """Say of each task of the lists for a test set whether its scores are here, and why not.
+
+    listed: ``metric_tasks``. data: the test set's name, as the column of that name has it.
+    Returns the rows about this test set with the columns ``name`` (in words, with the language pairs that are here),
+    ``found`` (those pairs, empty where the task cannot be computed) and ``why``.
+    A task over several language pairs is computed over those of them that are here, and says so in its name.
+    """
+    rows = listed[listed["data"] == data].fillna("").reset_index(drop=True)
+    made = []
+    for row in rows.itertuples():
+        there, asked = _needed(row, systems, segments), row.pairs.split()
+        pairs = [pair for pair in asked if pair in there and there[pair].gold in ("", row.gold)]
+        why = ""
+        if not pairs:
+            why = f"no {row.gold} scores of {', '.join(asked)} here"
+        elif row.domain:
+            why = "asks for scores of single domains"
+        elif row.human == "yes" and len(asked) == 1:
+            why = "asks for human translations among the systems"
+        found = [] if why else pairs
+        part = f" (of {len(asked)} pairs)" if found and found != asked else ""
+        of = f", {row.domain}" if row.domain else ""
+        words = statistics.in_words(row.level, row.statistic, row.grouping)
+        name = f"{row.year}, {row.task}: {words}, {' + '.join(found or asked)}{part}{of}"
+        made.append((" ".join(found), why, name))
+    return rows.join(pd.DataFrame(made, columns=["found", "why", "name"]))
+
+
+def _needed(row: Any, systems: Mapping[str, Scores], segments: Mapping[str, Scores]) -> Mapping[str, Scores]:
+    """Choose the scores that a task is computed from; SPA ranks systems by their segments."""
+    return systems if row.level == "system" and row.statistic != "spa" else segments
+
+
+def like(listed: pd.DataFrame, year: str, *, data: str, pair: str, gold: str) -> pd.DataFrame:
+    """Ask of a test set that no list is about what a list asks of each language pair: rows as ``listed``.
+
+    year: the list, such as "WMT24"; data, pair, gold: the test set, its language pair and its human scores.
+    """
+    rows = listed[(listed["year"] == year) & ~listed["pairs"].str.contains(" ")]
+    rows = rows.drop_duplicates(["level", "statistic", "grouping"])
+    names = {"year": f"as {year}", "data": data, "pairs": pair, "gold": gold, "human": "no", "domain": ""}
+    weight = f"1/{max(len(rows), 1)}"
+    return rows.assign(**names, weight=weight, task=[str(n + 1) for n in range(len(rows))]).reset_index(drop=True)
+
+
+def ranks(
+    tasks: pd.DataFrame,
+    systems: Mapping[str, Scores],
+    segments: Mapping[str, Scores],
+    *,
+    test: Mapping[str, Any],
+    entries: Collection[str] = (),
+) -> pd.DataFrame:
+    """Rank metrics in every task that can be computed: task, metric, score, cluster, best first.
+
+    tasks: the result of ``here``. entries: the metrics that compete; none, or none of them here: all. cluster: 1 is the
+    best; a metric opens the next one where one of its cluster is significantly better (``rank_table``); missing where
+    no test of the statistic is made here. test: settings of ``perm_both``, of which few enough swaps are all gone
+    through.
+    """
+    tables, made = [pd.DataFrame(columns=["task", "metric", "score", "cluster"])], {}
+    for row in tasks[tasks["found"] != ""].itertuples():
+        key = row.level, row.statistic, row.grouping, row.found
+        if key not in made:
+            there = [_needed(row, systems, segments)[pair] for pair in row.found.split()]
+            sets = [one.only(sorted(set(one.metrics) & set(entries)) or sorted(one.metrics)) for one in there]
+            values, tests = _compared(row, sets, test)
+            if tests is None:
+                found = values[["metric", "value"]].dropna().sort_values("value", ascending=False, kind="stable")
+                made[key] = found.assign(rank=pd.NA)
+            else:
+                made[key] = rank_table(values, tests)[["metric", "value", "rank"]]
+        own = made[key].rename(columns={"value": "score", "rank": "cluster"}).astype({"cluster": "Int64"})
+        tables.append(own.assign(task=row.name)[list(tables[0])])
+    return pd.concat(tables[1:] or tables, ignore_index=True)
+
+
+def _compared(row: Any, sets: list[Scores], test: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Return metric and value, and the tests of every two metrics, or None where there are none."""
+    if row.statistic == "accuracy":
+        return pooled_accuracy(sets, draws=test["draws"], seed=test["seed"])
+    [scores] = sets
+    if row.statistic == "acc_eq":
+        values = statistics.acc_eq(scores)
+    elif row.statistic == "spa":
+        values = statistics.spa(scores, flips=test.get("flips", 1000), seed=test["seed"])
+    else:
+        values = statistics.correlations(scores, statistics=[row.statistic], groupings=[row.grouping])
+    if row.statistic not in TESTED[scores.level] or row.grouping != ("item" if row.statistic == "acc_eq" else "none"):
+        return values, None
+    return values, perm_both(scores, statistic=row.statistic, clusters=True, **test)
+
+
+def averages(ranked: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:
+    """Average each metric over the tasks of a list: list, metric, tasks, first, cluster, score, best score first.
+
+    ranked: the result of ``ranks``; tasks: of ``here``. Metrics that are in all tasks computed count. tasks: how many
+    those are; first: in how many it is in the first cluster; cluster: weighted mean, by which WMT22 ranked; score:
+    weighted mean, correlations first brought from 0 to 1 as (1 + r) / 2, by which WMT23 and WMT24 rank. Weights are the
+    list's, shared out anew among the tasks that are here; a task on fewer language pairs weighs as much less.
+    """
+    about = tasks[tasks["found"] != ""].rename(columns={"year": "list"})
+    share = about["found"].str.split().str.len() / about["pairs"].str.split().str.len()
+    about = about.assign(weight=share * about["weight"].map(Fraction).astype(float))
+    table = ranked.merge(about[["name", "list", "statistic", "weight"]], left_on="task", right_on="name")
+    key = ["list", "metric"]
+    whole = table.groupby("list")["task"].transform("nunique")
+    table = table[table.groupby(key)["task"].transform("nunique") == whole]
+    weight = table["weight"] / table.groupby(key)["weight"].transform("sum")
+    signed = table["statistic"].isin(["pearson", "kendall_b"])
+    score = table["score"].mask(signed, (1 + table["score"]) / 2) * weight
+    cluster = table["cluster"].astype("Float64").astype(float)
+    found = table.assign(score=score, first=cluster.eq(1), cluster=cluster * weight).groupby(key, sort=False)
+    found = found.agg(
+        tasks=("task", "size"),
+        first=("first", "sum"),
+        cluster=("cluster", lambda each: each.sum(skipna=False)),
+        score=("score", "sum"),
+    ).reset_index()
+    order = {name: number for number, name in enumerate(about["list"].unique())}
+    found = found.sort_values(["score", "metric"], ascending=[False, True], kind="stable")
+    return found.sort_values("list", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+
+
+def absent(listed: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:
+    """Count for each list the tasks that were computed, and say why the others were not: list, tasks, here, why."""
+    rows = []
+    for year, part in listed.groupby("year", sort=False):
+        own = tasks[tasks["year"] == year]
+        reasons = own["why"].loc[own["why"] != ""].unique()
+        if own.empty:
+            reasons = [f"about the test set {part['data'].iloc[0]}, whose scores are not here"]
+        rows.append((year, len(part), int((own["found"] != "").sum()), "; ".join(reasons)))
+    return pd.DataFrame(rows, columns=["list", "tasks", "here", "why"])
+
+
+# A test set or a metric of one's own
+
+
+def aligned(testset: TestSet) -> tuple[dict[str, Scores], dict[str, Scores]]:
+    """Match the metrics' and people's scores of a test set in every language pair: of segments, and of systems.
+
+    Systems that the test set has set apart are left out. Raises DataError where fewer than two metrics can be compared.
+    """
+    apart = [] if testset.apart is None else [*testset.apart["system"]]
+    sides = {
+        "segments": (testset.metrics, testset.human, testset.gold),
+        "systems": (testset.of_systems, testset.human_of_systems, testset.system_gold),
+    }
+    for level, (table, _, _) in sides.items():
+        if table.empty:
+            raise DataError(
+                f"metric-scores/ has no scores of {level} of {testset.pair}, <metric>-<ref>.{level[:3]}.score. Add "
+                "those of the metrics that yours is to be compared with."
+            )
+    found = {level: each_pair(*own, gold=gold, without=apart) for level, (*own, gold) in sides.items()}
+    for level, scored in found.items():
+        if len(pick(scored, testset.pair).metrics) < 2:
+            raise DataError(
+                f"Only {scored[testset.pair].metrics[0]} has scores of {level} of {testset.pair}. A comparison needs "
+                "two metrics: add the scores of another one to metric-scores/."
+            )
+    return found["segments"], found["systems"]
+
+
+def standings(leaders: Mapping[str, pd.DataFrame], tests: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Say where a metric comes by each statistic.
+
+    leaders: statistic -> the result of ``rank_table`` with ends; tests: of ``every_test``, of one language pair.
+    Returns statistic, place (by value, 1 is best, equals share it), of (how many metrics have a value), value, low,
+    high, cluster, better and worse (how many metrics it is significantly better, and worse, than), alike (how many it
+    is not distinguished from), better_than and worse_than (their names). Without a value a row has only the names.
+    """
+    rows = []
+    for name, ranked in leaders.items():
+        own = ranked[ranked["metric"] == metric].rename(columns={"rank": "cluster"})
+        row: dict[str, Any] = {"statistic": name, "of": len(ranked)}
+        if len(own):
+            row |= own[["value", "low", "high", "cluster"]].iloc[0].to_dict()
+            row["place"] = 1 + int((ranked["value"] > row["value"]).sum())
+        sure = from_ratings(tests, name)
+        sure = sure[sure["p"] <= ALPHA]
+        below, above = sure[sure["metric_a"] == metric]["metric_b"], sure[sure["metric_b"] == metric]["metric_a"]
+        row |= {"better": len(below), "worse": len(above), "alike": len(ranked) - 1 - len(below) - len(above)}
+        rows.append(row | {"better_than": join_names(below) or "none", "worse_than": join_names(above) or "none"})
+    columns = "statistic place of value low high cluster better worse alike better_than worse_than"
+    return pd.DataFrame(rows, columns=columns.split()).astype({"place": "Int64", "cluster": "Int64"})
+
+
+def claims(standing: pd.DataFrame, *, metric: str) -> list[str]:
+    """Say in a sentence for each statistic what may be claimed of a metric, and how sure that is: of ``standings``."""
+    told = []
+    for one in standing.itertuples():
+        words = WORDS.get(one.statistic, one.statistic)
+        if pd.isna(one.place):
+            told.append(f"By {words}, {metric} has no value: it has no scores of that level, or all are the same.")
+            continue
+        ends = "" if np.isnan(one.low) else f", 95 % interval {one.low:.3f} to {one.high:.3f}"
+        known = f"the tests say that {metric} is better than {one.better_than} and worse than {one.worse_than}"
+        rest = f"; claim nothing about the other {one.alike}" if one.alike else ""
+        told.append(f"By {words} ({one.value:.3f}{ends}), {known}{rest}.")
+    return told
+
+
+def upside_down(testset: TestSet, values: pd.DataFrame) -> list[str]:
+    """Warn of metrics whose scores fall where people's rise (Pearson's r, of segments if there are scores of them).
+
+    values: one language pair's results of ``every_statistic``. Nothing is turned by itself.
+    """
+    pearson = values[(values["statistic"] == "pearson") & (values["grouping"] == "none")]
+    pearson = pearson.sort_values("level", kind="stable").drop_duplicates("metric")  # segment stands before system
+    low, metrics = pearson[pearson["value"] < 0], values["metric"].nunique()
+    found = [
+        f"{testset.yours} falls where human scores rise (Pearson's r of {row.level}s {row.value:.2f}). If a low score "
+        "is good in it, as in TER or MetricX, run again with -p lower_is_better=yours; nothing was turned by itself."
+        for row in low[low["metric"] == testset.yours].itertuples()
+    ]
+    if len(low) > metrics / 2:
+        found.append(
+            f"{len(low)} of {metrics} metrics fall where {testset.called} rises. If a low score is good in "
+            f"{testset.called}, run again with -p lower_is_better={testset.gold}; nothing was turned by itself."
+        )
+    elif names := [name for name in low["metric"] if name != testset.yours]:
+        verb = "falls" if len(names) == 1 else "fall"
+        found.append(
+            f"{join_names(names)} {verb} where human scores rise: of no use here, or with low scores that are good (-p "
+            "lower_is_better=…)."
+        )
+    return found
+
+
+def lacking(systems: Scores) -> list[str]:
+    """Say which metrics lack the scores of some judged systems, and are therefore compared on fewer.
+
+    systems: scores of whole systems.
+    """
+    missing = pd.DataFrame(systems.judged[:, 0] & ~np.isfinite(systems.values[:, :, 0]), columns=systems.systems)
+    told = [
+        f"{systems.metrics[place]} has no score of {join_names(row.index[row])}"
+        for place, row in missing.iterrows()
+        if row.any()
+    ]
+    more = f", and {len(told) - 6} more metrics lack some" if len(told) > 6 else ""
+    return [f"At system level, {'; '.join(told[:6])}{more}: compared on the others only."] if told else []
+
+
+def outliers(scores: Scores) -> list[str]:
+    """Name the systems whose human score lies far from the others', over 2.5 robust standard deviations off.
+
+    scores: of whole systems. Source: Mathur, Baldwin & Cohn 2020, "Tangled up in BLEU" (1.483 times the median
+    absolute deviation stands for the standard deviation).
+
+    >>> human = np.array([[1.0], [1.1], [0.9], [1.2], [-9.0]])
+    >>> outliers(Scores(("m",), tuple("ABCDE"), ("",), human[None], human))
+    ['E']
+    """
+    human = pd.Series(scores.human[:, 0], scores.systems).dropna()
+    off = (human - human.median()).abs()
+    spread = 1.483 * off.median()
+    return off.index[off > FAR * spread].tolist() if spread > 0 else []
+
+
+def title(testset: TestSet) -> str:
+    """Title a page about one's own data."""
+    if testset.yours:
+        return f"{testset.yours} on {testset.name} {testset.pair}: how well does it agree with people?"
+    return f"{testset.name} {testset.pair}: which metric agrees best with people, and how sure is that?"
+
+
+def basis(testset: TestSet, far: Sequence[str]) -> str:
+    """Say which human scores metrics are compared with, and which systems are left out. far: see ``outliers``."""
+    others = [name for name in testset.golds if name != testset.gold]
+    other = f" (also there: {join_names(others)}; -p gold=…)" if others else ""
+    told = f"The human scores are {testset.called}{other}."
+    if testset.apart is None or testset.apart.empty:
+        told += " No system was left out."
+    else:
+        reasons = [f"{join_names(part['system'])} ({why})" for why, part in testset.apart.groupby("why", sort=False)]
+        told += f" Left out: {'; '.join(reasons)}."
+    if far:
+        told += (
+            f" {join_names(far)} {'lies' if len(far) == 1 else 'lie'} far from the other systems in human scores; "
+            "such outliers lift Pearson's r of systems for almost every metric (to see it without: -p leave_out="
+            f"{','.join(far)})."
+        )
+    return told
+
+
+def headline(standing: pd.DataFrame, testset: TestSet, warned: Sequence[str]) -> str:
+    """Say where one's metric comes by each statistic, and whether it may be upside down.
+
+    standing: the result of ``standings``; warned: of ``upside_down``.
+    """
+    told = [
+        f"number {one.place} of {one.of} by {WORDS.get(one.statistic, one.statistic)} (significantly better than "
+        f"{one.better or 'none'}, worse than {one.worse or 'none'})"
+        for one in standing.dropna(subset=["place"]).itertuples()
+    ]
+    where = f"On {testset.name} {testset.pair}, {testset.yours}"
+    fallen = any(sentence.startswith(testset.yours) for sentence in warned)
+    doubt = " Is a low score good in it? Its scores fall where human scores rise." * fallen
+    return (f"{where} comes {', and '.join(told)}." if told else f"{where} has no value by what is shown.") + doubt

@@ -9,7 +9,6 @@ difference round, so each mask is used together with its complement. Differences
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -23,34 +22,10 @@ from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hit
 
 #: The statistics that can be tested, by level.
 TESTED = {"system": ("pearson", "accuracy_3way"), "segment": ("pearson", "acc_eq", "spa")}
-_Tested = tuple[np.ndarray, np.ndarray, bool]  # differences, p-values, and whether these are exact, of pairs of metrics
-_Compare = Callable[[np.ndarray, np.ndarray, np.ndarray], _Tested]  # of cells, positions of metrics, pairs among them
 _COLUMNS = ["level", "statistic", "metric_a", "metric_b", "difference", "p", "exact"]
 _ROWS = 512  # masks of a block at most, so that what a pair of metrics needs stays in cache
 _PAIRS = 8  # pairs of metrics compared at once by SPA: what they need stays in cache
 _NEAR = 1e-6  # standard deviations per segment: twice what sums in single precision are off by on the data of WMT23
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Say how many swaps to draw where there are too many for all of them, and from which seed.
-
-    look: after every so many swaps, a comparison whose p is below or above ``settled`` ends; None: none ends early.
-    clusters: then also leave alone what can no longer decide where clusters end. part: which of several parts of the
-    swaps to draw.
-    """
-
-    draws: int = 1000
-    seed: int = 7
-    look: int | None = None
-    settled: tuple[float, float] = (0.02, 0.5)
-    clusters: bool = False
-    part: int | None = None
-
-    @property
-    def stream(self) -> int | tuple[int, int]:
-        """Seed what is drawn: that of a part differs from those of the others."""
-        return self.seed if self.part is None else (self.seed, self.part)
 
 
 def perm_both(
@@ -94,17 +69,26 @@ def perm_both(
         raise DataError(f"{statistic!r} cannot be tested on scores of {scores.level}s. Choose among {known}.")
     if unit not in ("pair", "item"):
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
-    plan = _Plan(draws, seed, look, settled, clusters)
     if statistic == "acc_eq":
-        return _table(scores, scores.level, statistic, _of_ties(scores, unit, plan))
-    if statistic == "spa":
-        return _table(scores, "system", statistic, _of_spa(scores, flips, plan))
-    test = _pearson_test if statistic == "pearson" else _accuracy_test
+        test = partial(_acc_eq_test, scores, _thresholds(scores), by_item=unit == "item", draws=draws, seed=seed)
+    elif statistic == "spa":
+        rounds = {"look": look or draws, "settled": settled, "clusters": clusters}
+        test = partial(_spa_test, scores, flips=flips, draws=draws, seed=seed, **rounds)
+    else:
+        of_cells = _pearson_test if statistic == "pearson" else _accuracy_test
 
-    def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
-        return _tested(test(scores.values[members][:, cells], scores.human[cells], pairs, plan))
+        def test(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> Permuted:
+            values, human = scores.values[members][:, cells], scores.human[cells]
+            return of_cells(values, human, pairs, draws=draws, seed=seed)
 
-    return _table(scores, scores.level, statistic, compare)
+    rows, level = {}, "system" if statistic == "spa" else scores.level
+    for cells, members, pairs in pairings(scores):
+        enough = cells.all(axis=0).any() if statistic == "spa" else cells.sum() > 2 * (statistic != "acc_eq")
+        found = test(cells, members, pairs) if enough else _undefined(pairs)
+        for (a, b), difference, p in zip(members[pairs], found.observed, found.p):
+            names = [scores.metrics[place] for place in ((b, a) if difference < -TOLERANCE else (a, b))]
+            rows[min(a, b), max(a, b)] = (level, statistic, *names, abs(float(difference)), float(p), found.exact)
+    return described(scores, pd.DataFrame([rows[key] for key in sorted(rows)], columns=_COLUMNS))
 
 
 def pooled_accuracy(sets: Sequence[Scores], *, draws: int = 1000, seed: int = 7) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -120,71 +104,61 @@ def pooled_accuracy(sets: Sequence[Scores], *, draws: int = 1000, seed: int = 7)
     values = np.concatenate([part.values[:, :, 0] for part in parts], axis=1)
     human = np.concatenate([part.human[:, 0] for part in parts])
     number = np.repeat(np.arange(len(parts)), [len(part.systems) for part in parts])
-    judged, whole = np.isfinite(human), np.isfinite(values[:, np.isfinite(human)]).all(axis=1)
-    values, human, number = values[whole][:, judged], human[judged], number[judged]
-    names = [name for name, all_there in zip(names, whole) if all_there]
+    judged = np.isfinite(human)
+    whole = np.isfinite(values[:, judged]).all(axis=1)
+    values, human, number, named = values[whole][:, judged], human[judged], number[judged], np.array(names)[whole]
     i, j = np.triu_indices(len(human), 1)
     i, j = i[number[i] == number[j]], j[number[i] == number[j]]
     right = np.sign(values[:, i] - values[:, j]) == np.sign(human[i] - human[j])
-    table = pd.DataFrame({"metric": names, "value": right.mean(axis=1), "n": len(i)})
-    pairs = np.column_stack(np.triu_indices(len(names), 1))
-    test = _accuracy_test(values, human, pairs, _Plan(draws, seed), sets=number)
-    ahead = test.observed >= -TOLERANCE
-    a, b = (np.array(names)[np.where(ahead, *(pairs[:, side] for side in order))] for order in ((0, 1), (1, 0)))
+    table = pd.DataFrame({"metric": named, "value": right.mean(axis=1), "n": len(i)})
+    pairs = np.column_stack(np.triu_indices(len(named), 1))
+    test = _accuracy_test(values, human, pairs, draws=draws, seed=seed, sets=number)
+    a, b = named[np.where(test.observed[:, None] >= -TOLERANCE, pairs, pairs[:, ::-1])].T
     compared = {"metric_a": a, "metric_b": b, "difference": np.abs(test.observed), "p": test.p, "exact": test.exact}
     return table, pd.DataFrame(compared)
 
 
-def _table(scores: Scores, level: str, statistic: str, compare: _Compare) -> pd.DataFrame:
-    """Collect the comparisons of all pairs of metrics, the better metric first, in the order of the metrics."""
-    rows = []
-    for cells, members, pairs in pairings(scores):
-        if statistic == "spa":
-            cells = np.broadcast_to(cells.all(axis=0), cells.shape)
-        enough = cells.any() and (statistic in ("acc_eq", "spa") or cells.sum() > 2)
-        difference, p, exact = compare(cells, members, pairs) if enough else _undefined(pairs)
-        for (a, b), d, each in zip(members[pairs], difference, p):
-            first, second = (b, a) if d < -TOLERANCE else (a, b)  # as listed where last bits alone differ
-            row = (level, statistic, scores.metrics[first], scores.metrics[second], abs(float(d)), float(each), exact)
-            rows.append(((min(a, b), max(a, b)), row))
-    return described(scores, pd.DataFrame([row for _, row in sorted(rows, key=lambda r: r[0])], columns=_COLUMNS))
+def _undefined(pairs: np.ndarray) -> Permuted:
+    nothing = np.full(len(pairs), np.nan)
+    return Permuted(nothing, nothing, 1, exact=False)
 
 
-def _tested(test: Permuted) -> _Tested:
-    return test.observed, test.p, test.exact
-
-
-def _undefined(pairs: np.ndarray) -> _Tested:
-    return np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), False
-
-
-def _of_ties(scores: Scores, unit: str, plan: _Plan) -> _Compare:
-    """Prepare the test of acc_eq: calibrate each metric on all its cells, compare two on the cells they share."""
+def _thresholds(scores: Scores) -> np.ndarray:
+    """Calibrate the threshold of ties of each metric on all its cells."""
     thresholds = np.zeros(len(scores.metrics))
     for cells, members in patterns(scores):
         compared = Comparisons(scores.human, cells)
         for number in members if compared.segments else ():
             thresholds[number] = compared.calibrated(compared.differences(scores.values[number]))
-
-    def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
-        compared = Comparisons(scores.human, cells)
-        if not compared.segments:
-            return _undefined(pairs)
-        right = np.stack(
-            [compared.right(compared.differences(scores.values[number]), thresholds[number]) for number in members]
-        )
-        return (_by_items if unit == "item" else _by_pairs)(compared, right, pairs, plan)
-
-    return compare
+    return thresholds
 
 
-def _by_pairs(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: _Plan) -> _Tested:
-    """Swap what is right pair by pair: only pairs on which two metrics differ matter, and each is a toss of a coin.
+def _acc_eq_test(
+    scores: Scores,
+    thresholds: np.ndarray,
+    cells: np.ndarray,
+    members: np.ndarray,
+    pairs: np.ndarray,
+    *,
+    by_item: bool,
+    draws: int,
+    seed: int,
+) -> Permuted:
+    """Compare acc_eq of metrics, two by two, on the cells that both scored, each metric at its own threshold.
 
-    With equally many pairs in every segment the p-value is the binomial's (McNemar's exact test); else the tosses of
-    each class of segments are drawn.
+    By pairs of systems: only pairs on which two metrics differ matter, and each is a toss of a coin. With equally many
+    pairs in every segment the p-value is the binomial's (McNemar's exact test); else the tosses of each class of
+    segments are drawn. by_item: what is right is swapped segment by segment.
     """
-    a, b = pairs.T
+    compared, (a, b) = Comparisons(scores.human, cells), pairs.T
+    if not compared.segments:
+        return _undefined(pairs)
+    right = np.stack([compared.right(compared.differences(scores.values[m]), thresholds[m]) for m in members])
+    if by_item:
+        segments, place = np.unique(compared.segment, return_inverse=True)
+        each = np.stack([np.bincount(place, compared.weight * row, len(segments)) for row in right])
+        observed = each.sum(axis=1)[a] - each.sum(axis=1)[b]
+        return _swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), draws=draws, seed=seed)
     accuracy = compared.mean(right)
     observed = accuracy[a] - accuracy[b]
     wins, losses = [], []
@@ -194,90 +168,36 @@ def _by_pairs(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan:
         wins.append((alone[a] - both[a, b]).astype(int))
         losses.append((alone[b] - both[a, b]).astype(int))
     if len(compared.classes) == 1:
-        more = np.maximum(wins[0], losses[0])
-        return observed, stats.binom.sf(more - 1, wins[0] + losses[0], 0.5), True
-    rng, drawn = np.random.default_rng(plan.seed), np.zeros((plan.draws, len(pairs)))
+        share = stats.binom.sf(np.maximum(wins[0], losses[0]) - 1, wins[0] + losses[0], 0.5)
+        return Permuted(observed, share, 1, exact=True)
+    rng, drawn = np.random.default_rng(seed), np.zeros((draws, len(pairs)))
     for weight, won, lost in zip(compared.weights, wins, losses):
         drawn += weight * (2 * rng.binomial(won + lost, 0.5, drawn.shape) - (won + lost))
-    hits = (drawn >= np.abs(observed) - TOLERANCE).sum(axis=0)
-    return _tested(Permuted(observed, hits, plan.draws, exact=False))
-
-
-def _by_items(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: _Plan) -> _Tested:
-    """Swap what is right segment by segment."""
-    segments, place = np.unique(compared.segment, return_inverse=True)
-    each = np.stack([np.bincount(place, compared.weight * row, len(segments)) for row in right])  # metrics × segments
-    accuracy = each.sum(axis=1)
-    observed = accuracy[pairs[:, 0]] - accuracy[pairs[:, 1]]
-    return _tested(_swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), plan))
+    return Permuted(observed, (drawn >= np.abs(observed) - TOLERANCE).sum(axis=0), draws, exact=False)
 
 
 def _item_hits(each: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    flipped = each @ (1 - 2 * masks.T)
-    return _reached(flipped[pairs[:, 0]] - flipped[pairs[:, 1]], observed)
-
-
-def _of_spa(scores: Scores, flips: int, plan: _Plan) -> _Compare:
-    """Prepare the test of SPA, on the segments for which all systems are scored."""
-
-    def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
-        columns = cells.all(axis=0)
-        values, human = scores.values[members][:, :, columns], scores.human[:, columns]
-        return _tested(_spa_test(values, human, pairs, plan, flips=flips))
-
-    return compare
+    moved = each @ (1 - 2 * masks.T)
+    return _reached(moved[pairs[:, 0]] - moved[pairs[:, 1]], observed)
 
 
 def _swapped(
-    hits: Callable[[np.ndarray], np.ndarray], observed: np.ndarray, cells: int, plan: _Plan, *, block: int | None = None
+    hits: Callable[[np.ndarray], np.ndarray],
+    observed: np.ndarray,
+    cells: int,
+    *,
+    draws: int,
+    seed: int | tuple[int, int],
+    block: int | None = None,
 ) -> Permuted:
     """Add up hits over all swaps of so many cells where they are few (``EXACT_UP_TO``), else over random ones.
 
     hits: maps masks (batch, cells) of zeros and ones to how many of them and their complements reach the difference,
     one number per pair of metrics, as ``observed`` has them.
     """
-    return count_hits(
-        lambda masks: hits(masks.astype(float)),
-        observed,
-        Swaps(cells),
-        resamples=plan.draws,
-        seed=plan.stream,
-        block=block or max(1, min(_ROWS, BATCH // cells)),
-        mirrored=True,
-    )
-
-
-def _in_rounds(
-    test: Callable[[np.ndarray, _Plan], Permuted],
-    observed: np.ndarray,
-    plan: _Plan,
-    *,
-    matter: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> Permuted:
-    """Draw ``plan.look`` swaps at a time, and after each round only for those comparisons that are not settled.
-
-    test: maps positions of comparisons and a plan of one round to what it found. Each comparison has its own number of
-    arrangements. matter: maps which comparisons are settled as significant to which still matter; None: all do.
-    Source: mt-metrics-eval, with which WMT ranks metrics; p counts (hits + 1) / (swaps + 1) all the same.
-    """
-    everything = np.arange(len(observed))
-    if plan.look is None or plan.look >= plan.draws:
-        return test(everything, replace(plan, look=None))
-    hits, drawn = np.zeros((2, len(observed)), np.int64)
-    left = everything
-    for part, start in enumerate(range(0, plan.draws, plan.look)):
-        if len(left):
-            found = test(left, replace(plan, draws=min(plan.look, plan.draws - start), look=None, part=part))
-            if found.exact:
-                return found
-            hits[left] += found.hits
-            drawn[left] += found.arrangements
-            share = hits / drawn
-            going_on = (share >= plan.settled[0]) & (share <= plan.settled[1])
-            if matter is not None:
-                going_on &= matter(share < plan.settled[0])
-            left = left[going_on[left]]
-    return Permuted(observed, hits, drawn, exact=False)
+    block = block or max(1, min(_ROWS, BATCH // cells))
+    every = partial(count_hits, lambda masks: hits(masks.astype(float)), observed, Swaps(cells))
+    return every(resamples=draws, seed=seed, block=block, mirrored=True)
 
 
 def deciding(values: np.ndarray, pairs: np.ndarray, significant: np.ndarray) -> np.ndarray:
@@ -305,7 +225,7 @@ def _reached(difference: np.ndarray, observed: np.ndarray) -> np.ndarray:
     return np.count_nonzero(difference >= least, axis=1) + np.count_nonzero(difference <= -least, axis=1)
 
 
-def _pearson_test(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, plan: _Plan) -> Permuted:
+def _pearson_test(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, *, draws: int, seed: int) -> Permuted:
     """Compare Pearson's r of metrics, two by two: differences (first less second), and hits of the better one.
 
     values: metrics × cells, human: cells, without gaps; pairs: pairs × 2 positions of metrics, sorted by the first.
@@ -316,7 +236,8 @@ def _pearson_test(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, plan
     columns = np.concatenate([values * human, values / np.sqrt(len(human)), values**2])
     r = np.where(constant | (not human.any()), np.nan, values @ human)
     observed = r[pairs[:, 0]] - r[pairs[:, 1]]
-    return _swapped(partial(_pearson_hits, columns, r, pairs, observed), observed, len(human), plan)
+    hits = partial(_pearson_hits, columns, r, pairs, observed)
+    return _swapped(hits, observed, len(human), draws=draws, seed=seed)
 
 
 def _pearson_hits(
@@ -335,7 +256,13 @@ def _pearson_hits(
 
 
 def _accuracy_test(
-    values: np.ndarray, human: np.ndarray, pairs: np.ndarray, plan: _Plan, *, sets: np.ndarray | None = None
+    values: np.ndarray,
+    human: np.ndarray,
+    pairs: np.ndarray,
+    *,
+    draws: int,
+    seed: int,
+    sets: np.ndarray | None = None,
 ) -> Permuted:
     """Compare three-way accuracies of metrics, two by two, as ``_pearson_test`` does.
 
@@ -350,22 +277,17 @@ def _accuracy_test(
     relation = np.sign(human[first] - human[second])
     values = np.round(_unit(values), 12)  # scores of two metrics that are equal but for rounding are tied
     own = np.sign(values[:, first] - values[:, second]) == relation
-    constant, weights = np.empty(len(pairs)), np.zeros((len(pairs), len(human)))
+    ends = [np.eye(len(human))[side] for side in (first, second)]  # pairs of systems × systems
+    constant, weights = np.empty(len(pairs)), np.empty((len(pairs), len(human)))
     for a, some, others in _by_first(pairs):
-        same = own[a].astype(int) - own[others]
-        crossed = [
-            np.sign(one - other) == relation
-            for one, other in (
-                (values[others][:, first], values[a, second]),
-                (values[a, first], values[others][:, second]),
-            )
-        ]
-        mixed = crossed[0].astype(int) - crossed[1]
+        same = own[a].astype(float) - own[others]
+        ahead = np.sign(values[others][:, first] - values[a, second]) == relation
+        behind = np.sign(values[a, first] - values[others][:, second]) == relation
+        mixed = ahead.astype(float) - behind
         constant[some] = same.sum(axis=1)
-        for column, weight in ((first, mixed - same), (second, -mixed - same)):
-            for system in range(len(human)):
-                weights[some, system] += weight[:, column == system].sum(axis=1)
-    test = _swapped(partial(_linear_hits, constant, weights), constant, len(human), plan)
+        weights[some] = (mixed - same) @ ends[0] - (mixed + same) @ ends[1]
+    hits = partial(_linear_hits, constant, weights)
+    test = _swapped(hits, constant, len(human), draws=draws, seed=seed)
     return Permuted(constant / len(first), test.hits, test.arrangements, test.exact)
 
 
@@ -399,28 +321,54 @@ def _in_a_row(places: np.ndarray) -> slice | np.ndarray:
     return slice(places[0], places[-1] + 1) if (np.diff(places) == 1).all() else places
 
 
-def _spa_test(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, plan: _Plan, *, flips: int) -> Permuted:
-    """Compare SPA of metrics, two by two, with PERM-BOTH on cells: differences, and hits of the better one.
+def _spa_test(
+    scores: Scores,
+    cells: np.ndarray,
+    members: np.ndarray,
+    pairs: np.ndarray,
+    *,
+    flips: int,
+    draws: int,
+    seed: int,
+    look: int,
+    settled: tuple[float, float],
+    clusters: bool,
+) -> Permuted:
+    """Compare SPA of metrics, two by two, with PERM-BOTH on the cells of segments that all systems have.
 
-    values: metrics × systems × segments, human: systems × segments, without gaps; pairs: pairs × 2 positions.
     Every swap needs new permutation tests of both swapped metrics; the flipped sums of the swapped cells are computed
-    once per metric and swap, in single precision, and put together for each pair of metrics. Where ``plan.look`` asks
-    for it, pairs that are settled after so many swaps are left alone from then on.
+    once per metric and swap, in single precision, and put together for each pair of metrics. Swaps are drawn ``look``
+    at a time, and after each round only for those pairs that are not settled (and can still decide clusters).
+    Source: mt-metrics-eval, with which WMT ranks metrics; p counts (hits + 1) / (swaps + 1) all the same.
     """
+    columns = cells.all(axis=0)
+    values, human = scores.values[members][:, :, columns], scores.human[:, columns]
     spread = values.std(axis=(1, 2), keepdims=True)
     values = (values - values.mean(axis=(1, 2), keepdims=True)) / np.where(spread > 0, spread, 1)
-    mask = flipped(human.shape[1], flips=flips, seed=plan.seed)
+    mask = flipped(human.shape[1], flips=flips, seed=seed)
     gold = confidences((human @ mask)[:, None])
     own = soft_accuracy(confidences((values @ mask).swapaxes(0, 1)), gold)
     observed = own[pairs[:, 0]] - own[pairs[:, 1]]
     single, flips32 = values.swapaxes(0, 1).astype(np.float32), mask.astype(np.float32)
-
-    def some(members: np.ndarray, rest: _Plan) -> Permuted:
-        needed, places = np.unique(pairs[members], return_inverse=True)
-        sides = single[:, needed], flips32, gold[0], places.reshape(-1, 2), observed[members]
-        return _swapped(partial(_spa_hits, *sides), observed[members], human.size, rest, block=8)
-
-    return _in_rounds(some, observed, plan, matter=partial(deciding, own, pairs) if plan.clusters else None)
+    hits, drawn = np.zeros((2, len(observed)), np.int64)
+    left = np.arange(len(observed))
+    for part, start in enumerate(range(0, draws, look)):
+        needed, places = np.unique(pairs[left], return_inverse=True)
+        sides = single[:, needed], flips32, gold[0], places.reshape(-1, 2), observed[left]
+        stream = {"draws": min(look, draws - start), "seed": seed if look >= draws else (seed, part)}
+        found = _swapped(partial(_spa_hits, *sides), observed[left], human.size, block=8, **stream)
+        if found.exact or look >= draws:
+            return found
+        hits[left] += found.hits
+        drawn[left] += found.arrangements
+        share = hits / drawn
+        going_on = (share >= settled[0]) & (share <= settled[1])
+        if clusters:
+            going_on &= deciding(own, pairs, share < settled[0])
+        left = left[going_on[left]]
+        if not len(left):
+            break
+    return Permuted(observed, hits, drawn, exact=False)
 
 
 def _spa_hits(
