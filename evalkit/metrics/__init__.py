@@ -4,8 +4,7 @@
 that slipped against their sources. ``correlation`` correlates with human scores by language, ``learned`` trains small
 metrics on cheap features. ``scores`` matches any metric with human scores cell by cell; ``statistics`` has
 correlations, acc_eq and SPA, ``intervals`` and ``significance`` say how sure these are, ``bounds`` what people and
-metrics that know nothing come to. ``rankings`` ranks metrics, ``tasks`` by WMT's own lists, ``yours`` a metric of one's
-own. ``darr`` has relative rankings and the variants of Kendall's tau on them, ``calibration`` asks whether a judge's
-scores mean what people's do. ``ppi`` estimates means from few human scores and many of a metric, and ``choosing``
-compares ways to choose the segments that people judge.
+metrics that know nothing come to, and whether a judge's scores mean what people's do. ``rankings`` ranks metrics, also
+by WMT's own lists, and a metric of one's own; ``darr`` has relative rankings and the variants of Kendall's tau on them.
+``ppi`` estimates means from few human scores and many of a metric, and compares ways to choose what people judge.
 """

@@ -1,6 +1,7 @@
-r"""Few human scores and many metric scores (prediction-powered inference): intervals hold however wrong the metric is.
+r"""Few human scores: what a metric of many segments adds to them, and which segments people should judge.
 
-All estimates of a mean are
+``mean`` and its like are prediction-powered inference, whose intervals hold however wrong the metric is. All
+estimates of a mean are
 
 .. math:: \hat\theta_\lambda = \bar y + \lambda \, (\bar f_{rest} - \bar f_{judged})
 
@@ -13,23 +14,29 @@ all segments, the mean is
 
 with :math:`\lambda_k = 0` for plain strata (post-stratification), and the weight of PPI++ in each stratum otherwise.
 ``simulate`` and ``campaigns`` draw from segments whose human scores are all known, to see what each way comes to.
+
+``compare_choices`` asks what a choice of segments by a metric does to the order of systems, and to what is measured,
+where a test set whose human scores are all known stands in for one of which only a few segments can be judged. Ways to
+choose are those of subset2evaluate (Zouhar, Cui and Sachan 2025), chance, and chance with known odds.
 """
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, compress
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special, stats
 
 from evalkit import DataError
-from evalkit.metrics.scores import Scores
-from evalkit.stats.correlation import pearson, ratio
+from evalkit.metrics.scores import Scores, averaged, of_pair
+from evalkit.stats.correlation import count_pairs, pearson, ratio
+from evalkit.stats.inference import TOLERANCE
 
 #: Ways to estimate a mean.
 METHODS = ("classical", "control variate", "PPI", "PPI++")
@@ -42,6 +49,14 @@ WITHIN, HARD, DIFFERENCES = "segments of a system", "how hard segments are", "di
 BY_DOCUMENT = "differences of two systems, means of documents"
 _PARTS = 4  # strata of about equal size that scores are cut into
 _FEWEST = {False: 2, True: 4}  # judged segments of a stratum: a variance, and beside it a slope
+#: Ways to choose segments.
+RANDOM, VARIANCE, AVERAGE = "at random", "metric variance", "metric average"
+CONSISTENCY, DIVERSITY = "metric consistency", "diversity of outputs"
+#: Segments whose scores vary most, corrected by the metric's scores of all; and drawn with known odds, and weighted.
+CORRECTED, DRAWN = "metric variance, corrected by the metric", "drawn by variance, weighted"
+#: How often chance chooses for the value of one test set, and in each that is drawn anew.
+TRIES, TRIES_ANEW = 200, 5
+_VALUES = ("agreement", "accuracy", "bias_means", "bias_differences", "stretch", "error")
 
 
 class Moments(NamedTuple):
@@ -70,9 +85,7 @@ class Estimate(NamedTuple):
     weight: np.ndarray
 
 
-def mean(
-    human: ArrayLike, judged: ArrayLike, rest: ArrayLike, *, method: str = "PPI++", level: float = 0.95
-) -> Estimate:
+def mean(human: ArrayLike, judged: ArrayLike, rest: ArrayLike, *, method: str = "PPI++") -> Estimate:
     """Estimate a mean of human scores from those of a few segments and a metric's scores of these and others.
 
     human, judged: (..., n), the human and the metric's scores of the same segments, or differences of two systems on
@@ -95,18 +108,17 @@ def mean(
     covariance = ((y - y.mean(-1, keepdims=True)) * f).mean(-1)
     sizes = (y.shape[-1], others.shape[-1])
     spreads = (y.var(-1), f.var(-1), others.var(-1), covariance)
-    return estimate(Moments(y.mean(-1), f.mean(-1), others.mean(-1), *spreads, *sizes), method=method, level=level)
+    return estimate(Moments(y.mean(-1), f.mean(-1), others.mean(-1), *spreads, *sizes), method=method)
 
 
-def estimate(known: Moments, *, method: str = "PPI++", level: float = 0.95) -> Estimate:
+def estimate(known: Moments, *, method: str) -> Estimate:
     """Estimate means from moments; see ``mean``."""
     if method not in METHODS:
         raise DataError(f"There is no method {method!r}. Choose among {', '.join(METHODS)}.")
     lost = {"classical": 1, "control variate": 2}.get(method, 0)
     weight = _weight(known, method)
     variance = np.maximum(_residual(known, weight), 0) / (known.n - lost) + weight**2 * known.var_rest / known.others
-    tail = (1 + level) / 2
-    reach = (stats.t.ppf(tail, known.n - lost) if lost else stats.norm.ppf(tail)) * np.sqrt(variance)
+    reach = (stats.t.ppf(0.975, known.n - lost) if lost else stats.norm.ppf(0.975)) * np.sqrt(variance)
     value = known.human + weight * (known.rest - known.judged)
     return Estimate(value, value - reach, value + reach, weight)
 
@@ -128,41 +140,8 @@ def _weight(known: Moments, method: str) -> np.ndarray:
     return np.clip(np.nan_to_num(ratio(known.covariance, (1 + n / others) * pooled)), 0, 1)
 
 
-# Strata
-
-
-class Sums(NamedTuple):
-    """Hold counts and sums of each stratum; the first axis has strata, others samples.
-
-    n, others: segments judged, and others. human, squares: sums of human scores and of their squares; the same of the
-    metric's scores of judged segments, product the sum of human times metric, and rest those of others.
-    """
-
-    n: np.ndarray
-    others: np.ndarray
-    human: np.ndarray
-    squares: np.ndarray
-    judged: np.ndarray
-    judged_squares: np.ndarray
-    product: np.ndarray
-    rest: np.ndarray
-    rest_squares: np.ndarray
-
-    @property
-    def moments(self) -> Moments:
-        """Means and variances; 0 where a stratum is empty."""
-        means = [
-            np.nan_to_num(ratio(part, self.n))
-            for part in (self.human, self.squares, self.judged, self.judged_squares, self.product)
-        ]
-        y, yy, f, ff, yf = means
-        g, gg = (np.nan_to_num(ratio(part, self.others)) for part in (self.rest, self.rest_squares))
-        spreads = yy - y**2, ff - f**2, gg - g**2, yf - y * f
-        return Moments(y, f, g, *spreads, np.maximum(self.n, 1), np.maximum(self.others, 1))
-
-
-def estimate_by_strata(sums: Sums, *, tuned: bool, level: float = 0.95) -> Estimate:
-    """Estimate means stratum by stratum.
+def estimate_by_strata(sums: np.ndarray, *, tuned: bool) -> Estimate:
+    """Estimate means stratum by stratum. sums: as ``_sums`` makes them.
 
     tuned: the metric also corrects within each stratum, by PPI++'s weight (Fisch et al. 2024); False: strata alone. A
     stratum with too few judged segments (2, tuned 4), or others, joins the next lower one (the lowest: the next
@@ -173,37 +152,41 @@ def estimate_by_strata(sums: Sums, *, tuned: bool, level: float = 0.95) -> Estim
     same chance everywhere; intervals of 95 % hold a little less with few segments a stratum.
     """
     sums = _joined(sums, _FEWEST[tuned], 2 * tuned)
-    there = sums.n > 0
-    size = sums.n + sums.others
+    n, others = sums[:2]
+    size = n + others
     share = size / size.sum(axis=0)
-    own = sums.moments
-    weight = _weight(own, "PPI++") * there if tuned else np.zeros_like(share)
+    own = _moments(sums)
+    weight = _weight(own, "PPI++") * (n > 0) if tuned else np.zeros_like(share)
     lost = 1 + tuned
-    within = np.nan_to_num(ratio(np.maximum(_residual(own, weight), 0), sums.n - lost))
-    within = within + np.nan_to_num(ratio(weight**2 * own.var_rest, sums.others))
+    within = np.nan_to_num(ratio(np.maximum(_residual(own, weight), 0), n - lost))
+    within = within + np.nan_to_num(ratio(weight**2 * own.var_rest, others))
     means = own.human + weight * (own.rest - own.judged)
     value = (share * means).sum(axis=0)
     between = (share * (means - value) ** 2).sum(axis=0) / size.sum(axis=0)
-    few, where = np.unique(
-        (sums.n - lost * there).sum(axis=0), return_inverse=True
-    )  # quantiles cost, samples share them
-    tail = stats.t.ppf((1 + level) / 2, few)[where].reshape(value.shape)
+    few, where = np.unique((n - lost * (n > 0)).sum(axis=0), return_inverse=True)  # quantiles cost, samples share them
+    tail = stats.t.ppf(0.975, few)[where].reshape(value.shape)
     reach = tail * np.sqrt((share**2 * within).sum(axis=0) + between)
     return Estimate(value, value - reach, value + reach, (share * weight).sum(axis=0))
 
 
-def _joined(sums: Sums, judged: int, others: int) -> Sums:
+def _moments(sums: np.ndarray) -> Moments:
+    """Turn sums into means and variances; 0 where a stratum is empty."""
+    n, others = sums[:2]
+    y, yy, f, ff, yf = np.nan_to_num(ratio(sums[2:7], n))
+    g, gg = np.nan_to_num(ratio(sums[7:], others))
+    return Moments(y, f, g, yy - y**2, ff - f**2, gg - g**2, yf - y * f, np.maximum(n, 1), np.maximum(others, 1))
+
+
+def _joined(sums: np.ndarray, judged: int, others: int) -> np.ndarray:
     """Join strata with too few judged segments, or others, with the next lower one; the lowest with the next higher."""
-    parts = [np.array(part, float) for part in np.broadcast_arrays(*sums)]
-    last = len(parts[0]) - 1
+    sums, last = sums.copy(), sums.shape[1] - 1
     steps = [(place, place - 1) for place in range(last, 0, -1)] + [(place, place + 1) for place in range(last)]
     for place, neighbour in steps:
-        size = parts[0][place] + parts[1][place]
-        few = ((parts[0][place] < judged) | (parts[1][place] < others)) & (size > 0)
-        for part in parts:
-            part[neighbour] += np.where(few, part[place], 0)
-            part[place] = np.where(few, 0, part[place])
-    return Sums(*parts)
+        n, rest = sums[:2, place]
+        few = ((n < judged) | (rest < others)) & (n + rest > 0)
+        sums[:, neighbour] += np.where(few, sums[:, place], 0)
+        sums[:, place] = np.where(few, 0, sums[:, place])
+    return sums
 
 
 # What a metric is worth on real scores
@@ -238,10 +221,9 @@ def pool(scores: Scores, metric: str) -> Pool:
         raise DataError(f"{metric} and humans scored fewer than three segments of all systems.")
     order = np.argsort(-own.human.mean(axis=1), kind="stable")
     systems = [own.systems[place] for place in order]
-    one, two = np.array(list(itertools.combinations(range(len(systems)), 2))).T
-    names = (*systems, *(f"{systems[a]} − {systems[b]}" for a, b in zip(one, two, strict=True)))
-    ordered = [side[order] for side in (own.human, own.values[0])]
-    y, f = (np.concatenate([side, side[one] - side[two]]) for side in ordered)
+    one, two = np.triu_indices(len(systems), 1)
+    names = (*systems, *(f"{a} − {b}" for a, b in combinations(systems, 2)))
+    y, f = (np.concatenate([side, side[one] - side[two]]) for side in (own.human[order], own.values[0][order]))
     return Pool(y, f, np.repeat(WHAT, [len(systems), len(one)]), names, own.segments)
 
 
@@ -249,7 +231,7 @@ def _whole(scores: Scores, metric: str) -> Scores:
     """Keep one metric, and the segments of which it and humans scored all systems."""
     own = scores.only([metric])
     whole = (np.isfinite(own.values[0]) & own.judged).all(axis=0)
-    segments = tuple(itertools.compress(own.segments, whole))
+    segments = tuple(compress(own.segments, whole))
     return replace(own, segments=segments, human=own.human[:, whole], values=own.values[:, :, whole])
 
 
@@ -315,7 +297,7 @@ def correlations(scores: Scores, metric: str) -> pd.DataFrame:
     spread = np.cov(own.human)
     common = float((spread.sum() - np.trace(spread)) / (len(spread) - 1) / np.trace(spread))
     hard = float(pearson(own.values[0].mean(axis=0), own.human.mean(axis=0)))
-    documents = _of_documents(own)
+    documents = averaged(own, [name.rsplit(":", 1)[0] for name in own.segments])
     by_document = saved(documents)["saved"].iloc[1] if len(documents.segments) > 2 else np.nan
     rows = [
         (metric, WITHIN, np.sqrt(within), within, 1.0),
@@ -324,13 +306,6 @@ def correlations(scores: Scores, metric: str) -> pd.DataFrame:
         (metric, BY_DOCUMENT, np.sqrt(by_document), by_document, np.nan),
     ]
     return pd.DataFrame(rows, columns=["metric", "what", "r", "saved", "share"])
-
-
-def _of_documents(scores: Scores) -> Scores:
-    """Average scores without gaps over each document's segments."""
-    names, codes = np.unique([name.rsplit(":", 1)[0] for name in scores.segments], return_inverse=True)
-    member = ((codes == np.arange(len(names))[:, None]) / np.bincount(codes)[:, None]).T
-    return replace(scores, segments=tuple(map(str, names)), human=scores.human @ member, values=scores.values @ member)
 
 
 # Campaigns drawn from segments whose human scores are all known
@@ -395,14 +370,13 @@ def _estimates(
 ) -> dict[str, Estimate]:
     """Estimate from samples in every way, given how often each segment was drawn: draws × estimands."""
     counts = judged.astype(float), rest.astype(float)  # integers would be multiplied one by one
-    one = _sums(pooled, np.zeros(pooled.human.shape, int), *counts, tuned=True).moments
-    only = (np.asarray(each)[0] for each in one[:-2])
-    known = Moments._make([*only, int(judged[0].sum()), int(rest[0].sum())])
+    whole = _sums(pooled, np.zeros(pooled.human.shape, int), *counts, tuned=True)
+    known = _moments(whole[:, 0])._replace(n=int(judged[0].sum()), others=int(rest[0].sum()))
     found = {method: estimate(known, method=method) for method in METHODS}
-    tuned = _sums(pooled, strata[STRATA[3]], *counts, tuned=True) if STRATA[3] in strata else None
+    tuned = _sums(pooled, strata[STRATA[3]], *counts, tuned=True) if STRATA[3] in strata else whole
     for way, labels in strata.items():
-        shared = tuned if labels is strata.get(STRATA[3]) else None
-        sums = shared or _sums(pooled, labels, *counts, tuned=False)
+        shared = labels is strata.get(STRATA[3])
+        sums = tuned if shared else _sums(pooled, labels, *counts, tuned=False)
         found[way] = estimate_by_strata(sums, tuned=way == STRATA[3])
     centre = pooled.human.mean(axis=1)
     return {
@@ -411,18 +385,24 @@ def _estimates(
     }
 
 
-def _sums(pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray, *, tuned: bool) -> Sums:
-    """Sum up samples in each stratum, centred, so that squares lose no digits; the metric's are 0 where not tuned."""
+def _sums(pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray, *, tuned: bool) -> np.ndarray:
+    """Sum up samples in each stratum: 9 × strata × draws × estimands.
+
+    The first axis has numbers of judged segments and of others; sums of human scores, of their squares, of the
+    metric's scores of judged segments, of their squares, and of human times metric; and of the metric's scores of
+    others and their squares. Scores are centred, so that squares lose no digits; the metric's are 0 where not tuned.
+    """
     y, f = (side - side.mean(axis=1, keepdims=True) for side in (pooled.human, pooled.metric))
-    none = np.zeros((len(judged), len(y)))
-    parts = []
-    for label in range(int(labels.max()) + 1):
+    ones = np.ones_like(y)
+    ours, theirs = ([ones, y, y * y, f, f * f, y * f], [ones, f, f * f]) if tuned else ([ones, y, y * y], [ones])
+    sums = np.zeros((9, int(labels.max()) + 1, len(judged), len(y)))
+    for label in range(sums.shape[1]):
         here = (labels == label).astype(float)
-        human = [judged @ (here * each).T for each in (np.ones_like(y), y, y * y)]
-        metric = [judged @ (here * each).T for each in (f, f * f, y * f)] if tuned else [none] * 3
-        others = [rest @ (here * each).T for each in (f, f * f)] if tuned else [none] * 2
-        parts.append((human[0], rest @ here.T, *human[1:], *metric, *others))
-    return Sums(*(np.stack(each) for each in zip(*parts, strict=True)))
+        n, *human = (judged @ (here * each).T for each in ours)
+        others, *metric = (rest @ (here * each).T for each in theirs)
+        sums[: 2 + len(human), label] = [n, others, *human]
+        sums[7 : 7 + len(metric), label] = metric or np.empty((0, *n.shape))
+    return sums
 
 
 def campaigns(
@@ -479,3 +459,198 @@ def by_method(simulated: pd.DataFrame, *, data: str, metric: str) -> pd.DataFram
     columns |= {("coverage", name): f"coverage, {name}" for name in (METHODS[0], METHODS[3], STRATA[3])}
     table = wide[list(columns)].set_axis(list(columns.values()), axis=1)
     return table.reset_index().sort_values(["what", "humans"], kind="stable", ignore_index=True)
+
+
+# Which segments to judge
+
+
+def consistency(metric: ArrayLike) -> np.ndarray:
+    """Prefer segments that order systems as the metric's means do: Stuart's tau-c; 0 where all scores are level.
+
+    >>> consistency([[1.0, 3, 2], [3, 2, 2], [9, 1, 2]]).tolist()
+    [1.0, -1.0, 0.0]
+    """
+    metric = np.asarray(metric, float)
+    return np.nan_to_num(count_pairs(metric.T, np.broadcast_to(metric.mean(axis=1), metric.T.shape)).kendall_c())
+
+
+def diversity(texts: Sequence[Sequence[str]]) -> np.ndarray:
+    """Prefer segments whose translations share few words: less their mean overlap, two by two.
+
+    texts: of each segment, the systems' translations; words are what blanks separate, and count as often as they stand.
+
+    >>> diversity([["a b", "a b"], ["a b", "a c"], ["a b", "c d"]]).tolist()
+    [-1.0, -0.5, 0.0]
+    """
+    words = [[Counter(text.split()) for text in each] for each in texts]
+    return np.array([0 - np.mean([_overlap(*pair) for pair in combinations(each, 2)]) for each in words])
+
+
+def _overlap(one: Counter[str], other: Counter[str]) -> float:
+    """Return the share of words that two texts have in common; 1 where one of them is empty."""
+    return 2 * (one & other).total() / (one.total() + other.total()) if one and other else 1.0
+
+
+def odds(metric: ArrayLike, number: int) -> np.ndarray:
+    """Return the chance of each segment to be drawn: half even, half by the spread of a metric's scores over systems.
+
+    Chances add up to number (less where one would be above 1), so that a weight is at most twice the even one's.
+    """
+    spread = np.asarray(metric, float).std(axis=0)
+    share = spread / spread.sum() if spread.any() else np.full(len(spread), 1 / len(spread))
+    return np.minimum(number * (0.5 / len(spread) + 0.5 * share), 1)
+
+
+def drawn(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw segments with given chances, systematically in an order by chance, so that their number hardly varies."""
+    order = rng.permutation(len(chances))
+    steps = np.cumsum(chances[order]) + rng.random()
+    return order[np.diff(np.floor(steps), prepend=np.floor(steps[0] - chances[order[0]])) > 0]
+
+
+def outcome(human: np.ndarray, chosen: np.ndarray, weight: np.ndarray, metric: np.ndarray | None = None) -> np.ndarray:
+    """Compare what chosen segments say of systems with what all say: the values of ``compare_choices``, in their order.
+
+    human: systems × segments. chosen: places of segments; weight: of each, adding up to 1. metric: laid out like human;
+    then each system's mean is moved along the line through its chosen segments to the metric's mean of all.
+    """
+    own, truth = human[:, chosen], human.mean(axis=1)
+    means = own @ weight
+    rest = own - means[:, None]
+    if metric is not None:
+        f = metric[:, chosen]
+        f_rest = f - (f @ weight)[:, None]
+        slope = np.nan_to_num(ratio((rest * f_rest) @ weight, (f_rest**2) @ weight))
+        means = means + slope * (metric.mean(axis=1) - f @ weight)
+        rest = rest - slope[:, None] * f_rest
+    one, two = np.triu_indices(len(human), 1)
+    turned = np.where(truth[one] >= truth[two], 1, -1)
+    true, found = turned * (truth[one] - truth[two]), turned * (means[one] - means[two])
+    every = np.full(human.shape[1], 1 / human.shape[1])
+    sure = _confidence(found, rest, weight, one, two)
+    gap = np.abs(sure - _confidence(true, human - truth[:, None], every, one, two)).mean()
+    off, same = found - true, TOLERANCE * np.maximum(1, np.abs(truth).max())  # of one sum in two orders
+    accuracy = ((found > same) == (true > same)).mean()
+    stretch = found.sum() / true.sum() if true.sum() else np.nan
+    return np.array([1 - gap, accuracy, (means - truth).mean(), off.mean(), stretch, np.sqrt((off**2).mean())])
+
+
+def _confidence(gap: np.ndarray, rest: np.ndarray, weight: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """Return the one-sided p-value that the first of two systems is better, by a paired test of large samples."""
+    n = len(weight)
+    scatter = (rest * weight**2) @ rest.T * n / (n - 1)
+    error = np.sqrt(np.maximum(np.diag(scatter)[one] + np.diag(scatter)[two] - 2 * scatter[one, two], 0))
+    return special.ndtr(np.where(error > 0, -gap / np.where(error > 0, error, 1), -np.inf * np.sign(gap + (gap == 0))))
+
+
+def lay_out(scores: Scores, metric: str, outputs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
+    """Arrange human scores, a metric's, and utilities, of the segments that all systems have.
+
+    outputs: system, doc, segment and hypothesis of the language pair. The utilities, of which the highest are chosen,
+    have a row per segment, named by its document, and a column for each way to choose.
+    """
+    own = _whole(scores, metric)
+    if len(own.segments) < 10:
+        raise DataError(f"{metric} and humans scored fewer than ten segments of all systems.")
+    values = own.values[0]
+    place = outputs["doc"].astype("str") + ":" + outputs["segment"].astype("str")
+    said = pd.Series(outputs["hypothesis"].to_numpy(), [place, outputs["system"].astype("str")])
+    wide = said[~said.index.duplicated()].unstack().reindex(index=list(own.segments), columns=list(own.systems))
+    utility = {VARIANCE: values.var(axis=0), AVERAGE: -values.mean(axis=0), CONSISTENCY: consistency(values)}
+    utility[DIVERSITY] = diversity(wide.fillna("").astype(str).to_numpy())
+    return own.human, values, pd.DataFrame(utility, [name.rsplit(":", 1)[0] for name in own.segments])
+
+
+def compare_choices(
+    scored: Mapping[str, Scores],
+    metrics: Mapping[str, str],
+    outputs: pd.DataFrame,
+    *,
+    budgets: Sequence[int],
+    redrawn: int = 200,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Compare ways to choose which segments people judge, on test sets of which people judged all.
+
+    scored: language pair -> scores. metrics: the same -> the metric that chooses. budgets: numbers of chosen segments.
+    Returns data, metric, way, budget, and with low and high of each (95 %, whole documents of the test set drawn anew,
+    ``redrawn`` times): agreement (soft pairwise accuracy, with p-values of a paired test of large samples, of what the
+    chosen segments say of two systems with what all say), accuracy (of pairs' order), bias_means (mean over systems of
+    the chosen segments' mean less all segments'), bias_differences (the same of two systems, the better one first),
+    stretch (differences found over true ones), error (root mean square, of differences), and lead (in agreement, on
+    segments at random).
+    At random and drawn ways are means over many draws.
+    """
+    if min(budgets, default=0) < 5:
+        raise DataError("Choose 5 segments or more: fewer tell nothing of how sure a difference is.")
+    parts = []
+    for pair, scores in scored.items():
+        human, values, utility = lay_out(scores, metrics[pair], of_pair(outputs, pair))
+        for budget in sorted({min(int(number), len(utility)) for number in budgets}):
+            rng = np.random.default_rng(seed)
+            here = _ways(human, values, utility, budget, rng, TRIES)
+            anew = [
+                _ways(human[:, take], values[:, take], utility.iloc[take], budget, rng, TRIES_ANEW)
+                for take in _redrawn(utility.index, redrawn, budget, rng)
+            ]
+            parts.append(_tabulated(here, anew).assign(data=pair, metric=metrics[pair], budget=budget))
+    table = pd.concat(parts, ignore_index=True)
+    return table[["data", "metric", "way", "budget", *table.columns.drop(["data", "metric", "way", "budget"])]]
+
+
+def _redrawn(documents: pd.Index, redrawn: int, budget: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Draw whole documents with replacement: places of their segments; at least a budget of them."""
+    codes, names = pd.factorize(documents, sort=True)
+    members = [np.flatnonzero(codes == code) for code in range(len(names))]
+    drawn = (rng.integers(len(names), size=len(names)) for _ in range(redrawn))
+    sets = [np.concatenate([members[code] for code in each]) for each in drawn]
+    return [each if len(each) >= budget else np.resize(each, budget) for each in sets]
+
+
+def _ways(
+    human: np.ndarray, metric: np.ndarray, utility: pd.DataFrame, budget: int, rng: np.random.Generator, tries: int
+) -> dict[str, np.ndarray]:
+    """Choose segments in each way, and say what comes of it."""
+    even, chances = np.full(budget, 1 / budget), odds(metric, budget)
+    at_random = [outcome(human, rng.permutation(human.shape[1])[:budget], even) for _ in range(tries)]
+    chosen = {way: np.argsort(-own.to_numpy(), kind="stable")[:budget] for way, own in utility.items()}
+    found = {RANDOM: np.mean(at_random, axis=0)}
+    found |= {way: outcome(human, places, even) for way, places in chosen.items()}
+    found[CORRECTED] = outcome(human, chosen[VARIANCE], even, metric)
+    by_odds = (drawn(chances, rng) for _ in range(tries))
+    weighted = [outcome(human, each, 1 / chances[each] / (1 / chances[each]).sum()) for each in by_odds]
+    return found | {DRAWN: np.mean(weighted, axis=0)}
+
+
+def _tabulated(found: Mapping[str, np.ndarray], anew: Sequence[Mapping[str, np.ndarray]]) -> pd.DataFrame:
+    """Lay out values with percentiles of those of test sets drawn anew: a row per way."""
+    rows = []
+    for way in found:
+        value, *sets = (np.append(each[way], each[way][0] - each[RANDOM][0]) for each in (found, *anew))
+        low, high = np.nanpercentile(sets, [2.5, 97.5], axis=0)
+        row: dict[str, object] = {"way": way}
+        for name, *ends in zip((*_VALUES, "lead"), value, low, high, strict=True):
+            row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+        rows.append(row)
+    return pd.DataFrame(rows).rename(columns={"agreement_low": "low", "agreement_high": "high"})
+
+
+def choice_in_words(table: pd.DataFrame, *, data: str, budget: int) -> str:
+    """Say what the best choice by a metric gains and costs beside chance: the result of ``compare_choices``.
+
+    The best is that which agrees best with all segments, among those without known odds.
+    """
+    own = table[(table["data"] == data) & (table["budget"] == budget)].set_index("way")
+    first = own.drop(index=[RANDOM, DRAWN])["agreement"].idxmax()
+    top, chance, weighted = own.loc[first], own.loc[RANDOM], own.loc[DRAWN]
+    moves = "lower" if top["bias_means"] < 0 else "higher"
+    return (
+        f"In {data}, the {budget} segments that {first} chooses agree with all on the order of systems (SPA) by "
+        f"{top['agreement']:.3f}, and as many at random by {chance['agreement']:.3f} (lead {top['lead']:.3f}, 95 % "
+        f"interval {top['lead_low']:.3f} to {top['lead_high']:.3f}). But means come out {abs(top['bias_means']):.1f} "
+        f"points {moves}, and differences {top['stretch']:.1f} times as large as they are "
+        f"({top['stretch_low']:.1f} to {top['stretch_high']:.1f}); corrected by the metric, those of highest variance "
+        f"still find {own.loc[CORRECTED, 'stretch']:.1f} times as much. Drawn by variance with known odds, and "
+        f"weighted, segments agree by {weighted['agreement']:.3f}, and differences come out "
+        f"{weighted['stretch']:.2f} times as large."
+    )

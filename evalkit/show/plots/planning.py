@@ -151,7 +151,7 @@ def _half_way(curve: pd.DataFrame) -> tuple[float, float]:
 def choosing(table: pd.DataFrame) -> Figure:
     """Draw what each way to choose segments does: the order of systems that it keeps, and how it stretches differences.
 
-    table: the result of ``choosing.compare`` for one language pair and one number of segments.
+    table: the result of ``ppi.compare_choices`` for one language pair and one number of segments.
     """
     ordered = table.sort_values("agreement", ascending=False, kind="stable")
     upright = narrow()
