@@ -237,7 +237,7 @@ def test_a_folder_gives_what_the_registered_files_give_to_the_last_bit(real, tmp
                 place.unlink(missing_ok=True)
                 place.symlink_to(files.obtain(file))
     mine, theirs = testsets.open_testset(tmp_path / "any"), testsets.registered("wmt23", pair="eng-deu")
-    for ours, known in zip(rankings.aligned(mine), yours.aligned(theirs), strict=True):
+    for ours, known in zip(rankings.aligned(mine), rankings.aligned(theirs), strict=True):
         one, other = ours["eng-deu"], known["eng-deu"]
         assert (one.metrics, one.systems, one.segments) == (other.metrics, other.systems, other.segments)
         assert np.array_equal(one.values, other.values, equal_nan=True)

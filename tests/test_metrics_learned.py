@@ -198,7 +198,7 @@ def test_models_learn_what_is_there_and_nothing_where_nothing_is():
     assert nothing["kendall_b"].abs().max() < 0.12
 
 
-def test_other_languages_are_scored_without_their_sentences_and_challenges_without_theirs():
+def test_other_languages_are_scored_without_their_sentences():
     Spy.seen = []
     table, looks = examples(RNG(5))
     others = table.head(20).assign(language="kn")
@@ -207,8 +207,6 @@ def test_other_languages_are_scored_without_their_sentences_and_challenges_witho
     assert found.attrs["excluded"] == {"examples with a tested sentence": shared}
     assert found["score"].tolist() == others["score"].tolist()
     assert found["spy"].tolist() == looks["sentence"].head(20).tolist()
-    scored = learned.crossed(table, looks, others, looks.head(20), models={"spy": Spy})
-    assert scored["spy"].tolist() == looks["sentence"].head(20).tolist()
 
 
 # correlations over clusters

@@ -16,7 +16,7 @@ from evalkit.campaign.opening import Campaign, readable, renamed
 from evalkit.campaign.ranking import Ranking
 from evalkit.data.schemas import with_pair
 from evalkit.human.judges import alternative_annotator
-from evalkit.metrics.calibration import MEASURES, favour, measures
+from evalkit.metrics.bounds import MEASURES, favour, measures
 from evalkit.metrics.intervals import AGREEMENT, agreement
 from evalkit.metrics.scores import Scores
 from evalkit.stats.agreement import coefficients
@@ -156,7 +156,7 @@ class Judges:
     models: of judges that are models: judge, judgements, items, mean, sd, difference, alpha_without, alpha (of people
     alone, and with it, on the same items), and the alternative annotator test: tested (people), advantage and
     winning_rate. calibrated: of the same, on items shared with people: judge, measure (a name of
-    ``calibration.MEASURES``, in points of people's scale), value, low, high, cells. unit: what the intervals draw.
+    ``bounds.MEASURES``, in points of people's scale), value, low, high, cells. unit: what the intervals draw.
     lower: metrics whose scores were turned.
     """
 

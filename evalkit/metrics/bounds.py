@@ -1,16 +1,19 @@
-"""What a statistic comes to at most and at least: people held against people, and metrics that know nothing.
+"""What a statistic comes to at most and at least, and whether a judge's scores mean what people's do.
 
-``contest`` and ``hold`` let human collections compete before another one exactly as metrics do: the ceiling.
+``contest`` and ``ceiling`` let human collections compete before another one exactly as metrics do: the ceiling.
 ``chance_levels`` evaluates constant and random scores, ``sentinels`` what sees too little to know how good a
 translation is. A statistic that gives those a high value rewards something else than telling good translations from bad
 ones, such as knowing which segments are hard. Source: Perrella et al. 2024, "Guardians of the machine translation
 meta-evaluation", whose sentinels are large models trained on other years; these are a regression on eight counts.
+``measures`` and ``own_kind`` ask of judges for bias, spread, ties, drift along documents, and systems they favour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +25,7 @@ from evalkit.data import schemas
 from evalkit.metrics import intervals, rankings
 from evalkit.metrics.scores import Scores, align, averaged, of_systems
 from evalkit.metrics.statistics import by_unit, every_statistic, pair_differences
-from evalkit.stats.inference import defined_interval
+from evalkit.stats.inference import defined_interval, interval, resample
 
 #: Collections that score all translations once each: one person's worth.
 ONE = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-DASQM", "WMT-MQM")
@@ -40,18 +43,47 @@ _KEYS = ["src_lang", "tgt_lang", *schemas.ITEM]
 _HELD = ["contestant", "kind", "statistic", "value", "low", "high"]
 _DRAWS = 20  # random metrics
 _FOLDS = 5  # of documents
+#: What is measured -> how it is written. The first three need scores in people's own unit.
+MEASURES = {
+    "bias": "bias: points above people",
+    "spread": "spread: its standard deviation over people's",
+    "slope": "slope: its points for a point of people's",
+    "ties": "pairs of a segment that it ties",
+    "more ties": "the same less people's share",
+    "drift": "change along a document (sd)",
+    "more drift": "the same less people's",
+}
+#: Metrics whose scores are points of MQM by design (beginnings of names); of others, bias and spread mean nothing.
+IN_MQM_POINTS = ("GEMBA-MQM", "MetricX-23", "MaTESe")
+
+
+class Related(NamedTuple):
+    """Name a judge and a system that have something in common, and the system to compare with; "" is all others."""
+
+    metric: str
+    system: str
+    against: str
+    why: str
+
+
+_GPT, _BLEU = "GPT-4 judges translations by GPT-4", "translations were chosen for their BLEU"
+#: Judges and systems of WMT23 that are known to be related.
+RELATED = (
+    Related("GEMBA-MQM", "GPT4-5shot", "", _GPT),
+    Related("BLEU", "NLLB_MBR_BLEU", "NLLB_Greedy", _BLEU),
+    Related("f200spBLEU", "NLLB_MBR_BLEU", "NLLB_Greedy", f"{_BLEU}; this is a kind of it"),
+)
 
 
 @dataclass(frozen=True)
 class Contest:
     """Keep contestants, people and metrics alike, beside the human scores that they are held against.
 
-    segments, systems: their scores, those of systems being means over exactly these segments; as ``metrics`` they hold
-    all contestants. kinds: the name of a contestant -> one of ``KINDS``.
+    segments: their scores; as ``metrics`` they hold all contestants. kinds: the name of a contestant -> one of
+    ``KINDS``.
     """
 
     segments: Scores
-    systems: Scores
     kinds: Mapping[str, str]
 
 
@@ -73,25 +105,21 @@ def contest(scored: pd.DataFrame, metrics: pd.DataFrame, outputs: pd.DataFrame, 
     table = pd.concat([*(_mean_of(people, name) for name in (*one, *two)), machine, length], ignore_index=True)
     segments = align(table, _mean_of(people, gold), data="wmt23")
     kinds = dict.fromkeys(segments.metrics, "metric") | dict.fromkeys(one, KINDS[0]) | dict.fromkeys(two, KINDS[1])
-    return Contest(segments, of_systems(segments), kinds | {"length": KINDS[3]})
+    return Contest(segments, kinds | {"length": KINDS[3]})
 
 
 def _complete(scored: pd.DataFrame, metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Keep people's and metrics' scores of the segments that all of them scored for all systems."""
     people = scored[(scored["item_type"] == "system") & scored["protocol"].isin(ONE)]
-    people = people.rename(columns={"protocol": "metric"})[[*_KEYS, "metric", "score"]].astype(
-        dict.fromkeys([*_KEYS, "metric"], "str")
-    )
+    people = people.rename(columns={"protocol": "metric"})
+    people = people[[*_KEYS, "metric", "score"]].astype(dict.fromkeys([*_KEYS, "metric"], "str"))
     machine = _same_cells(metrics, people)
-    there = [table.groupby(schemas.ITEM[1:])["score"].count() for table in (people, machine)]
-    systems = people["system"].nunique()
-    whole = there[0][there[0] == systems * len(ONE)].index.intersection(
-        there[1][there[1] == systems * machine["metric"].nunique()].index
-    )
-    if not len(whole):
+    there = pd.concat([people, machine]).groupby(schemas.ITEM[1:])["score"].count()
+    contestants = len(ONE) + machine["metric"].nunique()
+    whole = there[there == people["system"].nunique() * contestants].reset_index()[schemas.ITEM[1:]]
+    if whole.empty:
         raise DataError("No segment was scored by all people and all metrics. Check that the tables belong together.")
-    kept = pd.DataFrame(index=whole).reset_index()
-    return people.merge(kept), machine.merge(kept)
+    return people.merge(whole), machine.merge(whole)
 
 
 def _same_cells(table: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
@@ -107,66 +135,58 @@ def _mean_of(people: pd.DataFrame, name: str) -> pd.DataFrame:
     return part.groupby(_KEYS)["score"].mean().reset_index().assign(metric=name)
 
 
-@dataclass(frozen=True, eq=False)
-class Held:
-    """Keep what contestants come to: ``table`` (contestant, kind, statistic, value, low, high) and its resamples.
+def ceiling(
+    contests: Mapping[str, Contest], *, resamples: int = 500, flips: int = 1000, seed: int = 7
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Evaluate every contestant by the six statistics of ``rankings.MAIN``, and count who passes whom.
 
-    drawn: resamples × rows of the table; all contestants share the resamples of a statistic.
+    contests: gold -> the result of ``contest``. The first table has gold, contestant, kind, statistic, value, low and
+    high (95 %): in each gold and statistic, people stand first, then metrics, then what knows nothing (``length``,
+    constant and random scores, see ``chance_levels``), the best of each first. Statistics of segments are resampled by
+    whole documents, those of systems by systems.
+    The second has gold, statistic, person, kind, value, metrics, above (metrics with a higher value), surely (those
+    whose paired difference has a 95 % interval above 0), below (surely lower), best (metric), difference (best minus
+    person), low, high.
+    Caveat: a dozen systems are few, and intervals over them are rough. The best of many metrics is chosen on these
+    scores, so that its difference is too large rather than too small, and the counts are not corrected for the number
+    of comparisons.
     """
-
-    table: pd.DataFrame
-    drawn: np.ndarray
-
-
-def hold(entered: Contest, *, resamples: int = 500, flips: int = 1000, seed: int = 7) -> Held:
-    """Evaluate every contestant by the six statistics of ``rankings.MAIN``, with 95 % intervals.
-
-    Statistics of segments are resampled by whole documents, those of systems by systems.
-    Caveat: a dozen systems are few, and intervals over them are rough.
-    """
-    parts = [
-        intervals.draws(scores, resamples=resamples, flips=flips, unit="document", seed=seed)
-        for scores in (entered.segments, entered.systems)
-    ]
-    table = pd.concat([table for table, _ in parts], ignore_index=True).rename(columns={"metric": "contestant"})
-    table["kind"] = table["contestant"].map(dict(entered.kinds))
-    order = _by_statistic(table)
-    drawn = np.concatenate([draws for _, draws in parts], axis=1)[:, order.index]
-    low, high = defined_interval(drawn)
-    return Held(order.reset_index(drop=True).assign(low=low, high=high)[_HELD], drawn)
+    tables, passed = [], []
+    for gold, entered in contests.items():
+        both = entered.segments, of_systems(entered.segments)
+        options = {"resamples": resamples, "flips": flips, "unit": "document", "seed": seed}
+        rows, draws = zip(*(intervals.draws(scores, **options) for scores in both), strict=True)
+        table = _by_statistic(pd.concat(rows, ignore_index=True))
+        table["kind"], drawn = table["contestant"].map(dict(entered.kinds)), np.concatenate(draws, axis=1)
+        table["low"], table["high"] = (end[table.index] for end in defined_interval(drawn))
+        passed.append(_passing(table, drawn).assign(gold=gold))
+        floor = _by_statistic(pd.concat([chance_levels(scores, seed=seed) for scores in both], ignore_index=True))
+        floor = floor.dropna(subset=["value"]).assign(kind=KINDS[3])
+        tables.append(pd.concat([table, floor])[_HELD].assign(gold=gold))
+    table = pd.concat(tables, ignore_index=True)
+    keys = {"gold": list(contests), "statistic": list(rankings.MAIN.values()), "kind": list(KINDS)}
+    ranks = pd.DataFrame({name: table[name].map({one: n for n, one in enumerate(of)}) for name, of in keys.items()})
+    order = ranks.assign(value=-table["value"]).sort_values([*keys, "value"], kind="stable").index
+    counts = pd.concat(passed, ignore_index=True)
+    columns = ["gold", *counts.columns.drop("gold")]
+    return table.loc[order, ["gold", *_HELD]].reset_index(drop=True), counts[columns]
 
 
 def _by_statistic(table: pd.DataFrame) -> pd.DataFrame:
     """Keep the rows of ``rankings.MAIN``, in its order, with its names."""
-    table = table.assign(statistic=rankings.label(table))
+    table = table.rename(columns={"metric": "contestant"}).assign(statistic=rankings.label(table))
     place = table["statistic"].map({name: number for number, name in enumerate(rankings.MAIN.values())})
     return table.loc[place.dropna().sort_values(kind="stable").index]
 
 
-def floor(entered: Contest, *, seed: int = 7) -> pd.DataFrame:
-    """Say what a constant and random scores come to before the same gold: the columns of ``Held.table``.
-
-    low and high of random scores hold 95 % of 20 draws; a constant has no correlation, and no row for one.
-    """
-    parts = [chance_levels(scores, seed=seed) for scores in (entered.segments, entered.systems)]
-    table = pd.concat(parts, ignore_index=True).rename(columns={"metric": "contestant"}).assign(kind=KINDS[3])
-    return _by_statistic(table).dropna(subset=["value"])[_HELD].reset_index(drop=True)
-
-
-def passing(held: Held) -> pd.DataFrame:
-    """Count the metrics that pass each human contestant, by each statistic.
-
-    Returns statistic, person, kind, value, metrics, above (metrics with a higher value), surely (those whose paired
-    difference has a 95 % interval above 0), below (surely lower), best (metric), difference (best minus person), low,
-    high. Caveat: the best of many metrics is chosen on these scores, so that its difference is too large rather than
-    too small, and the counts are not corrected for the number of comparisons.
-    """
+def _passing(held: pd.DataFrame, drawn: np.ndarray) -> pd.DataFrame:
+    """Count the metrics that pass each human contestant, by each statistic. drawn: resamples × labels of rows."""
     rows: list[dict[str, object]] = []
-    for name, part in held.table.groupby("statistic", sort=False):
+    for name, part in held.groupby("statistic", sort=False):
         metrics = part[part["kind"] == "metric"]
         best = int(metrics["value"].argmax())
         for person in part[part["kind"].isin(KINDS[:2])].itertuples():
-            gap = held.drawn[:, metrics.index] - held.drawn[:, [person.Index]]
+            gap = drawn[:, metrics.index] - drawn[:, [person.Index]]
             low, high = np.nanpercentile(gap, [2.5, 97.5], axis=0)
             row = {"statistic": name, "person": person.contestant, "kind": person.kind, "value": person.value}
             row |= {"metrics": len(metrics), "above": int((metrics["value"] > person.value).sum())}
@@ -197,31 +217,10 @@ def tied(entered: Contest) -> pd.Series:
     return pd.Series((values[:, i] == values[:, j]).mean(axis=(1, 2)), index=names)
 
 
-def together(held: Mapping[str, Held], floors: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Put the contests of several golds, with their floors, into one table: gold and the columns of ``Held.table``.
-
-    In each gold and statistic, people stand first, then metrics, then what knows nothing, the best of each first.
-    """
-    parts = [pd.concat([one.table, floors[gold]]).assign(gold=gold) for gold, one in held.items()]
-    table = pd.concat(parts, ignore_index=True)
-    keys = {"gold": list(held), "statistic": list(rankings.MAIN.values()), "kind": list(KINDS)}
-    ranks = pd.DataFrame({name: table[name].map({one: n for n, one in enumerate(of)}) for name, of in keys.items()})
-    order = ranks.assign(value=-table["value"]).sort_values([*keys, "value"], kind="stable").index
-    return table.loc[order, ["gold", "contestant", "kind", "statistic", "value", "low", "high"]].reset_index(drop=True)
-
-
-def passing_everywhere(held: Mapping[str, Held]) -> pd.DataFrame:
-    """Count who passes whom under every gold: gold and the columns of ``passing``."""
-    parts = [passing(one) for one in held.values()]
-    table = pd.concat(parts, ignore_index=True)
-    table.insert(0, "gold", np.repeat(list(held), [len(part) for part in parts]))
-    return table
-
-
 def limited(best: pd.DataFrame, *, statistic: str, gold: str) -> str:
     """Say how many metrics are surely ahead of people, and how many on the other level, and with other golds.
 
-    best: the result of ``leaders`` of ``passing_everywhere``.
+    best: the result of ``leaders``.
 
     >>> found = pd.DataFrame({"gold": ["WMT-MQM", "MQM-1"] * 2, "statistic": ["SPA"] * 2 + ["segment acc_eq"] * 2})
     >>> limited(found.assign(kind="one person", surely=[0, 0, 9, 4], metrics=20), statistic="segment acc_eq",
@@ -232,18 +231,14 @@ def limited(best: pd.DataFrame, *, statistic: str, gold: str) -> str:
     same, named = one["gold"] == gold, one["statistic"] == statistic
     row, segments = one[same & named].iloc[0], one["statistic"].str.startswith("segment")
     ours = statistic.startswith("segment")
-    others = [_between(one.loc[rows, "surely"]) for rows in (same & (segments != ours), ~same & named)]
+    counts = [one.loc[rows, "surely"] for rows in (same & (segments != ours), ~same & named)]
+    others = [" to ".join(map(str, sorted({each.min(), each.max()}))) for each in counts]
     return (
         f"By {rankings.WORDS.get(statistic, statistic)}, {row['surely']} of {row['metrics']} metrics surely agree "
         f"better with {NAMES[gold]} than any other single collection by people. By statistics of "
         f"{'systems' if ours else 'segments'} it is {others[0]} of {row['metrics']}, with other people as the gold "
         f"{others[1]}: none of this makes metrics better judges."
     )
-
-
-def _between(counts: pd.Series) -> str:
-    low, high = counts.min(), counts.max()
-    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def lengths(outputs: pd.DataFrame) -> pd.DataFrame:
@@ -253,10 +248,8 @@ def lengths(outputs: pd.DataFrame) -> pd.DataFrame:
     >>> lengths(outputs).to_dict("records")
     [{'system': 'A', 'segment': '1', 'metric': 'length', 'score': 9.0}]
     """
-    score = outputs["hypothesis"].fillna("").str.len().astype(float)
-    return outputs.drop(columns=["hypothesis", "source", "reference", "domain"], errors="ignore").assign(
-        metric="length", score=score
-    )
+    names = outputs.drop(columns=["hypothesis", "source", "reference", "domain"], errors="ignore")
+    return names.assign(metric="length", score=outputs["hypothesis"].fillna("").str.len().astype(float))
 
 
 def chance_levels(scores: Scores, *, length: Scores | None = None, seed: int = 7) -> pd.DataFrame:
@@ -330,13 +323,13 @@ def sentinels(outputs: pd.DataFrame, human_scores: pd.DataFrame) -> pd.DataFrame
     table = outputs.astype(dict.fromkeys(keys, "str"))
     people = human_scores[[*keys, "score"]].astype(dict.fromkeys(keys, "str"))
     target = table[keys].merge(people, on=keys, how="left")["score"].to_numpy(float)
-    names = table[keys]
     own = {"source length": -table["source"].fillna("").str.len().to_numpy(float)}
     for name, column in (("source only", "source"), ("output only", "hypothesis")):
         distinct, place = np.unique(table[column].fillna("").to_numpy(object), return_inverse=True)
         own[name] = cross_validated(features(pd.Series(distinct))[place], target, table["doc"].tolist())
-    parts = [names.assign(metric=name, score=score) for name, score in own.items()]
-    return pd.concat([*parts, lengths(table)[[*keys, "metric", "score"]]], ignore_index=True).dropna(subset=["score"])
+    own["length"] = lengths(table)["score"].to_numpy()
+    parts = [table[keys].assign(metric=name, score=score) for name, score in own.items()]
+    return pd.concat(parts, ignore_index=True).dropna(subset=["score"])
 
 
 def every_grouping(
@@ -349,7 +342,7 @@ def every_grouping(
     Returns level (system, segment, document, domain), statistic, grouping, metric, value. By one domain alone, and
     where a document is a segment, nothing new is said, and rows are left out.
     """
-    documents = [name.rsplit(":", 1)[0] for name in segments.segments]
+    documents = segments.documents
     whole = averaged(segments, ["all"] * len(documents))
     whole = Scores(whole.metrics, whole.systems, ("",), whole.values, whole.human) if systems is None else systems
     tables = [every_statistic(whole, segments, seed=seed), pair_differences(segments)]
@@ -375,3 +368,177 @@ def beaten(metrics: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
             rows.append((*key, sentinel, value, int((real < value).sum()), len(real)))
     found = pd.DataFrame(rows, columns=[*STATISTIC, "sentinel", "value", "above", "metrics"])
     return found.assign(share=found["above"] / found["metrics"].where(found["metrics"] > 0))
+
+
+# Whether a judge's scores mean what people's do
+
+
+def measures(
+    scores: Scores,
+    *,
+    same_unit: Collection[str] = (),
+    documents: Sequence[str] | None = None,
+    resamples: int = 500,
+    seed: int = 7,
+) -> pd.DataFrame:
+    r"""Compare each metric's scores with people's: metric, measure, value, low, high, cells.
+
+    measure: a name of ``MEASURES``. For scores x of a metric and y of people, over all cells that have both: bias
+    :math:`\bar x - \bar y`, spread :math:`s_x / s_y`, slope :math:`s_{xy} / s_y^2`; only for metrics in ``same_unit``.
+    ties: share of the pairs of translations of one segment that have equal scores, and how much higher it is than
+    people's. drift: how much x grows from the first to the last segment of a document, in its standard deviations, and
+    how much more that is than y grows in y's; where no document has two segments, it is missing.
+    documents: a label per segment, segments in their documents' order; None takes the part of a segment's name before
+    its last colon. 95 % intervals draw documents anew.
+    Caveat: noise in people's scores widens their spread and lowers the slope; a perfect judge of noisy people has a
+    spread and a slope below 1. Texts may change along a document, too; a judge that reads one segment at a time has no
+    other drift than theirs. Raises DataError for scores of whole systems.
+    """
+    if scores.level == "system":
+        raise DataError("These are scores of whole systems. Calibration needs scores of segments.")
+    labels = np.array(scores.documents if documents is None else documents)
+    places, tables = _places(labels), []
+    for place, metric in enumerate(scores.metrics):
+        sums = _sums(scores.values[place], scores.human, places)
+        statistic = partial(_measures, sums, metric in same_unit)
+        drawn = resample(statistic, labels, resamples=resamples, seed=seed)
+        table = pd.DataFrame(
+            {"metric": metric, "measure": list(MEASURES), "value": statistic(np.ones((1, len(sums))))[0]}
+        )
+        table["low"], table["high"] = defined_interval(drawn)
+        tables.append(table.assign(cells=int(sums[:, 0].sum())))
+    found = pd.concat(tables, ignore_index=True)
+    return found[found["value"].notna()].reset_index(drop=True)
+
+
+def _sums(metric: np.ndarray, human: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Sum up by segment what ``_measures`` needs: (segments, sums)."""
+    on = np.isfinite(metric) & np.isfinite(human)
+    x, y = (np.where(on, side, 0.0) for side in (metric, human))
+    first, second = np.triu_indices(len(on), 1)
+    pair = on[first] & on[second]
+    own, people = (np.where(on, _standardised(side, on), 0).sum(0) for side in (x, y))
+    ties = [(pair & (side[first] == side[second])).sum(0) for side in (x, y)]
+    sums = [on.sum(0), x.sum(0), y.sum(0), (x**2).sum(0), (y**2).sum(0), (x * y).sum(0), pair.sum(0), *ties]
+    return np.array([*sums, places * own, places * (own - people), places**2 * on.sum(0)], float).T
+
+
+def _measures(sums: np.ndarray, shared: bool, counts: np.ndarray) -> np.ndarray:
+    """Compute all measures of segments drawn so often, (batch, segments) -> (batch, measures)."""
+    sums = counts @ sums
+    n, x, y, xx, yy, xy, pairs, tied, people, moved, more, moment = sums.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread_x, spread_y = (np.maximum(square - total**2 / n, 0) for square, total in ((xx, x), (yy, y)))
+        known = [(x - y) / n, np.sqrt(spread_x / spread_y), (xy - x * y / n) / spread_y]
+        rest = [tied / pairs, (tied - people) / pairs, moved / moment, more / moment]
+    lacking = [np.full(len(n), np.nan)] * len(known)
+    found = np.stack([*(known if shared else lacking), *rest], axis=1)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _standardised(scores: np.ndarray, on: np.ndarray) -> np.ndarray:
+    own = scores[on]
+    spread = own.std() if own.size else 0.0
+    return (scores - own.mean()) / spread if spread > 0 else np.zeros_like(scores)
+
+
+def _places(documents: np.ndarray) -> np.ndarray:
+    """Number segments from 0 to 1 along their document, less the document's mean; 0 where it is the only one.
+
+    >>> _places(np.array(["a", "a", "a", "b"])).tolist()
+    [-0.5, 0.0, 0.5, 0.0]
+    """
+    table = pd.Series(documents)
+    place, size = table.groupby(table).cumcount(), table.map(table.value_counts())
+    return np.where(size > 1, place / (size - 1).clip(lower=1) - 0.5, 0.0)
+
+
+def favour(metric: np.ndarray, human: np.ndarray) -> np.ndarray:
+    """Say how much higher a metric sets each system than people do: both standardised over systems, the difference.
+
+    metric, human: means of systems, the last axis. Positive: favoured. The values of a metric add up to 0.
+
+    >>> favour(np.array([1.0, 2.0, 3.0]), np.array([10.0, 30.0, 20.0])).round(3).tolist()
+    [0.0, -1.0, 1.0]
+    """
+    both = []
+    for means in (metric, human):
+        spread = means.std(axis=-1, ddof=1, keepdims=True)
+        both.append((means - means.mean(axis=-1, keepdims=True)) / np.where(spread > 0, spread, np.nan))
+    return both[0] - both[1]
+
+
+def own_kind(
+    scores: Scores, *, related: Sequence[Related] = RELATED, resamples: int = 500, seed: int = 7
+) -> pd.DataFrame:
+    """Ask whether judges favour systems that are related to them: metric, system, against, why, value, low, high, ….
+
+    value: how much more the metric favours the system (``favour``) than the one it is compared with, or than the mean
+    of all others; others: the median of that over metrics that are not named in ``related`` for this system; beyond:
+    value less others, beyond_low and beyond_high. Intervals (95 %) draw whole documents. Pairs that are not there are
+    left out.
+    Caveat: what all metrics share, such as a taste for fluent translations, is taken off by ``beyond``, right or
+    wrong. That a judge favours a system more than others do need not be for the relation that is known.
+    """
+    names = {*scores.systems, ""}
+    wanted = [one for one in related if one.metric in scores.metrics and {one.system, one.against} <= names]
+    units = np.ones((1, len(scores.segments)))
+
+    def favoured(counts: np.ndarray) -> np.ndarray:
+        gaps = favour(*intervals.system_means(scores, counts)).swapaxes(0, 1)
+        return np.stack([_contrast(gaps, scores, one, related) for one in wanted], axis=1)
+
+    if not wanted:
+        return pd.DataFrame(columns=[*Related._fields, "value", "low", "high", "others", *_BEYOND])
+    value = favoured(units)[0]
+    low, high = interval(resample(favoured, scores.documents, resamples=resamples, seed=seed))
+    table = pd.DataFrame(wanted)
+    table[["value", "others", "beyond"]] = value
+    for place, name in ((0, ""), (2, "beyond_")):
+        table[f"{name}low"], table[f"{name}high"] = low[:, place], high[:, place]
+    return table[[*Related._fields, "value", "low", "high", "others", *_BEYOND]]
+
+
+_BEYOND = ("beyond", "beyond_low", "beyond_high")
+
+
+def _contrast(found: np.ndarray, scores: Scores, one: Related, related: Sequence[Related]) -> np.ndarray:
+    """Compare a system with another one, or all others: (batch, 3) of the metric, the others' median and the gap."""
+    system = scores.systems.index(one.system)
+    if one.against:
+        gap = found[..., system] - found[..., scores.systems.index(one.against)]
+    else:  # the values of a metric add up to 0
+        gap = found[..., system] * len(scores.systems) / (len(scores.systems) - 1)
+    own = {each.metric for each in related if each.system == one.system}
+    rest = [place for place, name in enumerate(scores.metrics) if name not in own]
+    others = np.nanmedian(gap[:, rest], axis=1) if rest else np.full(len(gap), np.nan)
+    value = gap[:, scores.metrics.index(one.metric)]
+    return np.stack([value, others, value - others], axis=1)
+
+
+def compare_judges(
+    pools: Mapping[str, Scores], judges: Collection[str], *, resamples: int = 500, seed: int = 7
+) -> pd.DataFrame:
+    """Calibrate some judges on several sets of people's MQM scores: data, judge, measure, value, low, high, cells."""
+    parts = []
+    for name, scores in pools.items():
+        own = scores.only([metric for metric in scores.metrics if metric in judges])
+        in_unit = [name for name in own.metrics if name.startswith(IN_MQM_POINTS)]
+        found = measures(own, same_unit=in_unit, resamples=resamples, seed=seed)
+        parts.append(found.rename(columns={"metric": "judge"}).assign(data=name))
+    table = pd.concat(parts, ignore_index=True)
+    return table[["data", "judge", "measure", "value", "low", "high", "cells"]]
+
+
+def laid_out(found: pd.DataFrame, *, data: str) -> pd.DataFrame:
+    """Lay out the judges that score in people's unit on one set: the smallest bias first.
+
+    found: the result of ``compare_judges``. Returns judge, bias, low and high (of the bias), spread, slope, ties,
+    people (whose ties).
+    """
+    own = found[found["data"] == data]
+    wide = own.pivot(index="judge", columns="measure", values="value").rename_axis(columns=None)
+    wide = wide.reindex(columns=list(MEASURES)).dropna(subset="bias")
+    wide = wide.join(own[own["measure"] == "bias"].set_index("judge")[["low", "high"]])
+    wide = wide.assign(people=wide["ties"] - wide["more ties"]).sort_values("bias", key=abs, kind="stable")
+    return wide.reset_index()[["judge", "bias", "low", "high", "spread", "slope", "ties", "people"]]

@@ -88,16 +88,15 @@ class Matrix:
         C concordant, D discordant, M tied by the metric alone, H tied by humans alone, B by both; a cell that counts
         otherwise than its mirror image is written by itself, humans' order first.
         """
-        found: dict[str, float] = {}
+        found: dict[str, str] = {}
+        cells = dict(zip(CELLS, self.cells.replace("/", " ").split(), strict=True))
         for symbol, names in _GROUPS.items():
-            values = [self.values[ORDERS.index(human), ORDERS.index(metric)] for human, metric in names]
-            alike = len(set(map(str, values))) == 1
-            symbols = [symbol] if alike else [f"({human}{metric})" for human, metric in names]
-            found |= dict(zip(symbols, values, strict=False))
-        gain = [symbol for symbol, value in found.items() if value == 1]
-        loss = [symbol for symbol, value in found.items() if value == -1]
+            values = {f"({''.join(name)})": cells[name] for name in names}
+            found |= values if len(set(values.values())) > 1 else {symbol: cells[names[0]]}
+        gain, loss, zero = ([symbol for symbol in found if found[symbol] == value] for value in ("1", "-1", "0"))
         above = " − ".join([" + ".join(gain) or "0", *loss])
-        return f"({above}) / ({' + '.join(symbol for symbol, value in found.items() if not np.isnan(value)) or '0'})"
+        below = [symbol for symbol in found if symbol in {*gain, *loss, *zero}]
+        return f"({above}) / ({' + '.join(below) or '0'})"
 
     @property
     def negated(self) -> np.ndarray:
@@ -160,10 +159,10 @@ def cells(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
 def grid(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     """Lay matrices out in a row each: variant, and a column a cell, human order first."""
     table = cells(matrices)
-    table = table.assign(cell=table["human"] + " " + table["metric"]).pivot(
+    wide = table.assign(cell=table["human"] + " " + table["metric"]).pivot(
         index="variant", columns="cell", values="value"
     )
-    return table.loc[list(matrices), list(map(" ".join, CELLS))].reset_index().rename_axis(columns=None)
+    return wide.loc[list(matrices), list(map(" ".join, CELLS))].reset_index().rename_axis(columns=None)
 
 
 def examples(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
@@ -173,28 +172,25 @@ def examples(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     none.
     """
     cases = {
-        "99 ties, 1 concordant": (1, 0, 99),
-        "70 concordant, 30 discordant": (70, 30, 0),
-        "20 ties, 80 concordant": (80, 0, 20),
-        "80 ties, 20 concordant": (20, 0, 80),
+        "99 ties, 1 concordant": (0, 99, 1),
+        "70 concordant, 30 discordant": (30, 0, 70),
+        "20 ties, 80 concordant": (0, 20, 80),
+        "80 ties, 20 concordant": (0, 80, 20),
     }
-    rows = []
-    for example, (right, wrong, tied) in cases.items():
-        counts = np.array([[0, 0, 0], [0, 0, 0], [wrong, tied, right]])
-        rows.append({"example": example} | {n: float(m.tau(counts)) for n, m in matrices.items()})
-    return pd.DataFrame(rows)
+    counts = np.zeros((len(cases), 3, 3))
+    counts[:, 2] = list(cases.values())
+    return pd.DataFrame({"example": list(cases)} | {name: matrix.tau(counts) for name, matrix in matrices.items()})
 
 
 @dataclass(frozen=True)
 class Pairs:
     """Keep pairs of translations of one segment, each pair once.
 
-    first, second: positions in ``systems``; segment: position in ``segments`` (or of the ranking that a pair comes
+    first, second: positions in ``systems``; segment: position of the segment (or of the ranking that a pair comes
     from); difference: how much better the first one is; same: both are the same text, character by character.
     """
 
     systems: tuple[str, ...]
-    segments: tuple[str, ...]
     first: np.ndarray
     second: np.ndarray
     segment: np.ndarray
@@ -211,20 +207,14 @@ def from_scores(scores: Scores, *, outputs: pd.DataFrame | None = None) -> Pairs
     outputs: system, doc, segment, hypothesis, from which identical translations are detected; without it, no pair is
     known to be identical.
     """
-    first, second = np.triu_indices(len(scores.systems), 1)
-    both = scores.judged[first] & scores.judged[second]
-    pair, segment = np.nonzero(both)
-    first, second = first[pair], second[pair]
-    texts = np.full(scores.human.shape, -1) if outputs is None else _texts(outputs, scores)
-    return Pairs(
-        systems=scores.systems,
-        segments=scores.segments,
-        first=first,
-        second=second,
-        segment=segment,
-        difference=scores.human[first, segment] - scores.human[second, segment],
-        same=(texts[first, segment] == texts[second, segment]) & (texts[first, segment] >= 0),
-    )
+    one, two = np.triu_indices(len(scores.systems), 1)
+    pair, segment = np.nonzero(scores.judged[one] & scores.judged[two])
+    first, second = one[pair], two[pair]
+    texts = np.full(scores.human.shape, None) if outputs is None else _texts(outputs, scores)
+    difference = scores.human[first, segment] - scores.human[second, segment]
+    said = texts[first, segment]
+    same = (said == texts[second, segment]) & ~pd.isna(said)
+    return Pairs(scores.systems, first, second, segment, difference, same)
 
 
 def from_ranks(rankings: pd.DataFrame) -> Pairs:
@@ -247,7 +237,7 @@ def from_ranks(rankings: pd.DataFrame) -> Pairs:
     return from_scores(Scores((), tuple(ranks.index), labels, np.empty((0, *human.shape)), human))
 
 
-def order(pairs: Pairs, *, threshold: float = 25.0, boundary: str = "at least") -> np.ndarray:
+def order(pairs: Pairs, *, threshold: float = OFFICIAL, boundary: str = "at least") -> np.ndarray:
     """Say for each pair whether the first translation is worse (-1), better (1), or neither (0): DARR's order.
 
     boundary: "at least" orders differences from the threshold on, as Stanchev et al. 2020 describe ("less than 25" are
@@ -257,7 +247,7 @@ def order(pairs: Pairs, *, threshold: float = 25.0, boundary: str = "at least") 
 
 
 def ordered_up_to(
-    pairs: Pairs, thresholds: list[float], *, boundary: str = "at least", tie_identical: bool = False
+    pairs: Pairs, thresholds: Sequence[float], *, boundary: str = "at least", tie_identical: bool = False
 ) -> np.ndarray:
     """Count, for each pair, the thresholds at which it is ordered.
 
@@ -269,9 +259,8 @@ def ordered_up_to(
     if list(thresholds) != sorted(thresholds) or thresholds[0] < 0:
         raise DataError("Thresholds must ascend from 0 or more. Sort them.")
     side: Literal["left", "right"] = "right" if boundary == "at least" else "left"
-    reached = np.searchsorted(thresholds, np.abs(pairs.difference), side=side)
-    tied = (pairs.difference == 0) | (pairs.same if tie_identical else False)
-    return np.where(tied, 0, reached)
+    reached = np.searchsorted(list(thresholds), np.abs(pairs.difference), side=side)
+    return np.where((pairs.difference == 0) | (pairs.same & tie_identical), 0, reached)
 
 
 def pairwise_wins(pairs: Pairs, better: np.ndarray) -> np.ndarray:
@@ -325,13 +314,14 @@ def trueskill(pairs: Pairs, better: np.ndarray, *, matches: int = 5000, seed: in
 
 
 def _texts(outputs: pd.DataFrame, scores: Scores) -> np.ndarray:
-    """Number the texts, systems × segments, so that equal numbers are equal texts; -1 where there is none."""
-    index = pd.MultiIndex.from_arrays(
-        [outputs["system"].astype("str"), outputs["doc"].astype("str") + ":" + outputs["segment"].astype("str")]
+    """Lay out the texts of translations, systems × segments; missing where there is none."""
+    place = outputs["doc"].astype("str") + ":" + outputs["segment"].astype("str")
+    said = pd.Series(outputs["hypothesis"].astype(object).to_numpy(), [outputs["system"].astype("str"), place])
+    return (
+        said.reindex(pd.MultiIndex.from_product([scores.systems, scores.segments]))
+        .to_numpy()
+        .reshape(scores.human.shape)
     )
-    codes = pd.Series(pd.factorize(outputs["hypothesis"])[0], index=index)
-    wanted = pd.MultiIndex.from_product([scores.systems, scores.segments])
-    return codes.reindex(wanted, fill_value=-1).to_numpy().reshape(scores.human.shape)
 
 
 def _ranked(systems: tuple[str, ...], **values: np.ndarray | list[float]) -> pd.DataFrame:
@@ -461,34 +451,22 @@ def identical_but_ordered(
 
     Returns pair, doc_segment, better, worse, score_better, score_worse, hypothesis.
     """
-    return pd.concat([_identical(each, outputs, threshold, boundary) for each in scored.values()])
-
-
-def _identical(scores: Scores, outputs: pd.DataFrame, threshold: float, boundary: str) -> pd.DataFrame:
-    texts = of_pair(outputs, scores.pair)
-    pairs = from_scores(scores, outputs=texts)
-    found = np.flatnonzero(pairs.same & (order(pairs, threshold=threshold, boundary=boundary) != 0))
-    found = found[np.argsort(-np.abs(pairs.difference[found]), kind="stable")]
-    up = pairs.difference[found] > 0
-    better, worse = (np.where(up == yes, pairs.first[found], pairs.second[found]) for yes in (True, False))
-    segment = pairs.segment[found]
-    labels = np.array(scores.segments, dtype=object)[segment]
-    names = np.array(scores.systems, dtype=object)
-    place = texts["doc"].astype("str") + ":" + texts["segment"].astype("str")
-    said = pd.Series(
-        texts["hypothesis"].to_numpy(), index=pd.MultiIndex.from_arrays([texts["system"].astype("str"), place])
-    )
-    return pd.DataFrame(
-        {
-            "pair": scores.pair,
-            "doc_segment": labels,
-            "better": names[better],
-            "worse": names[worse],
-            "score_better": scores.human[better, segment],
-            "score_worse": scores.human[worse, segment],
-            "hypothesis": said.reindex(pd.MultiIndex.from_arrays([names[better], labels])).to_numpy(),
-        }
-    )
+    tables = []
+    for scores in scored.values():
+        texts = of_pair(outputs, scores.pair)
+        pairs = from_scores(scores, outputs=texts)
+        found = np.flatnonzero(pairs.same & (order(pairs, threshold=threshold, boundary=boundary) != 0))
+        found = found[np.argsort(-np.abs(pairs.difference[found]), kind="stable")]
+        up, segment = pairs.difference[found] > 0, pairs.segment[found]
+        ends = pairs.first[found], pairs.second[found]
+        better, worse = np.where(up, ends, ends[::-1])
+        names = np.array(scores.systems, dtype=object)
+        table = pd.DataFrame({"doc_segment": np.array(scores.segments, dtype=object)[segment]}).assign(pair=scores.pair)
+        for side, place in (("better", better), ("worse", worse)):
+            table[side], table[f"score_{side}"] = names[place], scores.human[place, segment]
+        tables.append(table.assign(hypothesis=_texts(texts, scores)[better, segment]))
+    columns = ["pair", "doc_segment", "better", "worse", "score_better", "score_worse", "hypothesis"]
+    return pd.concat(tables)[columns]
 
 
 def effect_of_identical(scores: Scores, outputs: pd.DataFrame, *, threshold: float = OFFICIAL) -> pd.DataFrame:
@@ -498,17 +476,14 @@ def effect_of_identical(scores: Scores, outputs: pd.DataFrame, *, threshold: flo
     (of tau, with its sign), moved (metrics whose rank changes), metrics (how many there are).
     """
     one = {scores.pair: scores}
-    key = ["pair", "metric", "threshold", "variant"]
     scored, tied = (results(one, thresholds=[threshold], outputs=texts) for texts in (None, outputs))
-    both = scored.merge(tied, on=key, suffixes=("", "_tied"))
-    both["change"] = both["tau_tied"] - both["tau"]
-    both["moves"] = both["rank"] != both["rank_tied"]
-    largest = both.loc[both.assign(size=both["change"].abs()).groupby("variant", sort=False)["size"].idxmax()]
-    table = largest[["variant", "metric", "pairs", "pairs_tied", "change"]].rename(columns={"change": "largest_change"})
-    by_variant = both.groupby("variant")["moves"]
-    return table.assign(
-        moved=table["variant"].map(by_variant.sum()), metrics=table["variant"].map(by_variant.size())
-    ).reset_index(drop=True)
+    both = scored.merge(tied, on=["pair", "metric", "threshold", "variant"], suffixes=("", "_tied"))
+    both = both.assign(largest_change=both["tau_tied"] - both["tau"], moves=both["rank"] != both["rank_tied"])
+    by_variant = both.groupby("variant", sort=False)
+    both["moved"], both["metrics"] = by_variant["moves"].transform("sum"), by_variant["moves"].transform("size")
+    most = both["largest_change"].abs().groupby(both["variant"], sort=False).idxmax()
+    columns = ["variant", "metric", "pairs", "pairs_tied", "largest_change", "moved", "metrics"]
+    return both.loc[most, columns].reset_index(drop=True)
 
 
 def negated(scores: Scores, *, metrics: Collection[str], variants: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
@@ -518,9 +493,11 @@ def negated(scores: Scores, *, metrics: Collection[str], variants: Mapping[str, 
     """
     pairs = from_scores(scores)
     counts = tables(scores.only(list(metrics)), pairs)[:, 0]
-    rows = []
-    for metric, table in zip(metrics, counts, strict=True):
-        for name, matrix in variants.items():
-            one, other = float(matrix.tau(table)), float(matrix.tau(table[:, ::-1]))
-            rows.append({"metric": metric, "variant": name, "tau": one, "tau_negated": other, "sum": one + other})
-    return pd.DataFrame(rows)
+    parts = [
+        pd.DataFrame(
+            {"variant": name, "tau": matrix.tau(counts), "tau_negated": matrix.tau(counts[:, :, ::-1])}, metrics
+        )
+        for name, matrix in variants.items()
+    ]
+    table = pd.concat(parts).assign(sum=lambda rows: rows["tau"] + rows["tau_negated"])
+    return table.rename_axis("metric").loc[list(metrics)].reset_index()

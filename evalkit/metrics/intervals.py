@@ -82,7 +82,7 @@ def draws(
     if unit not in _UNITS:
         raise DataError(f"There is no unit {unit!r} to draw. Choose {' or '.join(_UNITS)}.")
     estimates = _of_systems(scores) if scores.level == "system" else _of_segments(scores, flips, seed)
-    segments = scores.segments if unit == "segment" else [name.rsplit(":", 1)[0] for name in scores.segments]
+    segments = scores.segments if unit == "segment" else scores.documents
     tables, drawn = [], []
     for level, units in (("segment", segments), ("system", scores.systems)):
         chosen = {key: estimate for key, estimate in estimates.items() if key[0] == level}

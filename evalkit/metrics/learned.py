@@ -111,15 +111,8 @@ def boosting(seed: int) -> Any:
     """Make gradient boosting of small regression trees: bends and interactions that ``ridge`` cannot have."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    return HistGradientBoostingRegressor(
-        max_iter=120,
-        learning_rate=0.05,
-        max_leaf_nodes=8,
-        min_samples_leaf=40,
-        l2_regularization=1.0,
-        early_stopping=False,
-        random_state=seed,
-    )
+    size = {"max_iter": 120, "learning_rate": 0.05, "max_leaf_nodes": 8, "min_samples_leaf": 40}
+    return HistGradientBoostingRegressor(**size, l2_regularization=1.0, early_stopping=False, random_state=seed)
 
 
 #: Learned models by name: functions of a seed that make a regression with ``fit`` and ``predict``.
@@ -181,7 +174,8 @@ def unseen(
     """
     _checked(examples, features, single)
     _checked(others, other_features, single)
-    sentence, tested = _shared_sentences(examples, others)
+    both = sentence_groups([*examples["source"], *others["source"]])
+    sentence, tested = both[: len(examples)], both[len(examples) :]
     trained = ~np.isin(sentence, tested)
     if not trained.any():
         raise DataError("All examples share an English sentence with the other languages. Train on other sentences.")
@@ -195,49 +189,16 @@ def unseen(
     return table
 
 
-def crossed(
-    examples: pd.DataFrame,
-    features: pd.DataFrame,
-    others: pd.DataFrame,
-    other_features: pd.DataFrame,
-    *,
-    models: Mapping[str, _Maker] = MODELS,
-    seed: int = 7,
-) -> pd.DataFrame:
-    """Score other translations, such as a challenge set's, by models that did not see their English sentence.
-
-    others: column source. Sentences are dealt into folds; each fold of others is scored by models of the examples in
-    the rest. Returns a column per model, on the index of others.
-    """
-    _checked(examples, features, list(features.columns[:1]))
-    sentence, asked = _shared_sentences(examples, others)
-    fold = folds(np.append(sentence, asked), seed=seed)
-    known, asked = fold[: len(examples)], fold[len(examples) :]
-    scored = pd.DataFrame(index=others.index, columns=list(models), dtype=float)
-    for number in set(asked):
-        rows, trained = asked == number, known != number
-        predicted = _predicted(examples[trained], features[trained], other_features[rows], models, seed)
-        scored.loc[rows] = np.column_stack(list(predicted.values()))
-    return scored
-
-
-def _shared_sentences(examples: pd.DataFrame, others: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Number the English sentences of two tables, so that spellings of the same one share a number in both."""
-    both = sentence_groups([*examples["source"], *others["source"]])
-    return both[: len(examples)], both[len(examples) :]
-
-
 def _taus(examples: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Compute each metric's τ-b with the scores of each language: a row per language, a column per metric."""
     groups = examples.groupby("language")["score"]
-    rows = {name: [kendall_b(metrics.loc[own.index, each], own) for each in metrics] for name, own in groups}
+    rows = {name: [float(kendall_b(metrics.loc[own.index, each], own)) for each in metrics] for name, own in groups}
     return pd.DataFrame.from_dict(rows, orient="index", columns=metrics.columns)
 
 
 def _best(taus: pd.DataFrame) -> str:
-    """Name the metric with the highest mean τ-b over languages."""
-    mean = taus.mean()
-    return max(mean.index, key=mean.__getitem__)
+    """Name the metric with the highest mean τ-b over languages; of equal ones, the first."""
+    return str(taus.mean().idxmax())
 
 
 def _predicted(
@@ -256,11 +217,9 @@ def _columns(models: Mapping[str, _Maker], single: Sequence[str]) -> list[str]:
 
 def _checked(examples: pd.DataFrame, features: pd.DataFrame, single: Sequence[str]) -> None:
     """Raise DataError unless examples and features are the same rows, with all columns and without gaps."""
-    for table, wanted in ((examples, ("language", "source", "score")), (features, single)):
-        if missing := [name for name in wanted if name not in table]:
-            raise DataError(
-                f"There is no column {missing[0]} among {', '.join(map(str, table))}. Add it, or name others."
-            )
+    lacking = [name for name in ("language", "source", "score") if name not in examples]
+    if lacking := [*lacking, *(name for name in single if name not in features)]:
+        raise DataError(f"There is no column {lacking[0]}. Add it, or name others.")
     if not examples.index.equals(features.index) or not examples.index.is_unique:
         raise DataError("Examples and features are not the same rows. Make the features from these examples.")
     for name, values in {"score": examples["score"], **features}.items():
@@ -329,11 +288,6 @@ def overlap(one: Counter[str], other: Counter[str]) -> tuple[float, float]:
     return first, second
 
 
-def _ratio(one: str, other: str) -> float:
-    """Return the logarithm of how much longer one text is than the other, in characters."""
-    return float(np.log((len(one) + 1) / (len(other) + 1)))
-
-
 @lru_cache(maxsize=1 << 12)
 def _grams(text: str, n: int) -> Counter[str]:
     solid = "".join(text.split())
@@ -346,26 +300,16 @@ def _scripts(text: str) -> Counter[int]:
     return Counter([max(ord(letter) >> 7, (0x0900 >> 7) - 1) for letter in text if letter.isalpha()])
 
 
-@lru_cache(maxsize=1 << 12)
-def _sound(text: str) -> str:
-    return " ".join(map(skeleton, words(text)))
-
-
-def _home(hypothesis: str, reference: str) -> float:
-    """Return the share of the translation's letters in the script that most of the reference is written in."""
-    letters, home = _scripts(hypothesis), _scripts(reference).most_common(1)
-    return letters[home[0][0]] / letters.total() if home and letters else 0.0
-
-
 def _described(source: str, hypothesis: str, reference: str) -> tuple[float, ...]:
     """Compute the features of one translation, in the order of ``FEATURES``."""
     said, meant, given = words(hypothesis), words(reference), words(source)
+    letters, home = _scripts(hypothesis), _scripts(reference).most_common(1)
     wanted = names(source)
     kept = sum(sounding_like(name, said) is not None for name in wanted) / len(wanted) if wanted else 1.0
-    longer = _ratio(hypothesis, reference)
+    size, longer = (float(np.log((len(hypothesis) + 1) / (len(text) + 1))) for text in (source, reference))
     return (
         float(np.log1p(len(source))),
-        _ratio(hypothesis, source),
+        size,
         longer,
         abs(longer),
         *overlap(_grams(hypothesis, 2), _grams(reference, 2)),
@@ -373,8 +317,8 @@ def _described(source: str, hypothesis: str, reference: str) -> tuple[float, ...
         *overlap(Counter(said), Counter(meant)),
         fuzz.ratio(hypothesis, reference) / 100,
         fuzz.token_sort_ratio(hypothesis, reference) / 100,
-        fuzz.token_sort_ratio(_sound(hypothesis), _sound(reference)) / 100,
-        _home(hypothesis, reference),
+        fuzz.token_sort_ratio(*(" ".join(map(skeleton, text)) for text in (said, meant))) / 100,
+        letters[home[0][0]] / letters.total() if home and letters else 0.0,
         overlap(Counter(map(str.casefold, said)), Counter(map(str.casefold, given)))[0],
         min(overlap(numbers(source), numbers(hypothesis))),
         kept,

@@ -25,7 +25,6 @@ from evalkit.data.provenance import like
 from evalkit.stats.inference import spread
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics import BLEU, CHRF, TER
     from sacrebleu.metrics.bleu import BLEUScore
 
 #: Metrics of ``scores``, in the order of Sai et al. 2023. SacreBLEU: BLEU as for a whole corpus, of one segment.
@@ -36,7 +35,6 @@ CAPTION = ("BLEU-1 caption", "BLEU-2 caption", "BLEU-3 caption", "BLEU-4 caption
 LOWER_IS_BETTER = frozenset({"TER"})
 #: sacreBLEU's tokenizers that need neither a model nor a download; they matter to BLEU alone.
 TOKENIZERS = ("13a", "intl", "char", "none")
-_AT_ONCE = 500  # keys asked for in one query
 _WAIT = 60.0  # seconds to wait for another process that is writing
 _TASK = 200  # translations that a process scores before it reports
 
@@ -60,11 +58,9 @@ def scores(
     >>> scores(one, metrics=["BLEU-1", "ROUGE-L", "TER"])[["BLEU-1", "ROUGE-L", "TER"]].round(2).values.tolist()
     [[83.33, 83.33, 16.67]]
     """
-    for name in metrics:
-        if name not in METRICS + CAPTION:
-            raise DataError(f"There is no metric {name!r} here. Choose among {', '.join(METRICS + CAPTION)}.")
-    if tokenize not in TOKENIZERS:
-        raise DataError(f"There is no tokenizer {tokenize!r} here. Choose among {', '.join(TOKENIZERS)}.")
+    for kind, asked, known in (("metric", metrics, METRICS + CAPTION), ("tokenizer", [tokenize], TOKENIZERS)):
+        if unknown := [name for name in asked if name not in known]:
+            raise DataError(f"There is no {kind} {unknown[0]!r} here. Choose among {', '.join(known)}.")
     pairs = texts(table, ["hypothesis", "reference"])
     found, signatures = {}, {}
     for name in metrics:
@@ -92,13 +88,7 @@ def signature(metric: str, *, tokenize: str = "13a") -> str:
     >>> signature("ROUGE-L")
     'ROUGE-L|beta:1.2|tok:blanks|case:mixed'
     """
-    if metric == "ROUGE-L":
-        return f"ROUGE-L|beta:{_BETA}|tok:blanks|case:mixed"
-    if metric in CAPTION:
-        return f"{metric}|tiny:{_TINY}|small:{_SMALL}|tok:blanks|case:mixed"
-    measure = _measure(metric, tokenize)
-    measure.num_refs = 1
-    return f"{metric}|{measure.get_signature()}" + (f"|order:{metric[5]}" if metric.startswith("BLEU-") else "")
+    return _scorer(metric, tokenize)[0]
 
 
 _BETA = 1.2
@@ -161,31 +151,31 @@ def exact(found: BLEUScore, *, effective: bool) -> float:
 
 
 @cache
-def _measure(metric: str, tokenize: str) -> BLEU | CHRF | TER:
-    """Make sacreBLEU's object for a metric."""
+def _scorer(metric: str, tokenize: str) -> tuple[str, Callable[[str, str], float]]:
+    """Return a metric's signature, and the function that scores one hypothesis against one reference."""
     from sacrebleu.metrics import BLEU, CHRF, TER
 
-    if metric == "TER":
-        return TER()
-    if metric.startswith("chrF"):
-        return CHRF(word_order=2 if metric == "chrF++" else 0)
-    if metric == "SacreBLEU":
-        return BLEU(tokenize=tokenize)
-    return BLEU(max_ngram_order=int(metric[5]), effective_order=True, tokenize=tokenize)
-
-
-def _single(metric: str, tokenize: str) -> Callable[[str, str], float]:
-    """Return the function that scores one hypothesis against one reference."""
     if metric == "ROUGE-L":
-        return rouge_l
+        return f"ROUGE-L|beta:{_BETA}|tok:blanks|case:mixed", rouge_l
     if metric in CAPTION:
-        return partial(caption_bleu, order=int(metric[5]))
-    measure = _measure(metric, tokenize)
-    if metric == "SacreBLEU":  # every order counts, as for a corpus: sentence_score would warn
-        return lambda said, meant: exact(measure.corpus_score([said], [[meant]]), effective=False)
-    if metric.startswith("BLEU-"):
-        return lambda said, meant: exact(measure.sentence_score(said, [meant]), effective=True)
-    return lambda hypothesis, reference: measure.sentence_score(hypothesis, [reference]).score
+        parts = f"{metric}|tiny:{_TINY}|small:{_SMALL}|tok:blanks|case:mixed"
+        return parts, partial(caption_bleu, order=int(metric[5]))
+    order = metric[5] if metric.startswith("BLEU-") else ""
+    if metric == "SacreBLEU":
+        measure = BLEU(tokenize=tokenize)
+    elif order:
+        measure = BLEU(max_ngram_order=int(order), effective_order=True, tokenize=tokenize)
+    else:
+        measure = TER() if metric == "TER" else CHRF(word_order=2 if metric == "chrF++" else 0)
+    measure.num_refs = 1
+
+    def single(said: str, meant: str) -> float:
+        if metric == "SacreBLEU":  # every order counts, as for a corpus: sentence_score would warn
+            return exact(measure.corpus_score([said], [[meant]]), effective=False)
+        found = measure.sentence_score(said, [meant])
+        return exact(found, effective=True) if order else found.score
+
+    return f"{metric}|{measure.get_signature()}" + (f"|order:{order}" if order else ""), single
 
 
 def _scored(metric: str, tokenize: str, workers: int, pairs: list[tuple[str, str]]) -> list[float]:
@@ -195,7 +185,7 @@ def _scored(metric: str, tokenize: str, workers: int, pairs: list[tuple[str, str
 
 
 def _task(metric: str, tokenize: str, pairs: list[tuple[str, str]]) -> list[float]:
-    single = _single(metric, tokenize)
+    single = _scorer(metric, tokenize)[1]
     return [single(*pair) for pair in pairs]
 
 
@@ -211,32 +201,24 @@ def remembered(
 
     signature: all that the numbers depend on besides the texts: metric, options, version. texts: for instance
     (hypothesis, reference). compute: a number, or a row of as many numbers each time, for each of a list of distinct
-    tuples, in order. Numbers are kept to the last bit, under a digest; what is damaged is computed again. Returns
-    (texts,), or (texts, numbers of a row).
+    tuples, in order. Numbers are kept to the last bit. Returns (texts,), or (texts, numbers of a row).
     Raises DataError where the file of scores is damaged or cannot be written.
     """
     texts = [tuple(each) for each in texts]
     if not texts:
         return np.empty(0)
     keys = [_digest(each) for each in texts]
-    everything = hashlib.sha256(b"".join(keys)).digest()  # the same texts in the same order, looked up as one
     with _store() as store:
-        if whole := _known(store, signature, [everything]):
-            return _shaped(whole[everything], len(keys))
-        known = _known(store, signature, keys)
+        known = dict(store.execute("SELECT texts, numbers FROM scores WHERE signature = ?", [signature]))
         missing = {key: each for key, each in zip(keys, texts) if key not in known}
         if missing:
             computed = np.asarray(compute(list(missing.values())), float)
             fresh = {key: row.tobytes() for key, row in zip(missing, computed, strict=True)}
-            _keep(store, signature, fresh)
+            rows = [(signature, *each) for each in fresh.items()]
+            with store:
+                store.executemany("INSERT OR REPLACE INTO scores (signature, texts, numbers) VALUES (?, ?, ?)", rows)
             known |= fresh
-        numbers = b"".join([known[key] for key in keys])
-        _keep(store, signature, {everything: numbers})
-    return _shaped(numbers, len(keys))
-
-
-def _shaped(numbers: bytes, rows: int) -> np.ndarray:
-    table = np.frombuffer(numbers, float).reshape(rows, -1)
+    table = np.frombuffer(b"".join([known[key] for key in keys]), float).reshape(len(keys), -1)
     return table[:, 0].copy() if table.shape[1] == 1 else table.copy()
 
 
@@ -256,7 +238,7 @@ def _store() -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(file, timeout=_WAIT)) as store:
             store.execute("PRAGMA synchronous = OFF")  # what a power cut damages can be computed anew
             store.execute(
-                "CREATE TABLE IF NOT EXISTS scores (signature TEXT, texts BLOB, numbers BLOB, digest BLOB, "
+                "CREATE TABLE IF NOT EXISTS scores (signature TEXT, texts BLOB, numbers BLOB, "
                 "PRIMARY KEY (signature, texts)) WITHOUT ROWID"
             )
             yield store
@@ -265,21 +247,3 @@ def _store() -> Iterator[sqlite3.Connection]:
             f"The file of kept metric scores, {file}, cannot be used ({problem}). "
             "Delete it, scores are then computed anew, or set EVALKIT_DATA_DIR to a folder that can be written."
         ) from None
-
-
-def _known(store: sqlite3.Connection, signature: str, keys: list[bytes]) -> dict[bytes, bytes]:
-    distinct, found = list(dict.fromkeys(keys)), {}
-    for start in range(0, len(distinct), _AT_ONCE):
-        some = distinct[start : start + _AT_ONCE]
-        marks = ",".join("?" * len(some))
-        question = f"SELECT texts, numbers, digest FROM scores WHERE signature = ? AND texts IN ({marks})"
-        for key, numbers, digest in store.execute(question, [signature, *some]):
-            if isinstance(numbers, bytes) and digest == hashlib.sha256(numbers).digest():
-                found[key] = numbers
-    return found
-
-
-def _keep(store: sqlite3.Connection, signature: str, fresh: dict[bytes, bytes]) -> None:
-    with store:
-        rows = ((signature, key, value, hashlib.sha256(value).digest()) for key, value in fresh.items())
-        store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)

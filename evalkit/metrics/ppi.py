@@ -297,7 +297,7 @@ def correlations(scores: Scores, metric: str) -> pd.DataFrame:
     spread = np.cov(own.human)
     common = float((spread.sum() - np.trace(spread)) / (len(spread) - 1) / np.trace(spread))
     hard = float(pearson(own.values[0].mean(axis=0), own.human.mean(axis=0)))
-    documents = averaged(own, [name.rsplit(":", 1)[0] for name in own.segments])
+    documents = averaged(own, own.documents)
     by_document = saved(documents)["saved"].iloc[1] if len(documents.segments) > 2 else np.nan
     rows = [
         (metric, WITHIN, np.sqrt(within), within, 1.0),
@@ -558,7 +558,7 @@ def lay_out(scores: Scores, metric: str, outputs: pd.DataFrame) -> tuple[np.ndar
     wide = said[~said.index.duplicated()].unstack().reindex(index=list(own.segments), columns=list(own.systems))
     utility = {VARIANCE: values.var(axis=0), AVERAGE: -values.mean(axis=0), CONSISTENCY: consistency(values)}
     utility[DIVERSITY] = diversity(wide.fillna("").astype(str).to_numpy())
-    return own.human, values, pd.DataFrame(utility, [name.rsplit(":", 1)[0] for name in own.segments])
+    return own.human, values, pd.DataFrame(utility, own.documents)
 
 
 def compare_choices(

@@ -43,6 +43,11 @@ class Scores:
         return "system" if self.segments == ("",) else "segment"
 
     @property
+    def documents(self) -> list[str]:
+        """Name the document of each segment: the part of its name before the last colon."""
+        return [name.rsplit(":", 1)[0] for name in self.segments]
+
+    @property
     def judged(self) -> np.ndarray:
         """Mark the cells, systems × segments, that have a human score."""
         return np.isfinite(self.human)
