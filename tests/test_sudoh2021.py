@@ -14,7 +14,7 @@ from evalkit import DataError
 from evalkit.data import labels as files
 from evalkit.papers import claims
 from evalkit.papers.sudoh2021 import labels as assessed
-from evalkit.papers.sudoh2021 import printed, taxonomy
+from evalkit.papers.sudoh2021 import printed
 
 SUDOH = "004"
 
@@ -22,7 +22,7 @@ SUDOH = "004"
 def made(n=400, *, sentences=None, people="AB", dimension="adequacy", seed=0):
     """Draw labelled translations whose sentences recur, with scores that depend on label and sentence."""
     rng = np.random.default_rng(seed)
-    names = np.array(taxonomy.categories(dimension))
+    names = np.array(assessed.categories(dimension))
     sentence = rng.integers(0, sentences or n, n)
     common = {"src_lang": np.where(np.arange(n) % 2, "ces", "deu"), "segment": np.arange(1, n + 1).astype(str)}
     common["reference"] = np.char.add("sentence ", sentence.astype(str))
@@ -52,7 +52,7 @@ def texts(n):
 
 def test_explanations_and_codes_are_the_papers(paper):
     lines = [line.replace("<i>", "").replace("</i>", "") for line in paper(SUDOH).splitlines()]
-    for table in taxonomy.TAXONOMIES.values():
+    for table in assessed.TAXONOMIES.values():
         for row in table.itertuples():
             assert f"{row.category} ({row.code})\t{row.explanation}" in lines
 
@@ -60,15 +60,15 @@ def test_explanations_and_codes_are_the_papers(paper):
 def test_the_order_of_severity_is_that_of_footnote_14(paper):
     text = paper(SUDOH).replace("*", "")
     for dimension in ("fluency", "adequacy"):
-        assert f"{' < '.join(taxonomy.categories(dimension, order='severity'))} for {dimension}" in text
+        assert f"{' < '.join(assessed.categories(dimension, order='severity'))} for {dimension}" in text
 
 
 def test_codes_are_those_of_the_files_and_print_order_is_theirs():
     for dimension, known in files.LABELS.items():
-        assert taxonomy.TAXONOMIES[dimension].set_index("code")["category"].to_dict() == known
-        assert list(taxonomy.places(dimension, order="print")) == list(known)
-        assert sorted(taxonomy.places(dimension).values()) == list(range(1, len(known) + 1))
-    assert not taxonomy.TAXONOMIES["fluency"]["critical"].any()
+        assert assessed.TAXONOMIES[dimension].set_index("code")["category"].to_dict() == known
+        assert list(assessed.places(dimension, order="print")) == list(known)
+        assert sorted(assessed.places(dimension).values()) == list(range(1, len(known) + 1))
+    assert not assessed.TAXONOMIES["fluency"]["critical"].any()
 
 
 # Labels beside translations
@@ -194,7 +194,7 @@ def test_kappa_and_concordance_are_scikit_learns(real):
     labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
     found = assessed.pairwise(labels, resamples=50).set_index(["dimension", "pair"])
     for dimension, part in labels.groupby("dimension"):
-        wide = part.pivot(index=taxonomy.KEY, columns="annotator", values="label")
+        wide = part.pivot(index=assessed.KEY, columns="annotator", values="label")
         for pair, n in (("A-B", 9280), ("A-C", 5360), ("B-C", 5360)):
             both = wide[pair.split("-")].dropna().to_numpy().T
             row = found.loc[(dimension, pair)]
@@ -238,19 +238,12 @@ def test_what_rests_on_fewer_rows_is_not_compared_with_print_and_reasons_stand_w
     assert "differ in a few rows" in found.at["Excellent, A", "note"]
 
 
-def test_one_row_of_the_release_explains_what_is_off_about_excellent(real):
-    labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
-    labelled = assessed.joined(labels, real("sudoh-translations"))
-    found = printed.unprinted_rows(labelled, printed.tables())
-    assert found[["src_lang", "doc", "segment", "mends"]].to_numpy().tolist() == [["zho", "newstest2017", "177", 4]]
-
-
 @pytest.mark.parametrize(
     ("words", "call"),
     [
-        ("style", lambda: taxonomy.places("style")),
-        ("alphabet", lambda: taxonomy.places("adequacy", order="alphabet")),
-        ("'D' is no label", lambda: taxonomy.named(pd.DataFrame({"dimension": ["adequacy"], "label": ["D"]}))),
+        ("style", lambda: assessed.places("style")),
+        ("alphabet", lambda: assessed.places("adequacy", order="alphabet")),
+        ("'D' is no label", lambda: assessed.named(pd.DataFrame({"dimension": ["adequacy"], "label": ["D"]}))),
         ("3 labels for 2 translations", lambda: assessed.joined(THREE, texts(2))),
         ("3 labels for 4 translations", lambda: assessed.joined(THREE, texts(4))),
         ("'Poor' is no label", lambda: assessed.contrasts(made(20), pairs=[("Poor", "Good")])),

@@ -13,7 +13,7 @@ from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.human.judges import alternative_annotator
 from evalkit.papers.sudoh2021 import classification
-from evalkit.papers.sudoh2021.taxonomy import KEY, categories, named
+from evalkit.papers.sudoh2021.labels import KEY, categories, named
 
 FLUENCY, ADEQUACY = categories("fluency"), categories("adequacy")
 
@@ -228,7 +228,6 @@ TABLE, LABELS = corpus(30)
 @pytest.mark.parametrize(
     ("words", "call"),
     [
-        ("'S' is no label", lambda: guessed(TABLE, LABELS.assign(label="S"))),
         ("two labels of fluency. Reduce", lambda: guessed(TABLE, pd.concat([LABELS, LABELS]))),
         ("have no label of fluency", lambda: guessed(TABLE, LABELS[:0])),
         ("'RoBERTa'", lambda: guessed(TABLE, LABELS, models=["RoBERTa"])),

@@ -13,7 +13,7 @@ import pytest
 from evalkit import DataError
 from evalkit.papers.sudoh2021 import classification, encoder
 from evalkit.papers.sudoh2021.encoder import Plan
-from evalkit.papers.sudoh2021.taxonomy import KEY, categories
+from evalkit.papers.sudoh2021.labels import KEY, categories
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from evalkit import DataError
 from evalkit.data.names import one_form
 from evalkit.human.judges import trials
 from evalkit.papers.claims import pivot
+from evalkit.papers.sudoh2021.labels import KEY, TABLES, categories, named
 from evalkit.papers.sudoh2021.reduction import reduce
-from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES, categories, named
 from evalkit.stats.inference import column_means, interval, resample
 
 #: What the last row of a table of scores is called, as in print.
@@ -61,23 +61,18 @@ def examples(translations: pd.DataFrame, labels: pd.DataFrame, *, dimension: str
     translations: KEY, hypothesis, reference, z, split. labels: KEY, dimension, label (category names; ``named`` turns
     codes into names). Returns KEY, split, z, hypothesis, reference, sentence (a number, the same for the same
     reference) and true; a row outside of training may lack its label, then true is missing.
-    Raises DataError for an unknown label, two labels of one translation, or a training row without one.
+    Raises DataError for two labels of one translation, and for a training row without one.
 
     >>> key = dict.fromkeys(KEY, "x")
     >>> row = pd.DataFrame([key | {"hypothesis": "a", "reference": "b", "z": 0.1, "split": "train"}])
     >>> examples(row, pd.DataFrame([key | {"dimension": "fluency", "label": "Poor"}]), dimension="fluency")["true"][0]
     'Poor'
     """
-    known = categories(dimension)
-    own = labels.loc[labels["dimension"] == dimension, [*KEY, "label"]]
-    strange = ~own["label"].isin(known)
-    if strange.any():
-        raise DataError(f"{own['label'][strange].iloc[0]!r} is no label of {dimension}. Use {', '.join(known)}.")
+    own = labels.loc[labels["dimension"] == dimension, [*KEY, "label"]].rename(columns={"label": "true"})
     if own.duplicated(KEY).any():
         raise DataError(f"A translation has two labels of {dimension}. Reduce the annotators' labels to one first.")
-    joined = translations.merge(own.rename(columns={"label": "true"}), on=KEY, how="left", validate="one_to_one")
-    lacking = int((joined["true"].isna() & joined["split"].eq("train")).sum())
-    if lacking:
+    joined = translations.merge(own, on=KEY, how="left", validate="one_to_one")
+    if lacking := int((joined["true"].isna() & joined["split"].eq("train")).sum()):
         raise DataError(f"{lacking} training translations have no label of {dimension}. Leave them out, or label them.")
     joined["sentence"] = pd.factorize(joined["reference"])[0]
     return joined[[*KEY, "split", "z", "hypothesis", "reference", "sentence", "true"]]
@@ -252,13 +247,8 @@ def _long(square: pd.DataFrame, dimension: str, model: str) -> pd.DataFrame:
     """Lay a matrix out in rows, all labels in the order of print."""
     names = categories(dimension)
     whole = square.reindex(index=names, columns=names, fill_value=0).rename_axis(index="true", columns="predicted")
-    return (
-        whole.stack()
-        .astype(int)
-        .rename("count")
-        .reset_index()
-        .assign(dimension=dimension, model=model)[["dimension", "model", "true", "predicted", "count"]]
-    )
+    table = whole.stack().astype(int).rename("count").reset_index()
+    return table.assign(dimension=dimension, model=model)[["dimension", "model", "true", "predicted", "count"]]
 
 
 def scores(confused: pd.DataFrame) -> pd.DataFrame:
@@ -305,20 +295,12 @@ def summary(confused: pd.DataFrame, *, order: str = "severity") -> pd.DataFrame:
         true, predicted = rows["true"].map(place), rows["predicted"].map(place)
         count, places = rows["count"], (true - predicted).abs()
         total, errors, distant = count.sum(), count[places > 0].sum(), int(count[places >= 3].sum())
-        found.append(
-            {
-                "dimension": dimension,
-                "model": model,
-                "n": int(total),
-                "accuracy": count[places == 0].sum() / total,
-                "adjacent": count[places == 1].sum() / errors if errors else np.nan,
-                "within_one": count[places <= 1].sum() / total,
-                "distant": distant,
-                "distant_share": distant / total,
-                "mean_places": (places * count).sum() / total,
-                "weighted_kappa": _weighted_kappa(true, predicted, count),
-            }
-        )
+        row = {"dimension": dimension, "model": model, "n": int(total), "accuracy": count[places == 0].sum() / total}
+        row |= {"adjacent": count[places == 1].sum() / errors if errors else np.nan}
+        row |= {"within_one": count[places <= 1].sum() / total, "distant": distant, "distant_share": distant / total}
+        kappa = _weighted_kappa(true, predicted, count)
+        row |= {"mean_places": (places * count).sum() / total, "weighted_kappa": kappa}
+        found.append(row)
     return pd.DataFrame(found)
 
 

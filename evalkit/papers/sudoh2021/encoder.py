@@ -26,8 +26,8 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.neural import in_a_sentence
 from evalkit.papers.sudoh2021 import classification
+from evalkit.papers.sudoh2021.labels import KEY, TAXONOMIES, categories, named
 from evalkit.papers.sudoh2021.reduction import RULES, reduce
-from evalkit.papers.sudoh2021.taxonomy import KEY, TAXONOMIES, categories, named
 from evalkit.stats.terms import join_names
 
 #: The grids of the paper (section 5.1.2), and what it chose for each dimension: batch size and dropout.

@@ -1,19 +1,32 @@
-"""Labels beside the translations that they are about: how often each is given, which direct assessments go with it,
-and how far annotators agree."""
+"""The labels of Sudoh et al. 2021 beside the translations that they are about: how often each is given, which direct
+assessments go with it, and how far annotators agree.
+
+Explanations of labels are the paper's own words (Tables 2 and 3). F means two things, so every table that is shown
+names labels by their category.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit import DataError
-from evalkit.papers.sudoh2021.taxonomy import KEY, ORDERS, TABLES, categories, named, places, taxonomy
+from evalkit import DataError, data
 from evalkit.stats import agreement, inference
 
+#: Columns that name one labelled translation.
+KEY = ["src_lang", "tgt_lang", "doc", "segment"]
+#: Ways to put the labels of a dimension in order, worst first, in words.
+ORDERS = {
+    "print": "the order of the paper's Tables 2 and 3",
+    "severity": "the order of the paper's footnote 14, by which it settles disagreement",
+}
+#: Adequacy labels that the paper calls critical content errors. Incomprehensible output is named apart from them.
+CRITICAL = ("Unrelated", "Contradiction", "Serious")
 #: What the paper says of adequacy (its section 4.3.2), as contrasts: the first label's mean less the second's.
 FINDING = (
     ("Contradiction", "Incomprehensible"),
@@ -30,8 +43,84 @@ MODELS = {
 }
 _PAIR_MEASURES = {"kappa": ("cohen_kappa", "none"), "concordance": ("percent_agreement", "none")}
 #: Coefficients of agreement as pages call them.
-_ESTIMATE = ["coefficient", "estimate", "low", "high"]
 _NAMES = {"fleiss_kappa": "Fleiss' kappa", "percent_agreement": "percent agreement"}
+
+
+class Tables(NamedTuple):
+    """The numbers of the paper's tables of one dimension: how often, how assessed, and how predicted each label is."""
+
+    shares: int
+    means: int
+    counts: int
+    confusion: int
+    scores: int
+
+
+TABLES = {"fluency": Tables(4, 6, 9, 11, 12), "adequacy": Tables(5, 7, 10, 13, 14)}
+
+
+def _read() -> dict[str, pd.DataFrame]:
+    """Read the labels of both dimensions, in the order of print."""
+    rows = data.published("sudoh2021_labels").astype({"severity": int})
+    rows["print"] = rows.groupby("dimension").cumcount() + 1
+    rows["critical"] = rows["critical"].eq("yes")
+    columns = ["code", "category", "print", "severity", "critical", "explanation"]
+    return {name: own[columns].reset_index(drop=True) for name, own in rows.groupby("dimension", sort=False)}
+
+
+#: Dimension -> its labels: code, category, print and severity (places from 1, the worst), critical, explanation.
+TAXONOMIES = _read()
+
+
+def places(dimension: str, *, order: str = "severity") -> dict[str, int]:
+    """Number the codes of a dimension from 1, the worst, in one of the orders.
+
+    Raises DataError for a dimension or an order that is not known.
+
+    >>> places("adequacy")
+    {'C': 1, 'F': 2, 'N': 3, 'O': 4, 'B': 5, 'A': 6, 'S': 7}
+    """
+    if order not in ORDERS:
+        raise DataError(f"order={order!r} is not known. Use one of {', '.join(ORDERS)}.")
+    table = taxonomy(dimension).sort_values(order)
+    return dict(zip(table["code"].tolist(), table[order].tolist(), strict=True))
+
+
+def categories(dimension: str, *, order: str = "print") -> list[str]:
+    """List the categories of a dimension, worst first.
+
+    >>> categories("fluency")
+    ['Incomprehensible', 'Poor', 'Fair', 'Good', 'Excellent']
+    """
+    names = taxonomy(dimension).set_index("code")["category"]
+    return [names[code] for code in places(dimension, order=order)]
+
+
+def taxonomy(dimension: str) -> pd.DataFrame:
+    """Return the labels of a dimension, or say which dimensions there are.
+
+    >>> taxonomy("adequacy").query("critical")["category"].tolist()
+    ['Unrelated', 'Contradiction', 'Serious']
+    """
+    if dimension not in TAXONOMIES:
+        raise DataError(f"dimension={dimension!r} is not known. Use one of {', '.join(TAXONOMIES)}.")
+    return TAXONOMIES[dimension]
+
+
+def named(labels: pd.DataFrame) -> pd.DataFrame:
+    """Replace the codes in ``label`` by their categories, each row by the rules of its ``dimension``.
+
+    Raises DataError for a code that its dimension does not have.
+
+    >>> named(pd.DataFrame({"dimension": ["fluency", "adequacy"], "label": ["F", "F"]}))["label"].tolist()
+    ['Incomprehensible', 'Serious']
+    """
+    known = {(dim, code): name for dim, t in TAXONOMIES.items() for code, name in zip(t["code"], t["category"])}
+    names = [known.get(key) for key in zip(labels["dimension"], labels["label"], strict=True)]
+    if None in names:
+        row = labels.iloc[names.index(None)]
+        raise DataError(f"{row['label']!r} is no label of {row['dimension']}. Load the labels with evalkit.data.")
+    return labels.assign(label=names)
 
 
 def joined(labels: pd.DataFrame, translations: pd.DataFrame) -> pd.DataFrame:
@@ -148,9 +237,8 @@ def contrasts(
     Source: Liang & Zeger 1986; Holm 1979; Vargha & Delaney 2000.
     """
     unknown = [name for pair in pairs for name in pair if name not in categories(dimension)]
-    if unknown or [name for name in models if name not in MODELS]:
-        wrong = unknown[0] if unknown else next(name for name in models if name not in MODELS)
-        raise DataError(f"{wrong!r} is no label of {dimension}, or no model. Models are {', '.join(MODELS)}.")
+    if unknown := [*unknown, *(name for name in models if name not in MODELS)]:
+        raise DataError(f"{unknown[0]!r} is no label of {dimension}, or no model. Models are {', '.join(MODELS)}.")
     part = labelled[labelled["dimension"] == dimension]
     rows = []
     for keys, some in part.groupby([*by, "annotator"], sort=False):
@@ -171,28 +259,20 @@ def _contrasted(part: pd.DataFrame, pairs: Sequence[tuple[str, str]], model: str
     for label, against in pairs:
         one, other = (part.loc[part["label"] == name, "z"].to_numpy() for name in (label, against))
         row = {"label": label, "against": against, "n": len(one), "n_against": len(other)}
+        error, df = 0.0, 0
         if min(len(one), len(other)) > 1:
+            variance = cov.at[label, label] + cov.at[against, against] - 2 * cov.at[label, against]
+            error, df = np.sqrt(max(variance, 0)), min(sentences[label], sentences[against]) - 1
+        if error > 0 and df > 0:
             difference = beta[label] - beta[against]
-            error = np.sqrt(max(cov.at[label, label] + cov.at[against, against] - 2 * cov.at[label, against], 0))
-            df = float(min(sentences[label], sentences[against]) - 1)
-            if error > 0 and df > 0:
-                row |= _tested(difference, error, df) | _effects(difference, one, other)
+            low, high = stats.t.interval(0.95, df, difference, error)
+            row |= {"difference": difference, "low": low, "high": high, "t": difference / error, "df": float(df)}
+            squares = (len(one) - 1) * one.var(ddof=1) + (len(other) - 1) * other.var(ddof=1)
+            pooled = np.sqrt(squares / (len(one) + len(other) - 2))
+            above = stats.mannwhitneyu(one, other, method="asymptotic").statistic / (len(one) * len(other))
+            row |= {"p": float(2 * stats.t.sf(abs(difference / error), df)), "superior": float(above)}
+            row["d"] = difference / pooled if pooled > 0 else np.nan
         yield row
-
-
-def _tested(difference: float, error: float, df: float) -> dict[str, float]:
-    """Test a difference by t, and give its interval."""
-    half, t = stats.t.ppf(0.975, df) * error, difference / error
-    ends = {"difference": difference, "low": difference - half, "high": difference + half}
-    return ends | {"t": t, "df": df, "p": float(2 * stats.t.sf(abs(t), df))}
-
-
-def _effects(difference: float, one: np.ndarray, other: np.ndarray) -> dict[str, float]:
-    """Return d, a difference over the pooled sd, and how often a value of one lies above one of the other."""
-    squares = (len(one) - 1) * one.var(ddof=1) + (len(other) - 1) * other.var(ddof=1)
-    pooled = np.sqrt(squares / (len(one) + len(other) - 2))
-    above = stats.mannwhitneyu(one, other, method="asymptotic").statistic / (len(one) * len(other))
-    return {"d": difference / pooled if pooled > 0 else np.nan, "superior": float(above)}
 
 
 def _fit(
@@ -228,17 +308,9 @@ def finding(contrasted: pd.DataFrame) -> pd.DataFrame:
     rows = contrasted[contrasted["label"].isin(["Contradiction", "Serious"])]
     rows = rows[rows["against"] == "Incomprehensible"].assign(above=lambda tests: tests["difference"] > 0)
     rows = rows.assign(clear=rows["above"] & rows["p_holm"].lt(0.05))
-    return (
-        rows.groupby("model", sort=False)
-        .agg(
-            tests=("difference", "count"),
-            above=("above", "sum"),
-            clear=("clear", "sum"),
-            least=("difference", "min"),
-            most=("difference", "max"),
-        )
-        .reset_index()
-    )
+    kinds = {"tests": "count", "above": "sum", "clear": "sum", "least": "min", "most": "max"}
+    agg = {name: (name if name in rows else "difference", kind) for name, kind in kinds.items()}
+    return rows.groupby("model", sort=False).agg(**agg).reset_index()
 
 
 def overall(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7) -> pd.DataFrame:
@@ -252,15 +324,12 @@ def overall(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7) -> pd.
     """
     rows = []
     for dimension, table in _whole(labels):
-        measures = {"Fleiss' kappa": ("fleiss_kappa", "none"), "nominal alpha": ("krippendorff_alpha", "nominal")}
-        tried = [("", name, places(dimension), measure) for name, measure in measures.items()]
         orders = ORDERS if places(dimension, order="print") != places(dimension) else ["print"]
-        for order in orders:
-            measure = ("krippendorff_alpha", "ordinal")
-            tried.append((order, "ordinal alpha", places(dimension, order=order), measure))
-        for order, name, place, measure in tried:
-            placed = table.apply(lambda column, place=place: column.map(place))
-            found = agreement.coefficients(placed, measures=[measure], resamples=resamples, seed=seed)
+        tried = [("", "Fleiss' kappa", "fleiss_kappa", "none"), ("", "nominal alpha", "krippendorff_alpha", "nominal")]
+        tried += [(order, "ordinal alpha", "krippendorff_alpha", "ordinal") for order in orders]
+        for order, name, *measure in tried:
+            placed = table.map(places(dimension, order=order or "severity").get)
+            found = agreement.coefficients(placed, measures=[tuple(measure)], resamples=resamples, seed=seed)
             rows.append(_arranged(found.assign(coefficient=name, order=order), dimension, table))
     return pd.concat(rows, ignore_index=True)
 
@@ -279,13 +348,10 @@ def on_criticality(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7,
         for dimension, table in _whole(part):
             said = table.isin(codes).astype(float)
             share = float(said.to_numpy().mean())
+            found = pd.DataFrame({"coefficient": ["fleiss_kappa"], "estimate": np.nan, "low": np.nan, "high": np.nan})
             if 0 < share < 1:
                 measures = [(name, "none") for name in _NAMES]
                 found = agreement.coefficients(said, measures=measures, resamples=resamples, seed=seed)
-            else:
-                found = pd.DataFrame(
-                    {"coefficient": ["fleiss_kappa"], "estimate": np.nan, "low": np.nan, "high": np.nan}
-                )
             found = found.assign(order="", coefficient=found["coefficient"].map(_NAMES))
             rows.append(_arranged(found, dimension, table).assign(share=share))
             rows[-1].insert(0, "group", group)
@@ -325,13 +391,8 @@ def pairwise(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, share
             if both.empty:
                 continue
             row = {"dimension": dimension, "pair": f"{a}-{b}"}
-            found = agreement.pairwise(
-                both,
-                measures=list(_PAIR_MEASURES.values()),
-                categories=categories(dimension),
-                resamples=resamples,
-                seed=seed,
-            )
+            options = {"categories": categories(dimension), "resamples": resamples, "seed": seed}
+            found = agreement.pairwise(both, measures=list(_PAIR_MEASURES.values()), **options)
             for name, part in zip(_PAIR_MEASURES, found.to_dict("records"), strict=True):
                 row |= {name: part["estimate"], f"{name}_low": part["low"], f"{name}_high": part["high"]}
             rows.append(row | {"n": len(both), "rows": standing(both.reset_index())})

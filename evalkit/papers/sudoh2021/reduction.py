@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.papers.claims import pivot
-from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY, categories, places
+from evalkit.papers.sudoh2021.labels import CRITICAL, KEY, categories, places
 from evalkit.stats.verdicts import half
 
 #: The rules. "majority-else-x": the label that two gave, and where all three differ, x (the paper states the first);
@@ -185,9 +185,9 @@ def fit_to_counts(one: Release, printed: pd.DataFrame, *, shares: pd.DataFrame |
     """Sum the differences between the label counts of each rule and printed ones over the cells of each split.
 
     printed: label (a category), split and count. Where a third label was not released, it may be any that makes the
-    agreed label the worst of three, and ``cells_difference`` is the smallest sum that any such labels reach. shares: as
-    ``printed`` of ``third_annotator``; the third labels then also occur as often as these leave for them. One label
-    counted elsewhere changes two cells by 1.
+    agreed label the worst of three, and ``cells_difference`` is the smallest sum that any such labels reach. shares:
+    printed shares of all labels by annotator (label, annotator, share as text); the third labels then also occur as
+    often as these leave for them. One label counted elsewhere changes two cells by 1.
     Returns dimension, target (table9 for fluency, table10 for adequacy), split, rule, cells_difference, rows, basis.
     """
     names = categories(one.dimension, order="severity")
@@ -269,34 +269,6 @@ def counts(one: Release) -> pd.DataFrame:
             rows.append((one.dimension, label, split, most if three else None, by_stated, least, most))
     columns = ["dimension", "label", "split", "count", "stated", "least", "most"]
     return pd.DataFrame(rows, columns=columns).astype({"count": object})
-
-
-def third_annotator(one: Release, printed: pd.DataFrame) -> pd.DataFrame:
-    """Bound how often the third annotator gave each label where theirs was not released.
-
-    If the agreed label is the worst of three, it is the third annotator's wherever it is worse than the other two
-    (``low`` counts these rows); where it is not, the third label was no worse (``high`` adds the rows that leave it
-    possible). printed: shares of all labels by annotator (label, annotator, share as printed); print_low and
-    print_high are what these leave for the rows here, less the third annotator's released labels (missing where the
-    shares are of other annotators).
-    Returns dimension, label, low, high, rows, contradictions (rows that no third label explains), print_low and
-    print_high.
-    Caveat: rounding of a printed share of 9,280 rows leaves a range of ten.
-    """
-    possible = one.explaining[~one.complete]
-    names = categories(one.dimension, order="severity")
-    table = pd.DataFrame(
-        {
-            "dimension": one.dimension,
-            "label": names,
-            "low": (possible & (possible.sum(axis=1) == 1)[:, None]).sum(axis=0),
-            "high": possible.sum(axis=0),
-            "rows": len(possible),
-            "contradictions": int((~possible.any(axis=1)).sum()),
-        }
-    )
-    table[["print_low", "print_high"]] = _left_by_print(one, printed, names)
-    return table.sort_values("label", key=lambda names: names.map(categories(one.dimension).index), ignore_index=True)
 
 
 def _left_by_print(one: Release, printed: pd.DataFrame, names: list[str]) -> np.ndarray:
