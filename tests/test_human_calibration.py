@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from evalkit import DataError, data
 from evalkit.human import calibration
-from evalkit.papers.licht2022 import table6 as external
+from evalkit.papers.licht2022 import languages as inside
 from tests.makers import laid_out
 
 ON_SCALE = st.floats(1, 5)
@@ -186,7 +186,7 @@ def without(item_type):
         (lambda: calibration.choose_set(prior(), per_level=6), "5 at level 1, 5 at level 2, .* 6 are wanted"),
         (lambda: calibration.held_out(crossed([0, 1], 1)), "amh-eng: 2 groups"),
         (lambda: calibration.carry_over(crossed([0, 1, 2], 1).assign(item_type="system")), "No calibration items"),
-        (lambda: external.spbleu(pd.concat([data.published("spbleu_flores")] * 2, ignore_index=True)), "Two scores"),
+        (lambda: inside.spbleu(pd.concat([data.published("spbleu_flores")] * 2, ignore_index=True)), "Two scores"),
     ],
 )
 def test_what_cannot_be_calibrated_is_refused(call, word):
@@ -297,14 +297,14 @@ def test_half_of_the_documents_play_the_task():
 
 def outside_columns():
     table5, table4 = data.published("licht2022_table5"), data.published("licht2022_table4")
-    return table5, external.training_size(table4)
+    return table5, inside.training_size(table4)
 
 
 def test_correlations_equal_pandas_and_scikit_learn():
     table5, sizes = outside_columns()
-    found = external.correlate(table5, sizes, splits=3000, seed=7).set_index(["columns", "method"])
-    joined = external.merged(table5, sizes)
-    for columns in external.COLUMNS:
+    found = inside.correlate(table5, sizes, splits=3000, seed=7).set_index(["columns", "method"])
+    joined = inside.merged(table5, sizes)
+    for columns in inside.COLUMNS:
         rows = joined if columns == "both" else joined[joined["direction"] == columns]
         assert found.loc[(columns, "CS"), "pearson"] == pytest.approx(rows["value"].corr(rows["cs"]))
         assert found.loc[(columns, "CS"), "r2"] == pytest.approx(rows["value"].corr(rows["cs"]) ** 2)
@@ -323,10 +323,10 @@ def test_scores_of_ones_own(tmp_path):
     file = tmp_path / "chrf.csv"
     own = table5[["language_code", "direction"]].assign(score=range(len(table5)))
     own.to_csv(file, index=False, encoding="utf-8-sig")
-    both = external.covariates(data.published("licht2022_table4"), data.published("spbleu_flores"), own=str(file))
+    both = inside.covariates(data.published("licht2022_table4"), data.published("spbleu_flores"), own=str(file))
     assert both.attrs["own"].startswith("chrf.csv@")
     assert both.query("covariate == 'chrf'")["value"].tolist() == list(range(28))
-    assert set(external.correlate(table5, both, splits=4, seed=7).query("covariate == 'chrf'")["n"]) == {14, 28}
+    assert set(inside.correlate(table5, both, splits=4, seed=7).query("covariate == 'chrf'")["n"]) == {14, 28}
 
 
 @pytest.mark.parametrize(
@@ -341,4 +341,4 @@ def test_bad_scores_of_ones_own_are_told_by_line(tmp_path, text, told):
     file = tmp_path / "own.csv"
     file.write_text(text, encoding="latin-1")
     with pytest.raises(DataError, match=told):
-        external.read_scores(file, codes=data.published("licht2022_table4")["language_code"])
+        inside.read_scores(file, codes=data.published("licht2022_table4")["language_code"])

@@ -9,7 +9,7 @@ from scipy import stats
 
 from evalkit import data
 from evalkit.papers import claims
-from evalkit.papers.licht2022 import table3, table5, table6
+from evalkit.papers.licht2022 import languages, protocols
 from evalkit.stats import verdicts
 
 STUDIES = ("xsts_calibration", "metric_protocols")
@@ -26,12 +26,12 @@ def rows(printed):
     """The rows of both studies, as their notebooks make them."""
     tables = {number: printed[f"table{number}"] for number in range(1, 7)}
     spoken = {
-        STUDIES[0]: table5.prose_tables(tables[1], tables[5]) | table6.prose_tables(*(tables[n] for n in (4, 5, 6))),
-        STUDIES[1]: table3.prose_tables(tables[3], tables[2]),
+        STUDIES[0]: languages.prose_tables(*(tables[n] for n in (1, 4, 5, 6))),
+        STUDIES[1]: protocols.prose_tables(tables[3], tables[2]),
     }
-    ours = table5.computed(tables[5], table5.recover(tables[5])) | table6.computed(table6.audit(tables[6]))
+    ours = languages.computed(tables[5], languages.recover(tables[5]), languages.audit(tables[6]))
     parts = [
-        claims.compare("licht2022", ours | {"averages": table3.averages(tables[3])}),
+        claims.compare("licht2022", ours | {"averages": protocols.averages(tables[3])}),
         *(claims.look_up(prose, spoken[study], data=tables[5]) for study, prose in printed["prose"].groupby("study")),
     ]
     made = pd.concat(parts, ignore_index=True)
@@ -99,10 +99,10 @@ def test_squares_keep_their_own_intervals(rows):
 
 
 def test_the_order_of_the_highlighted_languages_by_scipy(printed):
-    found = table6.closer(printed["table4"], printed["table5"]).set_index("direction")
+    found = languages.closer(printed["table4"], printed["table5"]).set_index("direction")
     sizes = printed["table4"].set_index("language_code")["training_size"].astype(int)
     for direction, half in printed["table5"].groupby("direction"):
-        half = half[half["language"].isin(table6.HIGHLIGHTED)]
+        half = half[half["language"].isin(languages.HIGHLIGHTED)]
         for name in ("raw", "cs"):
             rho = stats.spearmanr(half[name].astype(float), half["language_code"].map(sizes)).statistic
             assert found.at[direction, name] == pytest.approx(rho)
@@ -110,17 +110,17 @@ def test_the_order_of_the_highlighted_languages_by_scipy(printed):
 
 
 def test_what_the_claims_say_about_limits_and_shifts_is_so(printed):
-    recovered = table5.recover(printed["table5"])
+    recovered = languages.recover(printed["table5"])
     assert recovered["alpha_cs"].abs().max() < 0.5  # "No shift of Table 5 is so large."
-    checks = table5.moderated_checks()
+    checks = languages.moderated_checks()
     assert checks[["rises", "stays"]].all(axis=None)
-    assert table5.examples().set_index("example")["value"].round(9).tolist() == [0.2, 0.3, 5.1, 1000]
+    assert languages.examples().set_index("example")["value"].round(9).tolist() == [0.2, 0.3, 5.1, 1000]
 
 
 def test_a_changed_kappa_changes_the_verdict_on_its_average(printed):
     wrong = printed["table3"].copy()
     wrong.loc[0, "kappa"] = "0.46"
     wrong.attrs = printed["table3"].attrs
-    made = claims.compare("licht2022", {"averages": table3.averages(wrong)}, items="Table 3").set_index("cell")
+    made = claims.compare("licht2022", {"averages": protocols.averages(wrong)}, items="Table 3").set_index("cell")
     row = made.loc["X-EN, RAW, avg"]
     assert verdicts.verdict(row["printed"], row["computed"]) == "differs"

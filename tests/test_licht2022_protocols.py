@@ -13,7 +13,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.human import observed
-from evalkit.papers.licht2022 import protocols, table3
+from evalkit.papers.licht2022 import protocols
 from evalkit.stats import agreement
 
 LICHT = "000"
@@ -26,12 +26,12 @@ def printed():
 
 @pytest.fixture(scope="module")
 def belt():
-    return table3.belt(marginal=table3.MARGINALS["good"], replicates=480)
+    return protocols.belt(marginal=protocols.MARGINALS["good"], replicates=480)
 
 
 @pytest.fixture(scope="module")
 def cells(printed, belt):
-    return table3.intervals(printed, belt)
+    return protocols.intervals(printed, belt)
 
 
 # --- the rubric and the protocols
@@ -59,7 +59,7 @@ def test_protocols_apply_to_the_directions_that_table_3_has(printed):
 
 
 def test_averages_and_ranks_are_those_of_the_cells(printed):
-    found = table3.averages(printed).set_index(["direction", "protocol"])
+    found = protocols.averages(printed).set_index(["direction", "protocol"])
     assert found.loc[("X-EN", "RAW"), "mean"] == pytest.approx((0.36 + 0.39 + 0.26 + 0.50 + 0.16 + 0.40) / 6)
     assert found.loc[("both", "XSTS"), "mean"] == pytest.approx((2.55 + 4.00) / 12)
     assert found.loc["EN-X", "rank"].to_dict() == {"XSTS": 1, "PE": 2, "RAW": 3, "BT+MSTS": 4}
@@ -67,11 +67,13 @@ def test_averages_and_ranks_are_those_of_the_cells(printed):
 
     equal = pd.DataFrame({"protocol": list("AABBCC"), "kappa": ["0.1", "0.3", "0.2", "0.2", "0.1", "0.1"]})
     table = equal.assign(direction="X-EN", language=["x", "y"] * 3)
-    assert table3.averages(table).set_index("protocol")["rank"].to_dict() == {"A": 1, "B": 1, "C": 3}
+    assert protocols.averages(table).set_index("protocol")["rank"].to_dict() == {"A": 1, "B": 1, "C": 3}
 
 
 def test_a_translation_alone_gives_wider_intervals_than_four_independent_ones(cells, printed):
-    four = table3.intervals(printed, table3.belt(marginal=table3.MARGINALS["good"], translations=4, replicates=120))
+    four = protocols.intervals(
+        printed, protocols.belt(marginal=protocols.MARGINALS["good"], translations=4, replicates=120)
+    )
     ratio = (cells["high"] - cells["low"]).mean() / (four["high"] - four["low"]).mean()
     assert ratio == pytest.approx(2, abs=0.15)  # the mean of four independent kappas has half the standard error
 
@@ -100,7 +102,7 @@ def test_many_kappas_at_once_are_those_of_statsmodels(seed):
     options = {"marginal": [0.2, 0.3, 0.5], "items": 25, "annotators": 4, "draws": 3}
     codes = simulate.categories(0.4, rng=np.random.default_rng(seed), **options)
     expected = [fleiss_kappa(np.stack([(table == k).sum(1) for k in range(3)], axis=1)) for table in codes]
-    assert table3.kappas(codes, categories=3) == pytest.approx(expected, abs=1e-12)
+    assert protocols.kappas(codes, categories=3) == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_intervals_hold_the_printed_number_and_are_lopsided_at_the_ends(cells):
@@ -120,17 +122,17 @@ def printed_kappas(kappas):
 def test_the_intervals_cover_as_often_as_they_say(belt):
     rng = np.random.default_rng(11)
     for true in (0.1, 0.55, 0.9):
-        options = {"marginal": table3.MARGINALS["good"], "items": 250, "annotators": 3, "draws": 300}
-        drawn = table3.kappas(simulate.categories(true, rng=rng, **options), categories=4)
-        found = table3.intervals(printed_kappas(drawn), belt)
+        options = {"marginal": protocols.MARGINALS["good"], "items": 250, "annotators": 3, "draws": 300}
+        drawn = protocols.kappas(simulate.categories(true, rng=rng, **options), categories=4)
+        found = protocols.intervals(printed_kappas(drawn), belt)
         covered = ((found["low"] <= true) & (true <= found["high"])).mean()
         assert 0.90 < covered < 0.99, (true, covered)  # .95, with a standard error of .013 and that of the belt
 
 
 def test_an_annotation_file_of_the_printed_design_gives_its_kappas_back(printed):
-    study = simulate.protocol_study(table3.true_kappas(printed), marginal=table3.MARGINALS["good"])
+    study = simulate.protocol_study(protocols.true_kappas(printed), marginal=protocols.MARGINALS["good"])
     assert len(study) == 48 * 4 * 250 * 3
-    found = table3.reanalysed(study, resamples=200, seed=7)
+    found = protocols.reanalysed(study, resamples=200, seed=7)
     assert np.abs(found["estimate"] - found["true"]).max() < 0.06
     assert found["covered"].mean() > 0.8
 
@@ -139,7 +141,7 @@ def test_an_annotation_file_of_the_printed_design_gives_its_kappas_back(printed)
 
 
 def test_with_six_languages_no_sign_flip_survives_but_the_sampled_sentences_do(cells):
-    found = table3.average_differences(cells)
+    found = protocols.average_differences(cells)
     assert found.groupby("about").size().to_dict() == {"other languages": 15, "these languages": 15}
     elsewhere = found[found["about"] == "other languages"]
     assert elsewhere["p"].min() == 2 / 64
@@ -149,8 +151,8 @@ def test_with_six_languages_no_sign_flip_survives_but_the_sampled_sentences_do(c
 
 def test_equal_protocols_do_not_differ(cells):
     same = cells.assign(printed=0.5)
-    assert table3.cell_differences(same)["p"].eq(1).all()
-    assert not table3.average_differences(same)["survives"].any()
+    assert protocols.cell_differences(same)["p"].eq(1).all()
+    assert not protocols.average_differences(same)["survives"].any()
 
 
 # --- post-edits
@@ -186,7 +188,7 @@ def test_simulated_post_edits_rise_with_the_errors_put_in():
 
 
 def stepped(points, kappa=0.5, sentences=250, seed=7):
-    best = table3.MARGINALS["good"]
+    best = protocols.MARGINALS["good"]
     shares = {"HT0": best, "MT1": protocols.worse(best, points), "MT2": protocols.worse(best, 2 * points)}
     cell = pd.DataFrame({"protocol": ["P"], "src_lang": "eng", "tgt_lang": "deu", "kappa": kappa})
     options = {"translations": protocols.PROGRESSION, "sentences": sentences, "seed": seed}
@@ -221,7 +223,7 @@ def test_a_worse_distribution_is_worse_by_as_many_points(weights, points):
 
 def test_power_is_the_level_without_a_difference_sure_with_a_large_one_and_no_higher_with_more_agreement():
     """Annotators who repeat each other know less together than annotators who err independently."""
-    options = {"marginal": table3.MARGINALS["good"], "replicates": 2000}
+    options = {"marginal": protocols.MARGINALS["good"], "replicates": 2000}
     found = protocols.power({"low": 0.1, "high": 0.9}, points=[0.0, 0.15, 0.5], **options)
     power = found.pivot(index="points", columns="protocol", values="power")
     assert power.loc[0].to_numpy() == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 2000))
@@ -298,8 +300,8 @@ POST_EDITED = pd.DataFrame({"hypothesis": ["a"], "post_edit": ["b"], "score": [0
 @pytest.mark.parametrize(
     ("words", "call"),
     [
-        ("outside", lambda belt: table3.intervals(printed_kappas(["-0.2"]), belt)),
-        ("outside", lambda belt: table3.intervals(printed_kappas(["1.2"]), belt)),
+        ("outside", lambda belt: protocols.intervals(printed_kappas(["-0.2"]), belt)),
+        ("outside", lambda belt: protocols.intervals(printed_kappas(["1.2"]), belt)),
         ("column post_edit", lambda _: protocols.edit_scores(POST_EDITED.drop(columns="post_edit"))),
         ("Row 1 lacks", lambda _: protocols.edit_scores(POST_EDITED.assign(post_edit=[None]))),
         ("fewer than 5", lambda _: protocols.progression(stepped(0.2, sentences=4))),

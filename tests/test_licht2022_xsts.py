@@ -12,8 +12,7 @@ from scipy.optimize import linprog
 from evalkit import ROOT, DataError, data, show
 from evalkit.data import simulate
 from evalkit.human import calibration
-from evalkit.papers.licht2022 import table5 as inside
-from evalkit.papers.licht2022 import table6 as external
+from evalkit.papers.licht2022 import languages as inside
 from evalkit.papers.licht2022 import table_figures
 from evalkit.show.plots import calibration as draw
 
@@ -182,7 +181,7 @@ def test_portuguese_overtakes_hindi_and_arabic_by_the_calibration_set_only(table
 
 
 def test_one_printed_r2_is_not_the_square_of_its_r(table6):
-    audited = external.audit(table6)
+    audited = inside.audit(table6)
     wrong = audited[~audited["consistent"]]
     assert wrong[["method", "columns", "r", "r2"]].to_numpy().tolist() == [["CS+HT", "X-EN", 0.934, 0.874]]
 
@@ -202,9 +201,9 @@ def test_figures_are_drawn(table5):
     task = calibration.with_task(ratings.query("src_lang == 'zho'"), seed=7)
     draw.before_after(calibration.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5))
     sizes = data.published("licht2022_table4")
-    correlated = external.correlate(table5, external.training_size(sizes), splits=4, seed=7)
+    correlated = inside.correlate(table5, inside.training_size(sizes), splits=4, seed=7)
     table_figures.table6_dots(correlated, statistic="linreg")
-    outside = external.merged(table5, external.covariates(sizes, data.published("spbleu_flores")))
+    outside = inside.merged(table5, inside.covariates(sizes, data.published("spbleu_flores")))
     drawn = table_figures.scores_against(outside, covariate="spBLEU nllb-200-3.3B")
     assert [len(ax.texts) for ax in drawn.axes] == [14, 14]
     with pytest.raises(DataError, match="'BLEU'"):

@@ -14,7 +14,7 @@ from scipy import stats
 from statsmodels.stats import multitest
 
 from evalkit import DataError
-from evalkit.papers.licht2022.table6 import split_r2
+from evalkit.papers.licht2022.languages import split_r2
 from evalkit.stats import correlation, inference
 
 

@@ -161,7 +161,7 @@ def bump_chart(ranked: pd.DataFrame, *, highlight: tuple[str, ...] = ()) -> Figu
 def table6_dots(table6: pd.DataFrame, *, statistic: str = "pearson") -> Figure:
     """Draw one statistic of Table 6 for all outside scores and methods, a panel per column of the table.
 
-    table6: the result of ``external.correlate``. statistic: pearson, r2 or linreg.
+    table6: the result of ``languages.correlate``. statistic: pearson, r2 or linreg.
     """
     rows = table6["covariate"].nunique()
     own = statistic == "linreg"  # which reaches far below 0, otherwise in each panel
