@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -71,15 +72,13 @@ def count_errors(scored: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
         twice = dict(zip(KEY, keys[keys.duplicated()][0]))
         raise DataError(f"Two judgements are both {twice}. Keep one of them, or their errors cannot be distinguished.")
     owner = keys.get_indexer(pd.MultiIndex.from_frame(spans[KEY].astype(str)))
-    here = owner >= 0
-    if len(spans) and not here.any():
+    if len(spans) and (owner < 0).all():
         stray = dict(zip(KEY, spans[KEY].astype(str).iloc[0]))
         raise DataError(f"No error belongs to a judgement of the table; the first is of {stray}. Check the names.")
     family = spans["error_type"].astype(str).str.partition("/")[0].to_numpy()
-    found = {"errors": np.bincount(owner[here & (family != UNSTATED)], minlength=len(scored))}
-    for name in _KINDS:
-        found[name] = np.bincount(owner[here & (family == name)], minlength=len(scored))
-    return scored.assign(**found)
+    kinds = {"errors": family != UNSTATED} | {name: family == name for name in _KINDS}
+    counts = {name: np.bincount(owner[(owner >= 0) & own], minlength=len(scored)) for name, own in kinds.items()}
+    return scored.assign(**counts)
 
 
 def correlations(
@@ -96,16 +95,12 @@ def correlations(
     Caveat: an error-free segment belongs to both subsets where a rule counts it, so tau then mostly says whether a
     metric tells faultless translations from faulty ones.
     """
-    parts = []
-    for rule in RULES:
-        for family in FAMILIES:
-            inside = member(judged, family, rule)
-            part = judged.assign(gold=judged[own if RULES[rule].own else formula].where(inside))
-            found = correlation.segments(part, gold="gold", metrics=metrics)
-            found.insert(2, "subset", family)
-            found.insert(3, "rule", rule)
-            parts.append(found)
-    return pd.concat(parts, ignore_index=True)
+    parts = {}
+    for rule, family in product(RULES, FAMILIES):
+        gold = judged[own if RULES[rule].own else formula].where(member(judged, family, rule))
+        parts[rule, family] = correlation.segments(judged.assign(gold=gold), gold="gold", metrics=metrics)
+    found = pd.concat(parts, names=["rule", "subset"]).reset_index(["rule", "subset"]).reset_index(drop=True)
+    return found[["language", "metric", "subset", "rule", *found.columns[4:]]]
 
 
 def member(judged: pd.DataFrame, family: str, rule: str) -> pd.Series:
@@ -190,10 +185,9 @@ def read_aces(path: str | Path) -> pd.DataFrame:
     """
     path = Path(path)
     try:
-        if path.suffix == ".jsonl":
-            table = pd.read_json(path, lines=True, dtype=False)
-        else:
-            table = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE)
+        as_text = {"sep": "\t", "dtype": str, "keep_default_na": False, "quoting": csv.QUOTE_NONE}
+        json = path.suffix == ".jsonl"
+        table = pd.read_json(path, lines=True, dtype=False) if json else pd.read_csv(path, **as_text)
     except FileNotFoundError:
         raise DataError(f"There is no file {path.name}. Give the path of a challenge set in ACES' format.") from None
     except ValueError as problem:
@@ -245,8 +239,7 @@ def kendall_like(
     >>> kendall_like(two, ["m"])[["tau", "n", "ties"]].round(3).values.tolist()
     [[0.333, 3.0, 1.0]]
     """
-    missing = [name for name in ("challenge", "side", "source", "phenomena", *metrics) if name not in scored]
-    if missing:
+    if missing := [name for name in ("challenge", "side", "source", "phenomena", *metrics) if name not in scored]:
         raise DataError(f"The scored challenges have no column {missing[0]}. Score what two_sided gives.")
     good, incorrect = (scored[scored["side"] == side].set_index("challenge") for side in ("good", "incorrect"))
     if not good.index.is_unique or not incorrect.index.is_unique or set(good.index) != set(incorrect.index):

@@ -105,17 +105,12 @@ def _impossible_tau(table: pd.DataFrame) -> Iterator[Misprint]:
             continue
         if abs(np.trunc(nearest * 1000) / 1000 - value) < 1e-9:
             evidence = f"cut off after three digits: {nearest:.5f} rounds to {nearest:.3f}"
-        else:
-            ties = [t for t in range(1, pairs) if _tied(value, pairs, t)]
+        else:  # tau-b where some pairs are tied in one of the two rankings
+            tied = {t: np.arange(t - pairs, pairs - t + 1, 2) / sqrt(pairs * (pairs - t)) for t in range(1, pairs)}
+            ties = [t for t, possible in tied.items() if (np.abs(possible - value) <= _ROUNDING).any()]
             would = f"; {ties[0]} tied pair{'s' * (ties[0] > 1)} of systems would allow it" if ties else ""
             evidence = f"{pairs} pairs of systems without ties allow {nearest:.3f} next to it{would}"
         yield "table2", f"{metric}, {language}, kendall", f"{value:.3f}", evidence
-
-
-def _tied(value: float, pairs: int, ties: int) -> bool:
-    """Tell whether tau-b over so many pairs, some of them tied in one of the two rankings, can print as a value."""
-    possible = np.arange(-(pairs - ties), pairs - ties + 1, 2) / sqrt(pairs * (pairs - ties))
-    return bool((np.abs(possible - value) <= _ROUNDING).any())
 
 
 def _opposite_signs(first: pd.DataFrame, second: pd.DataFrame) -> Iterator[Misprint]:
@@ -175,6 +170,8 @@ def said_of_print(tables: Mapping[str, pd.DataFrame], *, annotated: int = 1400) 
     first = tables["table1"]["metric"].unique()
     names = pd.Series(first).str.replace(r"^(BLEU|COMET)[ -].*", r"\1", regex=True)
     means = pd.to_numeric(tables["table9"].query("language == 'average'").set_index("system")["mean_score"])
+    whole = annotated * len(LANGUAGES)  # in three folds, 2,000 of them to test on; and 10 hours at 140 W
+    folds = {"training": whole - 2000, "testing": whole / 3, "emissions": 0.432 * 10 * 0.140}
     return {
         "print_best": _best(tables["table1"]),
         "print_weak": claims.misprints(_insignificant(tables["table1"], annotated=annotated)),
@@ -182,13 +179,8 @@ def said_of_print(tables: Mapping[str, pd.DataFrame], *, annotated: int = 1400) 
         "print_subsets": subset_means(tables["table10"]).assign(better=lambda t: t["accuracy"] > t["fluency"]),
         "print_systems": means.sort_values(ascending=False).reset_index().assign(place=range(1, len(means) + 1)),
         "print_metrics": names.drop_duplicates().to_frame("metric"),
-        "folds": _folds(annotated * len(LANGUAGES)),
+        "folds": pd.DataFrame([folds]),
     }
-
-
-def _folds(annotated: int) -> pd.DataFrame:
-    """Say what follows for three folds of so many segments, 2,000 of them to test on; and for 10 hours at 140 W."""
-    return pd.DataFrame({"training": [annotated - 2000], "testing": annotated / 3, "emissions": 0.432 * 10 * 0.140})
 
 
 def _best(table: pd.DataFrame) -> pd.DataFrame:

@@ -243,21 +243,27 @@ def claim_tables(ratings: pd.DataFrame, spans: pd.DataFrame, means: pd.DataFrame
 
     means: language, system and mean_score, of all judgements whose system is known.
     """
-    language = ratings["tgt_lang"].astype("str").map(SHORT)
-    judged = ratings.assign(language=language)
-    marked = spans.assign(language=spans["tgt_lang"].astype("str").map(SHORT), category=category(spans))
+    judged, marked = (table.assign(language=table["tgt_lang"].astype("str").map(SHORT)) for table in (ratings, spans))
+    marked["category"] = category(spans)
     own = formula_against_own(ratings, resamples=0)
+    groups = pd.Series(kinds := TYPOLOGIES["Sai et al. 2023, Table 5"]).str.partition("/")[0].value_counts()
+    first = marked.groupby("language")["error_type"].agg(lambda kinds: str(kinds.mode()[0])).reset_index()
+    singles = single_errors(ratings, spans)
+    as_paper = singles["weight"].eq(singles["severity"].map(SCHEMES["paper"].severities))
+    best = means.sort_values("mean_score", ascending=False, kind="stable")
+    order = means.groupby("system")["mean_score"].mean().sort_values(ascending=False).index
+    named = ", ".join(order).replace("CVIT-IIITH", "CVIT")
     return {
         "sizes": _sizes(judged),
         "own": own.assign(above=own["kendall_b"].gt(_CONSISTENT).map(_YES)),
         "own_scores": judged[["language", "own_score"]],
-        "typology": _typology(),
-        "commonest": _commonest(marked),
+        "typology": pd.DataFrame({"group": ["all", *groups.index], "types": [len(kinds), *groups]}),
+        "commonest": first.assign(mistranslation=first["error_type"].eq("accuracy/mistranslation").map(_YES)),
         "majority": _majority(marked),
         "models": _models(judged, marked),
-        "best": _ranked(means),
-        "order": _order(means),
-        "weights": _weights(ratings, spans),
+        "best": best.assign(place=best.groupby("language").cumcount() + 1),
+        "order": pd.DataFrame({"order": [named], "first": [order[0]]}),
+        "weights": singles.assign(as_printed=as_paper.map(_YES)),
         "non_translations": _with(ratings, spans, "non-translation"),
         "source_errors": _with(ratings, spans, "source error").dropna(subset="score"),
         "counts": spans.astype(dict.fromkeys(KEY, "str")).groupby(KEY).size().rename("errors").reset_index(),
@@ -266,31 +272,9 @@ def claim_tables(ratings: pd.DataFrame, spans: pd.DataFrame, means: pd.DataFrame
 
 def _sizes(judged: pd.DataFrame) -> pd.DataFrame:
     """Count judgements, systems and sentences per language and over all; sentences are those that all systems have."""
-    everything = pd.concat([judged, judged.assign(language="all")])
-    complete = common_sentences(judged)
-    found = everything.groupby("language", sort=False).agg(rows=("score", "size"), systems=("system", "nunique"))
-    sentences = pd.concat([complete, complete.assign(language="all")]).groupby("language")["segment"].nunique()
-    return found.join(sentences.rename("sentences")).reset_index()
-
-
-def _typology() -> pd.DataFrame:
-    """Count the types that the paper's own Table 5 lists, by group."""
-    kinds = pd.Series(TYPOLOGIES["Sai et al. 2023, Table 5"])
-    groups = kinds.str.partition("/")[0].value_counts()
-    return pd.DataFrame({"group": ["all", *groups.index], "types": [len(kinds), *groups]})
-
-
-def _commonest(marked: pd.DataFrame) -> pd.DataFrame:
-    """Name each language's commonest type of error, and say whether that is mistranslation."""
-    first = marked.groupby("language")["error_type"].agg(lambda kinds: str(kinds.mode()[0])).reset_index()
-    return first.assign(mistranslation=first["error_type"].eq("accuracy/mistranslation").map(_YES))
-
-
-def _weights(ratings: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
-    """Read the errors' weights off the shipped scores, and say whether each is the one that the paper prints."""
-    found = single_errors(ratings, spans)
-    printed = found["severity"].map(SCHEMES["paper"].severities)
-    return found.assign(as_printed=found["weight"].eq(printed).map(_YES))
+    whole, complete = (pd.concat([t, t.assign(language="all")]) for t in (judged, common_sentences(judged)))
+    found = whole.groupby("language", sort=False).agg(rows=("score", "size"), systems=("system", "nunique"))
+    return found.join(complete.groupby("language")["segment"].nunique().rename("sentences")).reset_index()
 
 
 def _majority(marked: pd.DataFrame) -> pd.DataFrame:
@@ -318,18 +302,6 @@ def _models(judged: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
     each = each.reindex(columns=["NLLB", "IndicTrans_Samanantar", "cvit_iiith"])
     fewer = each[["NLLB", "IndicTrans_Samanantar"]].max(axis=1) < each["cvit_iiith"]
     return fewer.map(_YES).rename("fewer").reset_index()
-
-
-def _ranked(means: pd.DataFrame) -> pd.DataFrame:
-    """Rank the systems of each language by their mean score, the best first: language, system, place."""
-    best = means.sort_values("mean_score", ascending=False, kind="stable")
-    return best.assign(place=best.groupby("language").cumcount() + 1)[["language", "system", "place"]]
-
-
-def _order(means: pd.DataFrame) -> pd.DataFrame:
-    """Name the systems in descending order of the mean of their languages' means, as the paper does."""
-    order = means.groupby("system")["mean_score"].mean().sort_values(ascending=False).index
-    return pd.DataFrame({"order": [", ".join(order).replace("CVIT-IIITH", "CVIT")], "first": [order[0]]})
 
 
 def _with(ratings: pd.DataFrame, spans: pd.DataFrame, kind: str) -> pd.DataFrame:
