@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from evalkit import ROOT, DataError, data
-from evalkit.papers import claims, esa, stanchev2020
+from evalkit.metrics import darr
+from evalkit.papers import claims, esa
 from evalkit.show import verdicts
 
 STANCHEV = "002"
@@ -152,7 +153,7 @@ PRINTED = from_source(pd.DataFrame({"pair": list("abc"), "tau": ["0.10", "0.20",
 
 def test_claims_of_stanchev_match_or_rest_on_archives_that_could_not_be_had():
     printed = data.published("stanchev2020_claims")
-    rows = claims.look_up(printed, stanchev2020.claim_tables(printed), data=data.published("wmt20_darr"))
+    rows = claims.look_up(printed, darr.claim_tables(printed), data=data.published("wmt20_darr"))
     told = Counter((row["verdict"], row.get("lacking")) for row in verdicts.judge(rows))
     assert told == {("match", None): 50, ("not reproducible", "file not here: WMT19's archives"): 35}
 

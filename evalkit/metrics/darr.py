@@ -182,6 +182,38 @@ def examples(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     return pd.DataFrame({"example": list(cases)} | {name: matrix.tau(counts) for name, matrix in matrices.items()})
 
 
+def claim_tables(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Make the tables that the claims of ``stanchev2020_claims`` name, but for those that rest on WMT19's files.
+
+    printed: these claims, of which those of the paper's Table 3 are compared with what its prose says of it: identical
+    sentences by language pair, and the place. "alike": whether the matrices of Table 4 count a cell alike, and whether
+    humans or the metric tie in it. "balance": how many cells of each matrix make a pair concordant or discordant.
+    "table5": its two matrices as the one that is printed; a cell in which they differ reads {accuracy-like,error-like}.
+    """
+    every, signs = cells(), ("human ties", "human ties, error-like")
+    wide = every.pivot(index=["human", "metric"], columns="variant", values="value").reindex(CELLS)
+    alike = wide.drop(columns=list(signs)).nunique(axis=1).eq(1).map(_YES).rename("alike").reset_index()
+    both = [a if a == b else f"{{{a},{b}}}" for a, b in wide[list(signs)].to_numpy()]
+    kinds = {"concordant": 1, "discordant": -1}
+    counted = pd.DataFrame({name: wide.eq(value).sum() for name, value in kinds.items()})
+    more = counted["discordant"].gt(counted["concordant"]).map({True: "more", False: "not more"})
+    rows = printed[printed["item"].eq("Table 3") & printed["cell"].str.endswith(", identical sentences")]
+    third = pd.DataFrame({"pair": rows["cell"].str.split(", ").str[0], "identical": rows["printed"].astype(int)})
+    place = third["identical"].rank(ascending=False, method="min").astype(int)
+    none = " and ".join(third.loc[third["identical"].eq(0), "pair"])
+    return {
+        "settings": pd.DataFrame([{"threshold": OFFICIAL}]),
+        "examples": examples(),
+        "symmetry": overview(),
+        "matrices": every,
+        "alike": alike.assign(tie=(alike["human"].eq("=") | alike["metric"].eq("=")).map(_YES)),
+        "balance": counted.assign(more=more).rename_axis("variant").reset_index(),
+        "table5": pd.DataFrame(CELLS, columns=["human", "metric"]).assign(value=pd.Series(both, dtype=object)),
+        "table3": third.assign(place=place),
+        "without": pd.DataFrame([{"pairs": none}]),
+    }
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Keep pairs of translations of one segment, each pair once.

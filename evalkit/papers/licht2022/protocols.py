@@ -21,8 +21,7 @@ from scipy import stats
 
 from evalkit import DataError, data
 from evalkit.data import simulate
-from evalkit.data.provenance import fact
-from evalkit.stats import agreement, inference
+from evalkit.stats import inference
 from evalkit.stats.agreement import BANDS
 
 #: The translations in the order that section 6.1 expects of any meaningful protocol.
@@ -215,30 +214,6 @@ def true_kappas(table3: pd.DataFrame) -> pd.DataFrame:
     into, code = table3["direction"].eq("X-EN"), table3["language_code"]
     named = table3.assign(src_lang=code.where(into, "eng"), tgt_lang=code.where(~into, "eng"))
     return named[["protocol", "src_lang", "tgt_lang"]].assign(kappa=pd.to_numeric(table3["kappa"]))
-
-
-def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
-    """Analyse an annotation file of the printed design from end to end, and see whether its truth is recovered.
-
-    study: the result of ``simulate.protocol_study``. In each cell Fleiss' kappa of each translation is estimated with
-    a bootstrap over sentences; estimates are averaged, and their errors combined as independent ones.
-    Returns protocol, src_lang, tgt_lang, true, estimate, low, high, covered.
-    """
-    names = ["protocol", "src_lang", "tgt_lang"]
-    truth = pd.DataFrame(fact(study, "truth", by="simulate.protocol_study")).set_index(names)["kappa"]
-    rows, bare = [], study.copy(deep=False)
-    bare.attrs = {}  # pandas would copy the whole truth for each part
-    for (doc, source, target), cell in bare.groupby(["doc", "src_lang", "tgt_lang"], sort=False):
-        matrices = (agreement.score_matrix(part) for _, part in cell.groupby("system"))
-        options = {"measures": [("fleiss_kappa", "none")], "resamples": resamples, "seed": seed}
-        found = pd.concat(agreement.coefficients(matrix, **options) for matrix in matrices)
-        estimate = found["estimate"].mean()
-        low = estimate - np.sqrt(((found["estimate"] - found["low"]) ** 2).sum()) / len(found)
-        high = estimate + np.sqrt(((found["high"] - found["estimate"]) ** 2).sum()) / len(found)
-        key = (doc.removeprefix("sim-"), source, target)
-        true = float(truth[key])
-        rows.append((*key, true, estimate, low, high, low <= true <= high))
-    return pd.DataFrame(rows, columns=[*names, "true", "estimate", "low", "high", "covered"])
 
 
 def prose_tables(kappas: pd.DataFrame, table2: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -358,21 +358,6 @@ def on_criticality(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7,
     return pd.concat(rows, ignore_index=True)
 
 
-def by_label(labels: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
-    """Estimate Fleiss' kappa of each label against all others: dimension, label, estimate, low, high, share, n.
-
-    Arguments as in ``overall``; labels by category.
-    """
-    rows = []
-    for dimension, table in _whole(labels):
-        measures = [("fleiss_kappa", "none")]
-        found = agreement.per_category(table, measures=measures, resamples=resamples, seed=seed)
-        found = found.set_index("category").reindex(places(dimension, order="print")).dropna(subset="share")
-        found = found.assign(label=taxonomy(dimension).set_index("code")["category"], dimension=dimension, n=len(table))
-        rows.append(found[["dimension", "label", "estimate", "low", "high", "share", "n"]])
-    return pd.concat(rows, ignore_index=True)
-
-
 def pairwise(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, shared: bool = False) -> pd.DataFrame:
     """Measure the agreement of every two annotators, with bootstrap intervals over translations.
 
