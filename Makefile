@@ -72,8 +72,6 @@ fuzz: $(READY)  ## attack the doors of imports with COUNT spoilt inputs each (10
 reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference
 
-# A kernel imports the suite while it starts; somebody's own start-up file has precedence.
-lab: export PYTHONSTARTUP ?= $(CURDIR)/evalkit/reports/lab_start.py
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab '--LabApp.default_url=/lab/tree/notebooks/start_here.ipynb?file-browser-path=/'
 

@@ -385,7 +385,7 @@ def on_real_data(request, here, data_of_studies):
 
 @pytest.fixture(scope="session")
 def kernels():
-    """Kernels that find the heavy packages imported, as studies have them: one warm process for all tests."""
+    """Kernels as studies have them."""
     from evalkit.reports.kernels import Kernels
 
     with Kernels() as ours:

@@ -132,7 +132,6 @@ def address(home):
     """The address that `make lab` would have a browser open."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     [recipe] = re.findall(r"^lab:.*\n\t\$\(BIN\)/jupyter (.+)$", makefile, re.M)
-    [start] = re.findall(r"^lab: export PYTHONSTARTUP \?= \$\(CURDIR\)/(.+)$", makefile, re.M)
     told = home / "address"
     write = f"import sys, pathlib; pathlib.Path({str(told)!r}).write_text(sys.argv[1])"
     environment = os.environ | {
@@ -144,7 +143,6 @@ def address(home):
         "EVALKIT_DATA_DIR": os.environ.get("EVALKIT_DATA_DIR", str(ROOT / "data" / "cache")),
         # by which the cache's tables and scores are known: under another one all would be parsed and scored anew
         "EVALKIT_SALT_FILE": str(names.salt_file()),
-        "PYTHONSTARTUP": str(ROOT / start),
         "BROWSER": f"{sys.executable} -c {shlex.quote(write)} %s",
     }
     command = [

@@ -16,7 +16,7 @@ from evalkit import ROOT, DataError, lessons
 from evalkit.lessons import Function, Made, Mistake, Need, Value, kappa_by_hand, strict_and_lenient
 from evalkit.lessons.answers import form, same
 from evalkit.reports import notebooks
-from evalkit.reports.notebooks.students import BEGIN, END, student
+from evalkit.reports.notebooks import BEGIN, END, student
 from evalkit.show import MIME
 
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))

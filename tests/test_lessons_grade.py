@@ -11,7 +11,7 @@ from evalkit import ROOT, DataError
 from evalkit.lessons import exercises
 from evalkit.reports import grading, notebooks
 from evalkit.reports.cli import main
-from evalkit.reports.notebooks.students import copied
+from evalkit.reports.notebooks import copied
 from evalkit.show import MIME
 
 KAPPA = ROOT / "notebooks" / "lessons" / "1_kappa_by_hand.ipynb"

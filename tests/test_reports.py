@@ -4,7 +4,6 @@ import base64
 import json
 import os
 import re
-import signal
 import struct
 import time
 from html.parser import HTMLParser
@@ -14,7 +13,7 @@ import psutil
 import pytest
 
 from evalkit import DataError, data
-from evalkit.reports import cells, execute, export, findings, kernels, markup, notebooks, progress, reference
+from evalkit.reports import execute, export, findings, kernels, markup, notebooks, reference
 from evalkit.reports.studies import Layout, Study, read_studies
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
@@ -60,16 +59,6 @@ def study(folder, *cells, name="one", **entry):
     lines = [f"[{name}]", f'notebook = "{name}.ipynb"', 'title = "One"', *(f"{k} = {v}" for k, v in entry.items())]
     (folder / "studies.toml").write_text("\n".join(lines))
     return Layout(studies=folder / "studies.toml", reports=folder / "reports", reference=folder / "reference")
-
-
-@pytest.fixture
-def cold(monkeypatch):
-    """Let kernels start the ordinary way, which is quicker for one notebook that imports nothing."""
-
-    def unavailable(_):
-        raise kernels.WarmError("not here")
-
-    monkeypatch.setattr(kernels, "Warm", unavailable)
 
 
 def without_seconds(text):
@@ -194,7 +183,6 @@ def test_texts_of_strangers_stay_text(site):
     assert [attributes for _, attributes, _ in page.elements if "style" in attributes] == []
 
 
-@pytest.mark.usefixtures("cold")
 def test_two_runs_give_the_same_bytes_whatever_the_kernels(site, tmp_path):
     names = ["gallery", "simulated", "hostile"]
     layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)
@@ -238,24 +226,23 @@ def test_a_run_leaves_only_final_names(site):
 
 
 def test_where_there_is_no_terminal_sections_and_ends_of_studies_are_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", -1.0)
+    monkeypatch.setattr(execute, "EVERY", -1.0)
     layout, told = study(tmp_path, "x = 1"), []
     path = layout.studies.parent / "one.ipynb"
     notebook = json.loads(path.read_text())
     notebook["cells"][:0] = [{"cell_type": "markdown", "source": f"## {name}", "metadata": {}} for name in ("A", "B")]
     path.write_text(json.dumps(notebook))
-    run = progress.Progress({"one": path}, told.append)
+    run = execute.Progress({"one": path}, told.append)
     run.begin("one", "A")
     run.begin("one", "B")
     ended = [execute.Outcome("one", "failed", path, "cell 3: no")]
     assert list(run.over([], ended)) == ended
     assert told == ["one: A (1 of 2)", "one: B (2 of 2)", "one: failed (cell 3: no)"]
-    silent = progress.Progress({"one": path}, None)
+    silent = execute.Progress({"one": path}, None)
     silent.begin("one", "A")
     assert list(silent.over(ended, [])) == ended
 
 
-@pytest.mark.usefixtures("cold")
 def test_of_two_runs_at_once_no_page_stands_beside_the_numbers_of_the_other(tmp_path, monkeypatch):
     """What belongs together is moved while no other run moves anything."""
     fcntl = pytest.importorskip("fcntl", reason="does not apply: this system locks no folders")
@@ -275,7 +262,6 @@ def test_of_two_runs_at_once_no_page_stands_beside_the_numbers_of_the_other(tmp_
     assert locked == {"one.html", "one.json"}
 
 
-@pytest.mark.usefixtures("cold")
 def test_a_failure_leaves_the_earlier_report_untouched_and_a_success_clears_it(tmp_path):
     cells = ["fail: bool = False  # whether to fail", "assert not fail, 'as asked'"]
     layout = study(tmp_path, *cells)
@@ -292,7 +278,6 @@ def test_a_failure_leaves_the_earlier_report_untouched_and_a_success_clears_it(t
     assert set(files(layout.reports)) == set(good)
 
 
-@pytest.mark.usefixtures("cold")
 def test_a_study_without_its_data_or_a_fallback_is_skipped(tmp_path, monkeypatch):
     def offline(names, **_):
         raise DataError(f"{names[0]} is not here and the network is off. Go online.")
@@ -339,7 +324,6 @@ def test_a_wrong_studies_file_is_told(tmp_path, toml, message):
         ("file: str = ''  # path of a file", "file = 'absent.csv'", "file=absent.csv is no file in"),
     ],
 )
-@pytest.mark.usefixtures("cold")
 def test_a_parameter_that_cannot_be_costs_other_studies_nothing(tmp_path, monkeypatch, code, setting, told):
     layout = study(tmp_path, code)
     text = (tmp_path / "studies.toml").read_text()
@@ -458,59 +442,29 @@ def test_a_kernel_finds_what_it_needs(site):
     assert (found["folder"], found["threads"]) == ("notebooks", "1")
 
 
-@pytest.fixture
-def environment(tmp_path, monkeypatch):
-    """Execute the notebook that looks around, with the kernels given, and return what it recorded."""
-    monkeypatch.setattr(kernels, "PRELOAD", ("numpy",))
+def test_kernels_hash_alike_draw_apart_and_leave_no_folder(tmp_path):
     task = read_studies(Layout(studies=TINY))["environment"]
-
-    def executed(pool, number=0):
-        return findings.collect(cells.execute(task, tmp_path / f"{number}.ipynb", 60, pool))["recorded"]
-
-    return executed
-
-
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forking kernels needs Linux")
-def test_forked_kernels_share_what_is_imported_and_nothing_else(environment):
     with kernels.Kernels() as pool:
-        one, two = environment(pool, 1), environment(pool, 2)
-        warm = psutil.Process(pool.warm.process.pid)
-        assert pool.forked == 2
-        assert one["warm"]
-        assert one["stream"] != two["stream"]
-        assert one["hash"] == two["hash"]
-        assert [child for child in warm.children() if child.status() == psutil.STATUS_ZOMBIE] == []
+        one, two = (
+            findings.collect(kernels.execute_notebook(task, tmp_path / f"{number}.ipynb", 60, pool))["recorded"]
+            for number in range(2)
+        )
         folder = pool.folder
-    assert not warm.is_running()
+    assert one["stream"] != two["stream"]
+    assert one["hash"] == two["hash"]
     assert not folder.exists()
-    with kernels.Kernels(warm=False) as pool:
-        ordinary = environment(pool, 3)
-    assert not ordinary["warm"]
-    assert ordinary["hash"] == one["hash"]
 
 
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forking kernels needs Linux")
-def test_without_a_warm_process_kernels_are_ordinary(environment):
-    with kernels.Kernels() as pool:
-        os.kill(pool.warm.process.pid, signal.SIGKILL)
-        assert not environment(pool)["warm"]
-        assert pool.forked == 0
-        assert len(pool.started) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forking kernels needs Linux")
-@pytest.mark.parametrize("warm", [True, False])
-def test_no_kernel_outlives_its_run(tmp_path, warm, monkeypatch):
-    monkeypatch.setattr(kernels, "PRELOAD", ())
+def test_no_kernel_outlives_its_run(tmp_path):
     task = Study("sleeps", TINY.parent / "sleeps.ipynb", "Sleeps", parameters={"marker": str(tmp_path / "asleep")})
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor() as threads:
-        with kernels.Kernels(warm=warm) as pool:
-            asleep = threads.submit(cells.execute, task, tmp_path / "a.ipynb", 60, pool)
+        with kernels.Kernels() as pool:
+            asleep = threads.submit(kernels.execute_notebook, task, tmp_path / "a.ipynb", 60, pool)
             while not (tmp_path / "asleep").exists():
                 time.sleep(0.05)
-            processes = [psutil.Process(provisioner.pid) for provisioner in pool.started]
+            processes = [psutil.Process(manager.provisioner.pid) for manager in pool.started]
             assert all(process.is_running() for process in processes)
         assert psutil.wait_procs(processes, timeout=5)[1] == []
         with pytest.raises(Exception, match="Kernel died"):
@@ -520,7 +474,6 @@ def test_no_kernel_outlives_its_run(tmp_path, warm, monkeypatch):
 # Reference results
 
 
-@pytest.mark.usefixtures("cold")
 def test_reference_results_come_from_good_runs_on_real_data_only(site, tmp_path):
     names = ("gallery", "simulated", "raises")
     read = {name: json.loads((site[0].reports / f"{name}.json").read_text()) for name in names}

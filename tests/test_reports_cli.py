@@ -20,17 +20,15 @@ TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 HEAVY = ["pandas", "numpy", "scipy", "seaborn", "matplotlib", "nbconvert", "nbformat", "papermill", "jinja2", "bleach"]
 #: The command line over the tiny studies, in a process of its own.
 OVER_TINY = (
-    "import functools, pathlib, sys; from evalkit.reports import cli; from evalkit.reports import kernels, studies; "
-    "kernels.PRELOAD = (); "
+    "import functools, pathlib, sys; from evalkit.reports import cli; from evalkit.reports import studies; "
     f"studies.Layout = functools.partial(studies.Layout, studies=pathlib.Path({str(TINY)!r})); sys.exit(cli.main())"
 )
 
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """Let the command line see the tiny studies, which import nothing that a warm process would spare them."""
+    """Let the command line see the tiny studies."""
     monkeypatch.setattr(studies, "Layout", functools.partial(studies.Layout, studies=TINY))
-    monkeypatch.setattr("evalkit.reports.kernels.PRELOAD", ())
 
 
 def test_help_imports_nothing_heavy():
@@ -202,7 +200,7 @@ def begun(out: Path, *, by: float = 30) -> subprocess.Popen:
 
 
 def descendants(runner: subprocess.Popen) -> list[psutil.Process]:
-    """Return the kernel and the warm process of a run."""
+    """Return the kernel of a run."""
     found = psutil.Process(runner.pid).children(recursive=True)
     assert found
     return found

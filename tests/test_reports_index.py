@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from evalkit import DataError
-from evalkit.reports import chart, findings, index, tally
+from evalkit.reports import findings, index, studies, tally
 from evalkit.reports.studies import Layout, read_studies
 from evalkit.show.plots.chart import decision_chart, in_words
 from evalkit.stats import verdicts
@@ -35,7 +35,7 @@ def words(figure):
 
 
 def test_every_study_is_in_the_chart_and_nothing_else():
-    ways = chart.ways()
+    ways = studies.ways()
     assert set(ways["study"]) == set(read_studies(Layout()))
     assert not ways.duplicated(["have", "want"]).any()
     assert not ways.isna().any().any()
@@ -43,12 +43,12 @@ def test_every_study_is_in_the_chart_and_nothing_else():
 
 def test_a_study_that_is_not_there_is_not_in_the_chart(tmp_path):
     rows = "rows = [{want = 'Do they agree?', study = 'agreement'}, {want = 'When?', study = 'not_yet'}]"
-    ways = chart.ways(layout(tmp_path, f"[[kind]]\nhave = 'Scores'\n{rows}"))
+    ways = studies.ways(layout(tmp_path, f"[[kind]]\nhave = 'Scores'\n{rows}"))
     assert ways.to_numpy().tolist() == [["Scores", "Do they agree?", "agreement"]]
 
 
 def test_picture_and_text_say_the_same():
-    ways = chart.ways()
+    ways = studies.ways()
     figure = decision_chart(ways)
     FigureCanvasAgg(figure).draw()
     shown, told = words(figure), in_words(ways)
@@ -73,7 +73,7 @@ def test_picture_and_text_say_the_same():
 )
 def test_a_chart_that_cannot_be_read_is_told(tmp_path, ways, message):
     with pytest.raises(DataError, match=message):
-        chart.ways(layout(tmp_path, ways))
+        studies.ways(layout(tmp_path, ways))
 
 
 # The tally of printed numbers: bases apart, what was recomputed first, no number counted twice or lost

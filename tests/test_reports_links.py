@@ -8,7 +8,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from evalkit import ROOT
-from evalkit.reports import execute, links, notebooks
+from evalkit.reports import execute, notebooks
+from evalkit.reports.index import named_sections, referred_sections
 from evalkit.reports.studies import Layout
 
 
@@ -107,11 +108,11 @@ def test_no_link_is_loose_in_the_small_site(site):
 @pytest.mark.slow
 def test_no_link_is_loose_in_the_reports_of_all_studies(all_reports):
     assert loose_ends(all_reports) == []
-    found = links.referred(all_reports.glob("*.html"))
+    found = referred_sections(all_reports.glob("*.html"))
     assert {"how-annotators-use-the-scale", "how-far-annotators-agree"} <= found["wmt22_calibration_hits"]
     index = (all_reports / "index.html").read_text(encoding="utf-8")
     for study, wanted in found.items():
-        assert all(words for _, words in links.sections(all_reports / f"{study}.html", wanted)), "sections by name"
+        assert all(words for _, words in named_sections(all_reports / f"{study}.html", wanted)), "sections by name"
     assert "not in this folder" not in index
 
 

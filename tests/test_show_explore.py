@@ -103,7 +103,7 @@ def test_a_run_of_reports_shows_the_bytes_of_the_plain_figure_and_nothing_else(r
 def test_kernels_of_a_run_are_nobodys_session_even_where_a_notebook_starts_the_run(monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", "studies/a.ipynb")
     assert pictures.live()
-    with kernels.Kernels(warm=False) as run:
+    with kernels.Kernels() as run:
         monkeypatch.setenv("JPY_SESSION_NAME", run.env["JPY_SESSION_NAME"])
     assert not pictures.live()
 

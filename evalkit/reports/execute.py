@@ -9,24 +9,26 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
+import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError, one_line
 from evalkit.reports import notebooks
-from evalkit.reports.kernels import Kernels
-from evalkit.reports.progress import Progress
-from evalkit.reports.scratch import scratch
+from evalkit.reports.kernels import Kernels, execute_notebook, explain, scratch
 from evalkit.reports.studies import Layout, Study, choose, read_studies
 
 #: What stands in paths, and in no name of a metric or system.
 _LIKE_A_PATH = re.compile(r"[/\\]|\.(score|scores|tsv|csv|txt)$", re.IGNORECASE)
+EVERY = 2.0  # seconds between two lines about sections, where there is no terminal
 CELL_TIMEOUT = 900  # seconds; no cell of a study comes near it, so one that does is stuck
 
 
@@ -68,7 +70,6 @@ def run(
     with contextlib.ExitStack() as stack:
         progress = Progress({task.name: task.notebook for task in tasks} | dict.fromkeys(unusable, Path()), tell)
         batch = Batch(layout, stack.enter_context(partial_folder(layout.reports)), timeout)
-        # forked kernels import what they need beside the fetching
         kernels = None if scheduler is not None else stack.enter_context(Kernels())
         absent = fetch(tasks)
         skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
@@ -110,16 +111,14 @@ class Batch:
 
     def run(self, task: Study, kernels: Kernels) -> Outcome:
         """Execute one study's notebook and put its report in place, or keep what is left of it."""
-        from evalkit.reports import cells  # papermill, imported while the warm process imports what kernels need
-
         executed, start = self.partial / f"{task.name}.failed.ipynb", time.monotonic()
         try:
-            notebook = cells.execute(task, executed, self.timeout, kernels, begin=partial(self.begin, task.name))
+            notebook = execute_notebook(task, executed, self.timeout, kernels, begin=partial(self.begin, task.name))
             self.report(task, notebook, seconds=time.monotonic() - start)
         except Exception as problem:  # whatever a notebook does, the other studies go on
             if kernels.closed:
                 raise CancelledError from None
-            reason = cells.explain(problem, executed, self.timeout)
+            reason = explain(problem, executed, self.timeout)
             return self.keep(task, "failed", reason, seconds=time.monotonic() - start, executed=executed)
         return Outcome(task.name, "ok", self.layout.reports / f"{task.name}.html")
 
@@ -341,3 +340,45 @@ def partial_folder(reports: Path) -> Iterator[Path]:
                 "Make it writable, or choose another with --out."
             ) from None
         yield partial
+
+
+class Progress:
+    """Tell of the sections that studies begin and of how the studies end; ``tell`` None tells nothing."""
+
+    def __init__(self, studies: dict[str, Path], tell: Callable[[str], None] | None) -> None:
+        """Take the studies to be run, with their notebooks, and what a line is told to."""
+        from tqdm import tqdm
+
+        read = {name: notebooks.read(path)["cells"] if path.is_file() else [] for name, path in studies.items()}
+        self.sections = {name: list(notebooks.headings(cells).values()) for name, cells in read.items()}
+        self.begun = dict.fromkeys(studies, 0)
+        self.tell, self.told, self.lock = tell, time.monotonic(), threading.Lock()
+        total = sum(len(sections) + 1 for sections in self.sections.values())
+        silent = tell is None or not sys.stderr.isatty()
+        self.bar = tqdm(total=total, file=sys.stderr, disable=silent, bar_format="{desc} {percentage:3.0f}% {elapsed}")
+
+    def begin(self, study: str, section: str) -> None:
+        """Hear that a study begins a section; called by the threads that run the studies."""
+        with self.lock:
+            self.begun[study] += 1
+            line = f"{study}: {section} ({self.begun[study]} of {len(self.sections[study])})"
+            self.bar.set_description_str(line[:70], refresh=False)
+            self.bar.update()
+            if self.tell is not None and self.bar.disable and time.monotonic() - self.told > EVERY:
+                self.told = time.monotonic()
+                self.tell(line)
+
+    def over(self, done: Iterable[Outcome], engine: Iterable[Outcome]) -> Iterator[Outcome]:
+        """Pass outcomes on as they come, with one line for each study that ended."""
+        with self.bar as bar:
+            for outcome in chain(done, engine):
+                with self.lock:
+                    bar.clear()
+                    if self.tell is not None:
+                        self.tell(_line(outcome))
+                    bar.update(len(self.sections[outcome.study]) + 1 - self.begun[outcome.study])
+                yield outcome
+
+
+def _line(outcome: Outcome) -> str:
+    return f"{outcome.study}: {outcome.status}" + (f" ({outcome.reason})" if outcome.reason else "")

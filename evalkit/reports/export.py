@@ -1,7 +1,11 @@
 """Turn an executed notebook into one self-contained HTML page.
 
 The page needs no script and makes no request. nbconvert walks the cells through the template beside this module;
-everything that may carry data's own text is escaped or sanitised here before it reaches the page.
+everything that may carry data's own text is escaped or sanitised here before it reaches the page. Its order is: the
+answer first, the argument, and at the end what only some readers open. A section is a Markdown cell with a heading of
+level 2 or 3 and all cells up to the next heading of the same or a higher level. Tags on the cell that opens it say what
+becomes of it: ``fold`` folds it in its place, ``back`` folds and moves it to the end of the page, ``if-shown`` leaves
+it out where its code shows nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import base64
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -21,7 +25,7 @@ from nbconvert.filters import Highlight2HTML
 from nbformat.notebooknode import NotebookNode, from_dict
 
 from evalkit import DataError
-from evalkit.reports import findings, markup, notebooks, sections, sources, tally
+from evalkit.reports import findings, markup, notebooks, sources, tally
 from evalkit.reports.studies import Study
 from evalkit.show import tables
 from evalkit.show.style import typeset
@@ -79,9 +83,9 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
 
 def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | None) -> list[NotebookNode]:
     """Return the cells of a page in its order: first page, argument, end; with marks for what stands between them."""
-    first, argument, back = sections.arranged(sections.with_results(authored(notebook["cells"])))
+    first, argument, back = arranged(with_results(authored(notebook["cells"])))
     cells: list[NotebookNode] = []
-    risen = [(one, 0) for one in first + argument] + [(one, sections.lift(part)) for part in back for one in part]
+    risen = [(one, 0) for one in first + argument] + [(one, lift(part)) for part in back for one in part]
     for (number, cell), names.lift in risen:
         before = len(names.sections)
         try:
@@ -93,7 +97,7 @@ def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | 
         cell.first, cell.opens_end = place < len(first), place == len(first + argument)
         cell.opens_first, cell.closes_first = bool(first) and place == 0, place == len(first) - 1
         cell.follows_first_page = place == len(first)
-    fold(cells, sections.folds([first, argument, *back]))
+    fold(cells, folds([first, argument, *back]))
     mark_solutions(cells)
     return cells
 
@@ -318,3 +322,95 @@ def pages() -> Environment:
     made = Environment(loader=FileSystemLoader(TEMPLATE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters["typeset"] = typeset
     return made
+
+
+#: A cell with the number that its author counts it by.
+Numbered = tuple[int, Any]
+_HEADING = re.compile(r"^(#{1,6})\s", flags=re.MULTILINE)
+_FENCED = re.compile(r"^```.*?^```", flags=re.MULTILINE | re.DOTALL)
+
+
+def level(cell: Any) -> int:
+    """Return the level of a cell's first heading, 0 where it has none.
+
+    >>> level({"cell_type": "markdown", "source": "### Why?"}), level({"cell_type": "code", "source": "# why"})
+    (3, 0)
+    """
+    if cell["cell_type"] != "markdown":
+        return 0
+    found = _HEADING.search(_FENCED.sub("", notebooks.source(cell)))
+    return len(found[1]) if found else 0
+
+
+def end(cells: list[Numbered], start: int) -> int:
+    """Return the place after the last cell of the section that begins at ``start``."""
+    own = level(cells[start][1])
+    after = range(start + 1, len(cells))
+    return next((place for place in after if 0 < level(cells[place][1]) <= own), len(cells))
+
+
+def with_results(cells: Iterable[Numbered]) -> list[Numbered]:
+    """Leave out sections tagged ``if-shown`` whose code shows nothing: a page has no section for what data lack."""
+    kept: list[Numbered] = []
+    section: list[Numbered] = []
+    for number, cell in [*cells, (0, {"cell_type": "markdown", "source": ""})]:
+        if cell["cell_type"] == "markdown":
+            optional = bool(section) and "if-shown" in notebooks.tags(section[0][1])
+            if not optional or any(one.get("outputs") for _, one in section):
+                kept += section
+            section = []
+        section.append((number, cell))
+    return kept
+
+
+def arranged(cells: list[Numbered]) -> tuple[list[Numbered], list[Numbered], list[list[Numbered]]]:
+    """Return the cells of the first page, those of the argument, and the sections tagged ``back``, in their order."""
+    first = shown_first(cells)
+    rest = [one for one in cells if "first-page" not in notebooks.tags(one[1])]
+    argument: list[Numbered] = []
+    back: list[list[Numbered]] = []
+    place = 0
+    while place < len(rest):
+        after = place + 1
+        if level(rest[place][1]) > 1 and "back" in notebooks.tags(rest[place][1]):
+            after = end(rest, place)
+            back.append(rest[place:after])
+        else:
+            argument.append(rest[place])
+        place = after
+    return first, argument, back
+
+
+def shown_first(cells: list[Numbered]) -> list[Numbered]:
+    """Return the cells tagged ``first-page``, in the order in which they are read.
+
+    One tagged ``early`` as well runs before what takes long, so that a person at work soon sees the figure; on the
+    page it stands after the first of the other code cells, which says what to do.
+    """
+    first = [one for one in cells if "first-page" in notebooks.tags(one[1])]
+    early = [one for one in first if "early" in notebooks.tags(one[1])]
+    others = [one for one in first if "early" not in notebooks.tags(one[1])]
+    place = next((place for place, (_, cell) in enumerate(others, start=1) if cell["cell_type"] == "code"), len(others))
+    return [*others[:place], *early, *others[place:]]
+
+
+def folds(parts: list[list[Numbered]]) -> dict[int, int]:
+    """Return where folded sections begin and which cell is the last of each, counted through all parts.
+
+    >>> made = [{"cell_type": "markdown", "source": text, "metadata": {}} for text in ("## A", "text", "## B")]
+    >>> made[0]["metadata"]["tags"] = ["fold"]
+    >>> folds([list(enumerate(made))])
+    {0: 1}
+    """
+    found, before = {}, 0
+    for part in parts:
+        for place, (_, cell) in enumerate(part):
+            if level(cell) > 1 and {"fold", "back"} & set(notebooks.tags(cell)):
+                found[before + place] = before + end(part, place) - 1
+        before += len(part)
+    return found
+
+
+def lift(section: list[Numbered]) -> int:
+    """Return by how many levels a section's headings rise at the end of a page, where it begins at level 2."""
+    return level(section[0][1]) - 2

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
 from evalkit.data import delimited
-from evalkit.reports import dates, tally
+from evalkit.reports import tally
 from evalkit.reports.studies import Study
 from evalkit.show import MIME
 
@@ -38,7 +39,7 @@ def collect(notebook: Any) -> dict[str, Any]:
                 listed = next((one for one in found["data"] if entry.items() <= one.items()), None)
                 if listed is None:
                     found["data"].append(listed := entry)
-                listed |= dates.wider(listed, payload.get("dates", {}))
+                listed |= wider(listed, payload.get("dates", {}))
             case {"kind": "record", "name": name, "value": value}:
                 if name in found["recorded"]:
                     raise DataError(f"The notebook records '{name}' twice. Give each value a name of its own.")
@@ -50,6 +51,17 @@ def collect(notebook: Any) -> dict[str, Any]:
             case _:
                 raise DataError(f"The notebook displays a payload that no report knows: {str(payload)[:80]}.")
     return found
+
+
+def wider(known: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the dates of two tables of one source: judged from the first day of either to the last.
+
+    >>> wider({"released": "2022", "judged": ["2022-03-01", "2022-03-02"]}, {"judged": ["2022-02-27", "2022-03-01"]})
+    {'released': '2022', 'judged': ['2022-02-27', '2022-03-02']}
+    """
+    found = {key: one[key] for one in (known, more) for key in ("released", "dated_by") if key in one}
+    days = [day for one in (known, more) for day in one.get("judged", ())]
+    return found | ({"judged": [min(days), max(days)]} if days else {})
 
 
 def report(

@@ -21,7 +21,7 @@ from typing import Any
 from evalkit import ROOT, DataError
 from evalkit.data.delimited import guarded
 from evalkit.reports import notebooks
-from evalkit.reports.notebooks.students import copied
+from evalkit.reports.notebooks import copied
 from evalkit.show import MIME
 
 # What was handed in

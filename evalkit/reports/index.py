@@ -1,13 +1,22 @@
-"""The overview: one card for each report in the reports folder, built from the JSON beside it."""
+"""The overview: one card for each report in the reports folder, built from the JSON beside it.
+
+Links from one report to another lead over it, so that none is dead where a report was not made. A report says the same
+bytes whatever else is in its folder, so it cannot know which others are there. The index, made anew by every run,
+knows: it has an anchor for each study and section that a report in the folder refers to.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
-from evalkit.reports import export, findings, links, notebooks, tally
+from evalkit.reports import export, findings, notebooks, tally
 from evalkit.reports.studies import Layout, Study, read_studies
 
+_REFERENCE = re.compile(r'href="index\.html#([A-Za-z_]\w*)(?:\.([\w-]+))?"')
 OWN, PAPERS = "Your campaigns and studies", "Papers, computed again"
 
 
@@ -18,7 +27,7 @@ def page(layout: Layout) -> str:
     """
     studies = read_studies(layout)
     pages = [page for name in studies if (page := layout.reports / f"{name}.html").is_file()]
-    referred = links.referred(pages)
+    referred = referred_sections(pages)
     cards = [one for study in studies.values() if (one := card(study, layout, referred))["status"]]
     shown = {each["study"].name for each in cards}
     own = [one for one in cards if not one["study"].link]
@@ -76,7 +85,26 @@ def card(study: Study, layout: Layout, referred: dict[str, set[str]]) -> dict[st
 def sections(name: str, page: Path | None, referred: dict[str, set[str]]) -> list[tuple[str, str]]:
     """Return id and words of the sections of a study that other reports refer to; no words where it has them not."""
     wanted = referred.get(name, set())
-    return links.sections(page, wanted) if page else [(one, "") for one in sorted(wanted)]
+    return named_sections(page, wanted) if page else [(one, "") for one in sorted(wanted)]
+
+
+def referred_sections(pages: Iterable[Path]) -> dict[str, set[str]]:
+    """Return the studies that pages refer to, and the sections of each."""
+    found: dict[str, set[str]] = {}
+    for page in pages:
+        for study, section in _REFERENCE.findall(page.read_text(encoding="utf-8", errors="replace")):
+            found.setdefault(study, set()).update({section} - {""})
+    return found
+
+
+def named_sections(page: Path, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return id and words of the named sections of a page, in its order; last, and with no words, what it lacks."""
+    wanted = set(names)
+    headings = re.findall(
+        r'<h[2-6] id="([^"]+)">(.*?)</h[2-6]>', page.read_text(encoding="utf-8", errors="replace"), flags=re.DOTALL
+    )
+    found = {name: unescape(re.sub(r"<[^>]+>", "", html)) for name, html in headings if name in wanted}
+    return [*found.items(), *((name, "") for name in sorted(wanted - found.keys()))]
 
 
 if __name__ == "__main__":  # the reports that are there, once more, with what `make docs` has put beside them

@@ -1,14 +1,16 @@
-"""The data section of a page: each source once, by a short name, with a link to where it lies."""
+"""The data section of a page: each source once, by a short name, with its dates and a link to where it lies."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
+from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
 from evalkit.data import registry
-from evalkit.reports import dates, findings
+from evalkit.reports import findings
 from evalkit.stats.terms import pluralize
 
 _RAW = re.compile(r"https://raw\.githubusercontent\.com/([^/]+/[^/]+)/([0-9a-f]{7})[0-9a-f]*(?:/|$)")
@@ -22,7 +24,7 @@ def listed(notebook: Any) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for one in shown:
         key = one["name"], one["source"]
-        told = dates.wider(found.get(key, {}).get("dates", {}), one.get("dates", {}))
+        told = findings.wider(found.get(key, {}).get("dates", {}), one.get("dates", {}))
         found[key] = one | {"dates": told}
     return [described(payload) for payload in found.values()]
 
@@ -41,7 +43,7 @@ def described(payload: dict[str, Any]) -> dict[str, Any]:
         "citation": entry.citation if entry else "",
         "rows": pluralize(payload["rows"], "row") if "rows" in payload else "",
         "excluded": excluded,
-        "dates": dates.sentences(payload.get("dates", {})),
+        "dates": dated(payload.get("dates", {})),
         "address": words,
         "link": link,
         "digest": short_digest(payload["digest"]),
@@ -92,3 +94,66 @@ def badges(used: list[dict[str, Any]]) -> list[tuple[str, str]]:
     names = {(one["source"], one["name"]) for one in used}
     counts = Counter(kind for kind, name in names if (kind, _PART.sub("", name)) not in names - {(kind, name)})
     return [(kind, pluralize(counts[kind], "data set")) for kind in sorted(counts)]
+
+
+_RELEASED = {
+    "repository": "Files last changed in their repository on {}",
+    "file name": "Dated {} in the files' names",
+    "publication": "Published in {}",
+}
+
+
+def dated(dates: Mapping[str, Any]) -> str:
+    """Say the dates of a source in words; '' where none is known.
+
+    >>> dated({"released": "2022-11-03", "dated_by": "file name", "judged": ["2022-09-08", "2022-10-20"]})
+    "Dated 3 November 2022 in the files' names. Judged from 8 September to 20 October 2022 (time stamps, UTC)."
+    >>> dated({"released": "2019", "dated_by": "publication"}), dated({})
+    ('Published in 2019.', '')
+    """
+    told = []
+    if "released" in dates:
+        told.append(_RELEASED[dates["dated_by"]].format(spelt(dates["released"])))
+    if judged := dates.get("judged"):
+        told.append(f"Judged {days(*judged)} (time stamps, UTC)")
+    return " ".join(f"{one}." for one in told)
+
+
+def days(first: str, last: str) -> str:
+    """Say from when to when, and a year that both share once.
+
+    >>> days("2022-12-30", "2023-01-02"), days("2023-01-02", "2023-01-02")
+    ('from 30 December 2022 to 2 January 2023', 'on 2 January 2023')
+    """
+    if first == last:
+        return f"on {spelt(first)}"
+    begun = spelt(first).removesuffix(f" {last[:4]}")
+    return f"from {begun} to {spelt(last)}"
+
+
+def spelt(day: str) -> str:
+    """Write an ISO date as people do, in whatever language the machine is set to; a year stays one.
+
+    >>> spelt("2022-11-03"), spelt("2022")
+    ('3 November 2022', '2022')
+    """
+    if "-" not in day:
+        return day
+    at = date.fromisoformat(day)
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+
+
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)

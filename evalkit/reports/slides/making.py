@@ -10,7 +10,7 @@ from nbformat.notebooknode import NotebookNode, from_dict
 
 from evalkit import ROOT, DataError, one_line
 from evalkit.reports import export, notebooks
-from evalkit.reports.notebooks.students import copied
+from evalkit.reports.notebooks import copied
 from evalkit.reports.slides.cutting import Slide, cut
 from evalkit.reports.slides.pieces import pieces
 

@@ -1,20 +1,142 @@
-"""The parameters that a notebook declares, and the values that people give them."""
+"""Notebook files: their canonical form, the parameters that they declare, their copies for students.
+
+Everything here reads the ``.ipynb`` file as JSON and its code with ``ast``: no kernel starts, nothing is executed.
+"""
 
 from __future__ import annotations
 
 import ast
 import difflib
 import io
+import json
 import math
+import os
 import re
 import tokenize
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.reports.notebooks.files import read, source, tags, unwarned
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a notebook file as plain JSON; DataError where it is absent, broken or older than format 4."""
+    from evalkit.data import delimited  # pandas comes with it, which who only asks for a check does not wait for
+
+    if not os.path.exists(path):  # Path's own raises where the name is too long
+        raise DataError(f"There is no notebook {path}. Correct the name.")
+    content = delimited.content(Path(path))
+    try:
+        notebook = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise DataError(f"{path} is no notebook: {problem}. Restore it from version control.") from None
+    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or "cells" not in notebook:
+        raise DataError(f"{path} is not in notebook format 4. Open it in JupyterLab and save it again.")
+    cells = notebook["cells"]
+    if not isinstance(cells, list) or not all(map(_is_cell, cells)):
+        raise DataError(f"{path} has a cell that is none of a notebook's. Restore it from version control.")
+    return notebook
+
+
+def _is_cell(cell: Any) -> bool:
+    """Tell whether JSON has the form of a notebook's cell: its kind, its source, and tags that are texts."""
+    if not isinstance(cell, dict) or not isinstance(cell.get("cell_type"), str) or not _is_text(cell.get("source")):
+        return False
+    metadata = cell.get("metadata", {})
+    return isinstance(metadata, dict) and (metadata.get("tags") is None or _is_text(metadata["tags"], lists=True))
+
+
+def _is_text(value: Any, *, lists: bool = False) -> bool:
+    many = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return many or (isinstance(value, str) and not lists)
+
+
+def source(cell: dict[str, Any]) -> str:
+    """Return a cell's text, which the format stores as a string or as a list of lines."""
+    return "".join(cell["source"])
+
+
+_HEADING = re.compile(r"^##?\s+(.+?)\s*$", re.MULTILINE)
+
+
+def headings(cells: Iterable[Any]) -> dict[int, str]:
+    """Return the sections of a notebook: the place of each cell that opens one, and its first heading of level 1 or 2.
+
+    >>> cells = [{"cell_type": "markdown", "source": "# Title"}, {"cell_type": "code", "source": "## no heading"}]
+    >>> headings([*cells, {"cell_type": "markdown", "source": "## The data\\n\\nOne row is ..."}])
+    {0: 'Title', 2: 'The data'}
+    """
+    opened = (
+        (place, _HEADING.search(source(cell))) for place, cell in enumerate(cells) if cell["cell_type"] == "markdown"
+    )
+    return {place: found[1] for place, found in opened if found}
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Keep what Python has to say on the style of code that is only parsed here from standard error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def tags(cell: dict[str, Any]) -> list[str]:
+    """Return a cell's tags."""
+    return cell.get("metadata", {}).get("tags") or []
+
+
+def tidy(path: Path, *, check: bool = False) -> bool:
+    """Bring a notebook file into its canonical form: no outputs, sorted JSON, cells numbered, solutions folded.
+
+    Returns True where the file was (with ``check``: is) not in that form. Cell ids are positions (``cell-01``), so
+    two notebooks with the same cells are the same bytes, whoever saved them.
+    """
+    text = canonical(read(path)["cells"])
+    changed = text != Path(path).read_text(encoding="utf-8")
+    if changed and not check:
+        write_text(path, text)
+    return changed
+
+
+def canonical(cells: list[dict[str, Any]]) -> str:
+    """Return a notebook of these cells in its canonical form. Of metadata, tags stay; solutions are folded away."""
+    width = max(2, len(str(len(cells))))
+    stripped = [_stripped(cell, f"cell-{number:0{width}d}") for number, cell in enumerate(cells, start=1)]
+    notebook = {"cells": stripped, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _stripped(cell: dict[str, Any], name: str) -> dict[str, Any]:
+    kept = {
+        "cell_type": cell["cell_type"],
+        "id": name,
+        "source": source(cell).rstrip().splitlines(keepends=True),
+        "metadata": {"tags": tags(cell)} if tags(cell) else {},
+    }
+    if "solution" in tags(cell):
+        kept["metadata"]["jupyter"] = {"source_hidden": True}
+    if cell.get("attachments"):
+        kept["attachments"] = cell["attachments"]
+    return kept | {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else kept
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write under a temporary name, then move into place, so that no reader meets half a file."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)
+
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 #: What Python raises for a text that is no literal, or one that is nested beyond all measure.
@@ -210,3 +332,69 @@ def _items(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError(value)
     return value
+
+
+BEGIN, END = "# solution>", "# <solution"
+
+
+def student(lesson: Path, target: Path) -> Path:
+    """Write a copy of a lesson without its solutions; return its path.
+
+    A copy that somebody has worked in is never overwritten. Raises DataError for it; and, naming the cell, where a
+    solution is not marked so that all of it is left out, or where what is left is no Python.
+    """
+    text = _written(lesson)
+    if target.exists() and canonical(read(target)["cells"]) != text:
+        raise DataError(f"{target} holds somebody's answers, or an older lesson. Move it away, or name another folder.")
+    write_text(target, text)
+    return target
+
+
+def copied(lesson: Path) -> list[dict[str, Any]]:
+    """Return the cells of a student's copy, as they are handed out."""
+    return json.loads(_written(lesson))["cells"]
+
+
+def _written(lesson: Path) -> str:
+    """Return the text of a student's copy."""
+    cells = read(lesson)["cells"]
+    copies = [_copy(cell, f"{lesson}, cell {number}") for number, cell in enumerate(cells, start=1)]
+    return canonical([cell for cell in copies if cell is not None])
+
+
+def without_solution(code: str, *, origin: str) -> str:
+    """Leave out the lines between the marks of a solution, and the marks; ``origin`` names the cell in errors.
+
+    >>> print(without_solution("x = ...  # TODO\\n# solution>\\nx = 42\\n# <solution", origin="a cell"))
+    x = ...  # TODO
+    """
+    kept, inside = [], False
+    for line in code.splitlines():
+        if line.strip() in (BEGIN, END):
+            if inside is (line.strip() == BEGIN):
+                raise DataError(
+                    f"{origin}: {line.strip()!r} stands alone. Write {BEGIN!r} above the lines of a "
+                    f"solution and {END!r} below them."
+                )
+            inside = not inside
+        elif BEGIN in line or END in line:
+            raise DataError(f"{origin}: a mark of a solution shares its line with {line.strip()!r}. Give it its own.")
+        elif not inside:
+            kept.append(line)
+    if inside:
+        raise DataError(f"{origin}: a solution begins and does not end. Write {END!r} below its lines.")
+    return "\n".join(kept)
+
+
+def _copy(cell: dict[str, Any], origin: str) -> dict[str, Any] | None:
+    marked = any(mark in source(cell) for mark in (BEGIN, END))
+    if marked and (cell["cell_type"] != "code" or "solution" not in tags(cell)):
+        raise DataError(f"{origin} holds a marked solution, but is no code cell tagged 'solution'. Tag it.")
+    if not marked:
+        return None if {"solution", "teacher"} & set(tags(cell)) else cell
+    stub = without_solution(source(cell), origin=origin)
+    try:
+        ast.parse(stub)
+    except SyntaxError as problem:
+        raise DataError(f"{origin}: without its solution it is no Python ({problem.msg}). Leave a docstring.") from None
+    return cell | {"source": stub, "metadata": {"tags": ["exercise"]}}
