@@ -1,0 +1,171 @@
+"""Slides of a lesson: one page without scripts that opens offline, a slide a heading, made by nbconvert.
+
+On slides go prose, exercises to fill in, tables, figures and computed sentences. Other code, and what checks say of
+empty exercises, stay in the notebook. A figure stands on a slide of its own; one that is longer than its screen
+scrolls, and goes on in print.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode, from_dict
+
+from evalkit import ROOT, DataError, one_line
+from evalkit.reports import export, markup, notebooks
+from evalkit.show import MIME
+
+TEMPLATE = Path(__file__).parent / "slides_template"
+_SECONDS = 900  # that a cell may take
+_ROWS = 9  # of a table; the notebook has the others
+_HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
+
+
+@dataclass
+class Slide:
+    """A slide.
+
+    title: its heading as HTML. level: of the heading, 7 where another slide has it, too. simulated: names of simulated
+    data that it may rest on.
+    """
+
+    title: str
+    level: int
+    simulated: list[str]
+    parts: list[str] = field(default_factory=list)
+
+
+def lessons() -> dict[str, Path]:
+    """Return the lessons that ship, by name and by number.
+
+    >>> lessons()["2"] == lessons()["2_strict_and_lenient"]
+    True
+    """
+    paths = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
+    return {path.stem: path for path in paths} | {path.stem.split("_")[0]: path for path in paths}
+
+
+def make(name: str, out: Path, *, say: Callable[[str], None] = lambda line: None) -> Path:
+    """Run a lesson's student copy and write its slides into a folder; return the page's path.
+
+    name: of the lesson, or its number. Raises DataError for an unknown lesson, naming the nearest, and for one whose
+    cells fail.
+    """
+    known = lessons()
+    if name not in known:
+        raise DataError(f"There is no lesson '{name}'. {notebooks.suggestion(name, known)}")
+    lesson = known[name]
+    say(f"runs {lesson.stem} (as students get it) …")
+    path = out / f"{lesson.stem}.html"
+    notebooks.write_text(path, page(executed(lesson).cells, lesson.stem))
+    return path
+
+
+def executed(lesson: Path) -> NotebookNode:
+    """Execute a lesson as students get it, without solutions; cells keep their outputs."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    from evalkit.reports.kernels import Kernels
+
+    cells = [cell | {"source": notebooks.source(cell)} for cell in notebooks.copied(lesson)]
+    notebook = from_dict({"cells": cells, "metadata": notebooks.METADATA, "nbformat": 4, "nbformat_minor": 5})
+    with Kernels() as kernels:
+        options: dict[str, Any] = {"kernel_manager_class": kernels.manager, "shutdown_kernel": "immediate"}
+        client = NotebookClient(
+            notebook, timeout=_SECONDS, resources={"metadata": {"path": str(lesson.parent)}}, **options
+        )
+        try:
+            return client.execute()
+        except CellExecutionError as problem:
+            told = f"{problem.ename}: {one_line(problem.evalue)}"
+            raise DataError(f"The lesson {lesson.stem} stops with {told}. Open it in JupyterLab and run it.") from None
+
+
+def page(cells: list[Any], name: str) -> str:
+    """Return the page of an executed lesson; the same cells give the same bytes."""
+    slides = cut(cells)
+    if not slides:
+        raise DataError(f"The lesson {name} has no headings, so there is nothing to make slides of. Give it some.")
+    nodes = [
+        {"cell_type": "markdown", "id": f"slide-{number}", "metadata": {}, "source": "", "html": "\n".join(slide.parts)}
+        | {"title": slide.title, "simulated": slide.simulated}
+        for number, slide in enumerate(slides, 1)
+    ]
+    notebook = from_dict({"cells": nodes, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    resources = {
+        "title": slides[0].title,
+        "css": (TEMPLATE / "slides.css").read_text(encoding="utf-8"),
+        "policy": export.POLICY,
+        "count": len(slides),
+        "contents": [(n, slide.title) for n, slide in enumerate(slides, 1) if slide.level <= 2 and n > 1],
+    }
+    maker = export.Exporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
+    return maker.from_notebook_node(notebook, resources=resources)[0]
+
+
+def cut(cells: list[Any]) -> list[Slide]:
+    """Return the slides of executed cells, without what comes before the first heading, and without empty ones."""
+    slides: list[Slide] = []
+    simulated: list[str] = []
+    sources = list(filter(None, (source_of(output) for cell in cells for output in cell.get("outputs", ()))))
+    mixed = len({kind == "simulated" for _, kind in sources}) > 1  # then simulated data are one section's alone
+    for cell in cells:
+        for output in cell.get("outputs", ()):
+            name, kind = source_of(output) or ("", "")
+            if kind == "simulated" and name not in simulated:
+                simulated = [*simulated, name]
+        if slides and not slides[-1].parts:
+            slides[-1].simulated = simulated
+        for html in shown(cell):
+            if heading := _HEADING.fullmatch(html):
+                level = int(heading[1][2])
+                simulated = [] if mixed and level <= 2 else simulated
+                slides.append(Slide(re.sub(r"</?h\d[^>]*>", "", html).strip(), level, simulated))
+            elif slides:
+                if html.startswith("<figure") and slides[-1].parts:
+                    slides.append(Slide(slides[-1].title, 7, simulated))
+                slides[-1].parts.append(html)
+                slides[-1].simulated = simulated
+    return [slide for slide in slides if slide.parts]
+
+
+def source_of(output: Any) -> tuple[str, str] | None:
+    """Return name and kind of the data that an output tells of."""
+    payload = (output.get("data") or {}).get(MIME, {})
+    return (payload["name"], payload["source"]) if payload.get("kind") == "source" else None
+
+
+def shown(cell: Any) -> Iterator[str]:
+    """Yield what slides show of a cell as HTML, each heading by itself."""
+    tags = notebooks.tags(cell)
+    if cell["cell_type"] == "markdown":
+        html = markup.prose(notebooks.source(cell), markup.Names(), attachments=cell.get("attachments"))
+        yield from filter(None, map(str.strip, _HEADING.split(re.sub(r'(<h[1-6]) id="[^"]*"', r"\1", html))))
+    elif "exercise" in tags:
+        yield f"<pre><code>{escape(notebooks.source(cell), quote=False)}</code></pre>"
+    elif not {"check", "parameters"} & set(tags):
+        for output in cell.get("outputs", ()):
+            data = output.get("data") or {}
+            if source_of(output):
+                continue
+            if kind := next((kind for kind in ("image/svg+xml", "image/png") if kind in data), ""):
+                yield export.figure(kind, data[kind], output["metadata"].get(kind, {}))
+            elif "text/html" in data and 'class="alternative"' not in (html := export.text_of(data["text/html"])):
+                yield shortened(markup.sanitised(html))
+
+
+def shortened(html: str) -> str:
+    """Leave out rows of a long table, and say how many."""
+    head, body, tail = html.partition("<tbody>")
+    rows = re.findall(r"<tr\b.*?</tr>", tail, re.DOTALL)
+    if not body or len(rows) <= _ROWS + 1:
+        return html
+    width = max(len(re.findall(r"<t[hd]\b", row)) for row in rows)
+    more = f'<tr><td colspan="{width}">… and {len(rows) - _ROWS} more rows in the notebook</td></tr>'
+    return head + body + "".join(rows[:_ROWS]) + more + tail[tail.index("</tbody>") :]
