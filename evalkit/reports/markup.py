@@ -26,14 +26,8 @@ from evalkit.stats import terms
 
 VERDICTS = ("match", "differs", "not reproducible")
 LONGEST_WORD = 36  # characters; a table cell with more is a sentence and may wrap
-#: CSS pixels: of a letter in a table, of the gap between two columns, and of what a phone and a desktop have room for.
-LETTER, GAP, PHONE, DESKTOP = 8.3, 12, 350, 940
-#: The same for a printed sheet, upright and turned, whose letters of 8 points are smaller than those of a screen.
-UPRIGHT, TURNED = 920, 1360
-#: How far a guess may fall short on a phone: rather a stop too many than a table that no keyboard scrolls.
-SPARE = 25
-#: CSS pixels that a column of sentences takes at least.
-SENTENCES = {PHONE: 150, DESKTOP: 224, UPRIGHT: 110, TURNED: 110}
+#: Columns from which on a table's cells wrap; in print its sheet turns; and its letters shrink.
+WIDE = {"broad": 9, "turn": 10, "shrink": 16}
 
 
 class Tables(Filter):
@@ -58,11 +52,9 @@ class Tables(Filter):
 def boxed(tokens: list[Any]) -> list[Any]:
     """Return a table's tokens inside its box, with a scope on each header cell and a fold where it is long."""
     caption = "".join(words(part) for part in elements(tokens, "caption")).strip() or "Table"
-    columns = scoped(tokens)
     rows = body_rows(tokens)
     number = sum(not is_note for _, is_note in rows)
-    box, stop = focus(columns, caption)
-    inner = element("div", [*(element("span", [], **stop) if stop else ()), *tokens], **box)
+    inner = element("div", tokens, **box_of(scoped(tokens), caption))
     if number <= SHOWN + SLACK:
         return inner
     hide(rows)
@@ -101,9 +93,9 @@ def words(tokens: list[Any]) -> str:
     return "".join(token.get("data") or "&" for token in tokens if token["type"] in texts)
 
 
-def scoped(tokens: list[Any]) -> list[list[str]]:
-    """Give header cells their scope and cells their class; return the texts of each column."""
-    columns: list[list[str]] = []
+def scoped(tokens: list[Any]) -> int:
+    """Give header cells their scope and cells their class; return the number of columns."""
+    columns = 0
     for part in elements(tokens, "thead", "tbody", "tfoot"):
         for row in elements(part, "tr"):
             for place, cell in enumerate(elements(row, "td", "th")):
@@ -115,9 +107,7 @@ def scoped(tokens: list[Any]) -> list[list[str]]:
                 classes = " ".join(filter(None, [data.get((None, "class"), ""), cell_class(text)]))
                 if classes and part[0]["name"] != "thead":
                     data[(None, "class")] = classes
-                if (None, "colspan") not in data:
-                    columns += [[] for _ in range(place + 1 - len(columns))]
-                    columns[place].append(text)
+                columns = max(columns, place + 1)
     return columns
 
 
@@ -136,48 +126,14 @@ def hide(rows: list[tuple[Any, bool]]) -> None:
         count += not is_note
 
 
-def focus(columns: list[list[str]], caption: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the attributes of a table's box, and of what a keyboard stops at inside it, empty where nothing is needed.
+def box_of(columns: int, caption: str) -> dict[str, str]:
+    """Return the attributes of a table's box, which scrolls by itself, so that a keyboard must reach it.
 
-    A table that is too wide for a desktop wraps its cells, and its box is a stop where even that does not help. One
-    that is too wide for a phone only has a stop that styles take away where there is room: no script looks.
+    >>> box_of(10, "Scores")["class"]
+    'scroll broad turn'
     """
-    named = {"role": "group", "tabindex": "0", "aria-label": caption}
-    style = {"class": " ".join(["scroll", *wide(columns)])}
-    if width(columns, DESKTOP) > DESKTOP:
-        return style | named, {}
-    return style, {"class": "stop"} | named if width(columns, PHONE) > PHONE - SPARE else {}
-
-
-def wide(columns: list[list[str]]) -> list[str]:
-    """Return the classes of a wide table's box: its cells wrap, in print its sheet turns, at last its letters shrink.
-
-    >>> wide([["short"] * 3] * 5), wide([["name of a system"] * 3] * 8), wide([["measured"] * 3] * 30)
-    ([], ['broad'], ['broad', 'turn', 'shrink'])
-    """
-    needs = {
-        "broad": width(columns, DESKTOP, whole=True) > DESKTOP,
-        "turn": width(columns, UPRIGHT) > UPRIGHT,
-        "shrink": width(columns, TURNED) > TURNED,
-    }
-    return [name for name, needed in needs.items() if needed]
-
-
-def width(columns: list[list[str]], screen: int, *, whole: bool = False) -> float:
-    """Guess the least width of a table in CSS pixels: words cannot be broken, sentences take a width of their own.
-
-    whole: cells that are no sentences stay on one line.
-
-    >>> width([["system", "A"], ["n", "12"]], PHONE) < PHONE < width([["a word"] * 3] * 40, PHONE)
-    True
-    """
-    total = 0.0
-    for texts in columns:
-        short = [text for text in texts if len(text) <= LONGEST_WORD]
-        parts = short if whole else [word for text in texts for word in re.split(r"[\s-]", text)]
-        longest = max(map(len, parts), default=0)
-        total += max(longest * LETTER, SENTENCES[screen] if len(short) < len(texts) else 0) + GAP
-    return total
+    classes = ["scroll", *(name for name, least in WIDE.items() if columns >= least)]
+    return {"class": " ".join(classes), "role": "group", "tabindex": "0", "aria-label": caption}
 
 
 def cell_class(text: str) -> str:
@@ -203,15 +159,9 @@ def _prose_table(html: str) -> str:
     head = re.sub(r"<th(?=[ >])", '<th scope="col"', head)
     if several:
         body = re.sub(r"<tr>\s*<td([^>]*)>(.*?)</td>", r'<tr><th scope="row"\1>\2</th>', body, flags=re.DOTALL)
-    rows = re.findall(r"<tr>(.*?)</tr>", html, flags=re.DOTALL)
-    cells = [[_text(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, flags=re.DOTALL)] for row in rows]
-    columns = [[row[place] for row in cells if place < len(row)] for place in range(max(map(len, cells), default=0))]
-    box, stop = ("".join(f' {key}="{value}"' for key, value in made.items()) for made in focus(columns, "Table"))
-    return f"<div{box}>{f'<span{stop}></span>' if stop else ''}{head}<tbody>{body}</div>" if body else html
-
-
-def _text(html: str) -> str:
-    return unescape(re.sub(r"<[^>]+>", "", html)).strip()
+    columns = max(len(re.findall(r"<t[hd][ >]", row)) for row in html.split("</tr>"))
+    box = "".join(f' {key}="{value}"' for key, value in box_of(columns, "Table").items())
+    return f"<div{box}>{head}<tbody>{body}</div>" if body else html
 
 
 WORDS = """
