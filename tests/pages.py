@@ -5,52 +5,24 @@ import re
 from dataclasses import dataclass
 
 from evalkit import campaign
-from evalkit.campaign import sentences
+from evalkit.campaign import first_page, sentences
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.checks import Check
+from evalkit.campaign.findings import Finding
 from tests.makers import SOURCE, ratings
-
-#: Key of a check -> words of its question that no other question has.
-CHECKS = {
-    "apart": "stand apart",
-    "systems": "Are there systems",
-    "ranked": "be ranked",
-    "connected": "all systems compared",
-    "identity": "which judgements are of the same",
-    "enough": "enough segments",
-    "named": "who judged",
-    "others": "for other annotators",
-    "constant": "use the scale",
-    "odd": "odd annotators",
-    "twins": "all systems different",
-    "segments": "on the same segments",
-    "steered": "shown more often",
-    "evenly": "equally often",
-    "treatments": "however scores are treated",
-    "agreement": "agree beyond chance?",
-    "elsewhere": "the file's other language pairs",
-    "steady": "steady",
-    "attention": "notice degraded",
-    "room": "leave room",
-    "neighbours": "beside degraded segments",
-    "twice": "counted twice",
-    "languages": "different language pairs be compared",
-}
-
 
 @dataclass(frozen=True)
 class Page:
     """What a report of a campaign says: analyses, checks by key, the headline."""
 
     found: Analysis
-    checks: dict[str, Check]
+    checks: dict[str, Finding]
     headline: str
     trust: str
 
     @property
     def verdicts(self):
         """Verdicts by key, without their signs."""
-        return {key: check.verdict.partition(" ")[2] for key, check in self.checks.items()}
+        return {key: check.result.partition(" ")[2] for key, check in self.checks.items()}
 
     def told(self, *parts):
         """What is said of some of the analyses, as one text."""
@@ -93,8 +65,8 @@ def page(found, spans=None, **options):
     """What the report of a table of ratings, or of analyses that were made, says."""
     found = found if isinstance(found, Analysis) else analysed(found, spans, **options)
     checks = campaign.run_checks(found)
-    keys = [key for check in checks for key, words in CHECKS.items() if words in check.question]
-    return Page(found, dict(zip(keys, checks, strict=True)), sentences.headline(found, checks), sentences.trust(checks))
+    by_group = {check.group: check for check in checks}
+    return Page(found, by_group, first_page.headline(found, checks), first_page.trust(checks))
 
 
 def telling(analysis):

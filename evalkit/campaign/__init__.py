@@ -14,11 +14,12 @@ from evalkit.campaign.against import compare_campaigns, counterpart
 from evalkit.campaign.agreement import measure_agreement
 from evalkit.campaign.analysis import Analysis, analyse
 from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
-from evalkit.campaign.checks import Check, run_checks, tabulate
+from evalkit.campaign.checks import run_checks, tabulate
 from evalkit.campaign.collection import count_errors, count_judgements
 from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export
 from evalkit.campaign.few import Correlation, correlation, estimate_with_metrics, of_pilot
+from evalkit.campaign.findings import Finding
 from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems
 from evalkit.campaign.method import Method, choose_method
 from evalkit.campaign.missing import Missing
@@ -33,8 +34,8 @@ __all__ = [
     "RULES",
     "Analysis",
     "Campaign",
-    "Check",
     "Correlation",
+    "Finding",
     "Method",
     "Missing",
     "Pilot",

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
-from evalkit.campaign import sentences
+from evalkit.campaign import first_page, sentences
 from evalkit.campaign.against import Against
 from evalkit.campaign.annotators import Profiles
 from evalkit.campaign.collection import Errors
@@ -90,7 +90,7 @@ def scores(ranking: Ranking) -> Figure:
     axes.set(ylabel="system", xlabel=f"{what}{', 95 % interval' if low else ''}\n({unit})")
     legend(figure, loc="outside upper center", columns=1)
     far = [f"{row.system} at {row.score:.2f} lies beyond the axis" for row in rows[~near].itertuples()]
-    told = [sentences.better(ranking), *sentences.beside_humans(ranking), *(f"{text}." for text in far)]
+    told = [first_page.better(ranking), *first_page.beside_humans(ranking), *(f"{text}." for text in far)]
     return describe(figure, f"The score of each system with its interval, the best at the top. {' '.join(told)}")
 
 

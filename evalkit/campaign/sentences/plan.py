@@ -1,44 +1,38 @@
-"""How many more judgements, by how many more people: the plan in words."""
+"""How many more judgements, by how many more people: the plan, the pilot it rests on, and what came of a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
+from evalkit.campaign.design.expectation import Outcome
+from evalkit.campaign.few import Correlation
+from evalkit.campaign.findings import Finding, capital, finding, tell
+from evalkit.campaign.pilot import LAYOUTS, Pilot
 from evalkit.campaign.plan import ANY, CAUTIOUS, MOST, NOT_TOLD, OBSERVED, POWER, Plan
-from evalkit.campaign.sentences.say import say
+from evalkit.data.provenance import source_of
 from evalkit.human import planning
-from evalkit.stats.terms import join_names
+
+#: A row of a plan, or a design of ``planning.plan``.
+Row = Mapping[Any, Any]
 
 
-def about(number: float) -> str:
-    """Say a large number as a plan may: two digits, for its variances are estimates; a small one as it is.
-
-    >>> about(34272), about(1249), about(96), about(0.81)
-    ('about 34,000', 'about 1,200', '96', '0.8')
-    """
-    if number < 100:
-        return f"{number:.0f}" if float(number).is_integer() or number >= 10 else f"{number:.1f}"
-    step = 10 ** (len(str(int(number))) - 2)
-    return f"about {round(number / step) * step:,.0f}"
-
-
-def goal(row: Mapping[Hashable, Any], plan: Plan, *, segments: bool = True) -> str:
+def goal(row: Row, plan: Plan, *, segments: bool = True) -> Finding:
     """Say what a row of the plan asks for beyond what there is: judgements, people, segments, hours and money."""
-    judgements, people = int(row["more_judgements"]), int(row["more_people"])
-    if not judgements:
-        return "nothing more"
-    whom = f"{about(people)} more {'person' if people == 1 else 'people'}" if people else "the same people"
-    text = f"{about(judgements)} more judgements, by {whom}"
-    text += f" who give {row['judgements_each']} each" if people and plan.basis.counts_people else ""
-    text += f", in {about(row['more_segments'])} more segments" if segments else ""
-    hours = row.get("more_hours")
+    people, hours = int(row["more_people"]), row.get("more_hours")
+    if not row["more_judgements"]:
+        return finding("goal.nothing")
+    each = finding("goal.each", each=row["judgements_each"]) if people and plan.basis.counts_people else None
+    whom = finding("goal.others" if people > 1 else "goal.one" if people else "goal.same", people=people)
+    where = finding("goal.segments", segments=row["more_segments"]) if segments else None
     if hours is not None and pd.notna(hours):
-        price = f", {about(hours * plan.hourly_pay)} {plan.currency}".rstrip() if plan.hourly_pay > 0 else ""
-        text += f" ({about(hours)} hours of work{price})"
-    return text
+        money = {"money": hours * plan.hourly_pay, "currency": plan.currency}
+        hours = finding("goal.paid" if plan.hourly_pay > 0 else "goal.hours", hours=hours, **money)
+    else:
+        hours = None
+    return finding("goal.more", judgements=row["more_judgements"], whom=whom, each=each, where=where, hours=hours)
 
 
 def step(plan: Plan) -> str:
@@ -47,113 +41,216 @@ def step(plan: Plan) -> str:
     Where even the lower end of the difference's 50 % interval is none, to treat them as equal comes first.
     """
     (first, second), row = plan.best, plan.table.iloc[0].to_dict()
+    values = {"first": first, "second": second, "beyond": beyond(plan)}
     if plan.needed is None:
-        return f"Treat {first} and {second} as equally good: to distinguish them takes {beyond(plan)}."
+        return str(finding("steps.hopeless", **values))
     if not plan.more_judgements:
         return ""
-    more = goal(row, plan, segments=False)
-    if plan.row(plan.best, CAUTIOUS) is None:
-        return f"Treat {first} and {second} as equally good, or collect {more}, to distinguish them."
-    return f"To tell {first} from {second}, collect {more}, or treat them as equally good."
+    key = "steps.equal_or_more" if plan.row(plan.best, CAUTIOUS) is None else "steps.more_or_equal"
+    return str(finding(key, **values, more=goal(row, plan, segments=False)))
 
 
 def beyond(plan: Plan) -> str:
     """Say what a difference takes that is too small for any plan."""
-    people = f" or {planning.MOST_PEOPLE:,} people" if plan.basis.over_annotators else ""
-    return f"more than {MOST:,} segments{people}"
+    key = "goal.beyond_people" if plan.basis.over_annotators else "goal.beyond"
+    return str(finding(key, segments=MOST, people=planning.MOST_PEOPLE))
 
 
-@say.register
-def plan(found: Plan) -> list[str]:
-    sentences = [*_rivals(found), *_worthwhile(found), _people(found), _assumed(found)]
+@tell.register
+def plan(found: Plan) -> Iterator[Finding]:
+    yield from _rivals(found)
+    rows = found.table[found.table["compares"].eq(ANY)].to_dict("records")
+    if rows:
+        parts = [
+            finding("plan.size", points=row["points"], share=row["difference"], takes=_takes(row, found))
+            for row in rows
+        ]
+        yield finding("plan.sizes", parts="; ".join(map(str, parts)))
+    basis = found.basis
+    liking = "likes" if basis.counts_people else "untold" if basis.liking == NOT_TOLD else "alike"
+    yield finding(f"plan.{liking}", variance=basis.variances.get("taste"), capacity=basis.capacity)
+    blocks = finding("plan.blocks" if basis.block > 1 else "plan.apart", block=basis.block)
+    units = "annotators" if basis.over_annotators else "documents"
+    yield finding("plan.assumed", power=POWER, units=units, blocks=blocks, systems=basis.systems)
     if found.by_z:
-        sentences.append(
-            "Systems are ranked by z-scores here, so points are z-scores times a usual standard deviation."
-        )
-    return sentences
+        yield finding("plan.by_z")
 
 
-def _assumed(found: Plan) -> str:
-    basis = found.basis
-    blocks = f"in documents of {basis.block} segments" if basis.block > 1 else "segments apart from each other"
-    measured = "the two systems" if basis.systems == 2 else f"the best {basis.systems} systems"
-    return (
-        f"The plan asks for a chance of {POWER:.0%} to find a true difference between two systems at p below 0.05 "
-        f"(two-sided, over {'annotators' if basis.over_annotators else 'documents'}; ranking many systems takes more). "
-        "New judgements are taken to be made in the best way: whoever judges a segment judges it by both systems, each "
-        f"translation once, {blocks}. What scatters was measured on {measured}."
-    )
-
-
-def _people(found: Plan) -> str:
-    basis = found.basis
-    if basis.counts_people:
-        return (
-            f"People like systems differently here (a variance of liking of {basis.variances['taste']:.3g} squared "
-            "points). More segments do not average out one person's favourites, only more people do, so the plan is in "
-            "people, and what each of them judges."
-        )
-    each = f"nobody is asked for more than {basis.capacity:,} judgements"
-    if basis.liking == NOT_TOLD:
-        return (
-            "Whether people like systems differently cannot be told here, because hardly anybody judged several "
-            f"documents of one system. The plan can only count segments ({each}); engage more people than it names."
-        )
-    return f"No sign was found that people like systems differently, so the same people may give more; {each}."
-
-
-def _rivals(found: Plan) -> list[str]:
+def _rivals(found: Plan) -> Iterator[Finding]:
     """Say what it takes to tell the first system from the next, and from each that it is not distinguished from."""
     rows = [found.row(rivals, OBSERVED) for rivals in found.rivals]
     hopeless = [rivals[1] for rivals, row in zip(found.rivals, rows, strict=True) if _too_small(row)]
-    sentences = [
-        _rival(found, rivals, row, error)
-        for rivals, row, error in zip(found.rivals, rows, found.errors, strict=True)
-        if row and not _too_small(row)
-    ]
+    for rivals, row, error in zip(found.rivals, rows, found.errors, strict=True):
+        if row and not _too_small(row):
+            yield _rival(found, rivals, row, error)
     if hopeless:
         gaps = [abs(gap) for rivals, gap in zip(found.rivals, found.gaps, strict=True) if rivals[1] in hopeless]
-        apart = f"{min(gaps):.2f}" + (f" to {max(gaps):.2f}" if len(gaps) > 1 else "")
-        sentences.append(
-            f"{found.best[0]} and {join_names(hopeless)} are {apart} points apart. To find so small a difference takes "
-            f"{beyond(found)}: treat them as equally good."
-        )
+        ends = f"{min(gaps):.2f}" + (f" to {max(gaps):.2f}" if len(gaps) > 1 else "")
+        yield finding("plan.hopeless", first=found.best[0], others=hopeless, apart=ends, beyond=beyond(found))
     if not found.apart:
-        equal = "" if len(hopeless) == len(rows) else "Or treat them as equally good. "
-        sentences.append(
-            f"{equal}Observed differences tend to be too large, and one that is hardly larger "
-            "than its standard error may well be chance: a plan for it disappoints. Better say first which difference "
-            "would matter to you, and plan for that."
-        )
-    return sentences
+        yield finding("plan.noisy" if len(hopeless) == len(rows) else "plan.or_equal")
 
 
 def _too_small(row: Mapping[Hashable, Any] | None) -> bool:
     return row is None or pd.isna(row["segments_needed"])
 
 
-def _rival(found: Plan, rivals: tuple[str, str], row: Mapping[Hashable, Any], error: float) -> str:
+def _takes(row: Row, plan: Plan, *, segments: bool = True) -> object:
+    return beyond(plan) if _too_small(row) else goal(row, plan, segments=segments)
+
+
+def _rival(found: Plan, rivals: tuple[str, str], row: Row, error: float) -> Finding:
     """Say what it takes to tell the first system from one other."""
-    first, second = rivals
-    apart = f"{row['points']:.2f} points apart, standard error {error:.2f}"
+    values = {"first": rivals[0], "second": rivals[1], "points": row["points"], "error": error}
     cautious = found.row(rivals, CAUTIOUS)
     if not row["more_judgements"]:
-        text = f"{first} and {second} are {apart}. What there is, {row['segments_now']:,} segments, is enough to find "
-        text += "a difference of this size."
-        return text if found.apart else f"{text} It was not found all the same, so the true one may be smaller."
-    text = f"To tell {first} from {second} ({apart}): {goal(row, found)}, if they truly differ by as much"
+        return finding("plan.enough" if found.apart else "plan.enough_but", **values, now=row["segments_now"])
     if cautious is None:
-        return f"{text}. That may be chance alone: the lower end of its 50 % interval is no difference at all."
-    lower = beyond(found) if _too_small(cautious) else goal(cautious, found, segments=False)
-    return f"{text}; if by {cautious['points']:.2f}, the lower end of its 50 % interval, {lower}."
+        return finding("plan.chance", **values, more=goal(row, found))
+    lower = {"lower": cautious["points"], "then": _takes(cautious, found, segments=False)}
+    return finding("plan.rival", **values, more=goal(row, found), **lower)
 
 
-def _worthwhile(found: Plan) -> list[str]:
-    """Say what differences of fixed sizes take, between any two systems that were judged as the first two were."""
-    rows = found.table[found.table["compares"].eq(ANY)].to_dict("records")
+@tell.register
+def outcome(found: Outcome) -> Iterator[Finding]:
+    lost = found.wanted - found.collected
+    behind = found.annotators[found.annotators["lacking"] > 0].sort_values("lacking", ascending=False)
+    names = [f"{row.annotator} ({row.lacking:,})" for row in behind.head(3).itertuples()]
+    who = finding("outcome.most" if len(behind) > 3 else "outcome.who", behind=behind, names=names) if names else None
+    lacking = finding("outcome.lacking", lost=lost, who=who) if lost > 0 else None
+    values = {"wanted": found.wanted, "collected": found.collected, "protocol": found.protocol, "seed": found.seed}
+    yield finding("outcome.judgements", **values, lacking=lacking)
     parts = [
-        f"{row['points']:.3g} point{'s' * (row['points'] != 1)} ({row['difference']}) take{'s' * (row['points'] == 1)} "
-        + (beyond(found) if _too_small(row) else goal(row, found))
-        for row in rows
+        finding(f"outcome.{name}_{found.unit}", difference=value[0], error=value[1])
+        for name, value in (("planned", found.planned), ("achieved", found.achieved))
+        if value
     ]
-    return [f"Between any two systems judged as these were, {'; '.join(parts)}."] if parts else []
+    if parts:
+        yield finding("outcome.power", parts=capital("; ".join(map(str, parts))))
+
+
+@tell.register
+def pilot(found: Pilot) -> Iterator[Finding]:
+    part = found.part
+    kind = finding("pilot.outputs" if part["item_type"].eq("system").all() else "pilot.calibration")
+    people = finding("pilot.nobody" if found.layout == "unnamed" else "pilot.people", people=_people(found))
+    several = {"criterion": found.criterion, "criteria": found.criteria}
+    criterion = finding("pilot.criterion", **several) if len(found.criteria) > 1 else None
+    items = [str(finding(f"items.{kind}", n=number)) for kind, number in found.apart.items()]
+    apart = finding("pilot.apart", items=items) if items else None
+    way = finding("read.lower", way=found.orientation) if found.orientation.startswith("lower") else None
+    values = {"judgements": part, "kind": kind, "pair": found.pair, "systems": part["system"].nunique()}
+    yield finding("pilot.rests", **values, people=people, criterion=criterion, apart=apart, way=way)
+    key = "pilot.taken" if found.chosen else "pilot.set"
+    yield finding(key, layout=found.layout, where=LAYOUTS[found.layout], block=found.block)
+    if found.stretched:
+        key = "pilot.stretched" if found.known_scale else "pilot.stretched_unknown"
+        yield finding(key, scale=found.scale, point=found.own_points(1))
+    if found.unusable:
+        yield finding("pilot.unusable", why="; ".join(found.unusable.values()))
+
+
+def _people(found: Pilot) -> int:
+    return int(found.part["annotator"].nunique())
+
+
+def answer(
+    found: Pilot,
+    best: Row,
+    tastes: pd.DataFrame,
+    *,
+    delta: float,
+    target: float,
+    typed: bool = False,
+    hourly_pay: float = 0.0,
+    currency: str = "",
+) -> str:
+    """Say what it takes to find a difference: people where they like systems differently, segments elsewhere.
+
+    best: the cheapest design if nobody likes one system better than others do. tastes: pair, taste (variance of liking,
+    squared points; 0: not found, missing: cannot be told), and the cheapest design with it, as ``planning.by_pair``
+    returns it. typed: the variances were typed in, not measured.
+    """
+    place = "WMT22's calibration HITs" if found.example else str(source_of(found.ratings)["name"])
+    alike = finding("answer.typed" if typed else "answer.alike", place=place, pair=found.pair)
+    points = (
+        finding("answer.points", delta=delta, own=found.own_points(delta)) if found.stretched and not typed else None
+    )
+    row = dict(tastes.set_index("pair").loc[found.pair].items())
+    taste = None if typed else row.get("taste")
+    values = {"delta": delta, "target": target, "alike": alike, "points": points}
+    values |= {"people": best["annotators"], "judgements": best["judgements"]}
+    if taste is None or pd.isna(taste) or taste == 0:
+        key, design = "answer.no_liking" if taste == 0 else "answer.untold", best
+    elif pd.isna(row["segments"]):
+        return str(finding("answer.nothing", **values))
+    else:
+        key, design = "answer.liking", row
+    work = _work(found, design, hourly_pay, currency)
+    return str(finding(key, **values, plan=planning.describe(design, delta=delta), work=work))
+
+
+def _work(found: Pilot, design: Row, hourly_pay: float, currency: str) -> Finding | None:
+    """Say the hours of a design, and their price; nothing where the pilot has no times."""
+    if not found.seconds:
+        return None
+    hours = design["judgements"] * found.seconds / 3600
+    money = {"money": hours * hourly_pay, "currency": currency}
+    return finding("answer.paid" if hourly_pay > 0 else "answer.work", seconds=found.seconds, hours=hours, **money)
+
+
+def by_chance(designs: pd.DataFrame, variances: Row, best: Row, *, delta: float, most_segments: int) -> str:
+    """Say what raw scores take where chance decides who scores which system: the result of ``planning.compare``.
+
+    best: the design that the headline tells, beside which this stands.
+    """
+    if pd.isna(variances["annotator"]):
+        return str(finding("answer.strictness_unknown"))
+    raw = designs[designs["delta"].eq(delta) & designs["arrangement"].eq("mixed") & designs["calibration"].eq(0)]
+    takes = finding("answer.raw", takes=raw["judgements"].iloc[0]) if len(raw) else None
+    takes = takes or finding("answer.raw_beyond", segments=most_segments)
+    return str(finding("answer.by_chance", takes=takes, judgements=best["judgements"]))
+
+
+def plan_steps(found: Pilot, plain: pd.DataFrame, liking: pd.DataFrame) -> list[str]:
+    """Say whom to plan with: the language pairs of the pilot, where it has several, and many people.
+
+    plain, liking: the cheapest designs of every language pair (see ``planning.by_pair``), if nobody likes one system
+    better than others do, and as people do.
+    """
+    steps = [str(finding("answer.many_people"))]
+    if len(plain) > 1:
+        takes = planning.span(liking, "annotators") if found.tells_liking else planning.span(plain, "segments")
+        steps.insert(0, str(finding("answer.pairs", name=source_of(found.ratings)["name"], takes=takes)))
+    return steps
+
+
+def whose(found: Correlation, *, typed: float, place: str) -> str:
+    """Name the metric whose correlation a plan counts on. typed: one typed in, 0: none. place: where it was found."""
+    key = "typed" if typed else "elsewhere" if place else "here"
+    return str(finding(f"metric.{key}", r=typed, metric=found.metric, place=place))
+
+
+def metric_step(saving: pd.DataFrame, whose: str) -> str:
+    """Say in one step how many judgements a metric saves: the result of ``planning.with_metric``."""
+    rows = saving.set_index("metric")
+    own = rows.loc["on differences"]
+    not_so = None
+    if "within systems" in rows.index:
+        not_so = finding("metric.not", share=rows.loc["within systems", "share"])
+    key = "metric.step_at_most" if pd.isna(own["share"]) else "metric.step"
+    return str(finding(key, whose=whose, most=own["at_most"], share=own["share"], not_so=not_so))
+
+
+def with_metric(saving: pd.DataFrame, whose: str) -> str:
+    """Say how many judgements a metric saves, and what its correlation within systems would promise."""
+    rows = saving.set_index("metric")
+    own, alone = rows.loc["on differences"], rows.loc[planning.ALONE]
+    if pd.isna(own["share"]):
+        return str(finding("metric.nobody", whose=whose, most=own["at_most"]))
+    within = rows.loc["within systems"] if "within systems" in rows.index else None
+    promise = None
+    if within is not None and not pd.isna(within["share"]):
+        promise = finding("metric.promise", r=within["r"], share=within["share"])
+    values = {"share": own["share"], "judgements": own["judgements"], "alone": alone["judgements"]}
+    return str(finding("metric.saves", whose=whose, **values, r=own["r"], most=own["at_most"], promise=promise))

@@ -1,158 +1,234 @@
-"""Which system is better, and what it cost: the sentences of these results."""
+"""Which system is better, what weights change, whether to stop, and what it cost: which findings these results are."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterator
 
 import pandas as pd
 
 from evalkit.campaign.collection import Errors
+from evalkit.campaign.findings import Finding, finding, tell
 from evalkit.campaign.method import OWN_LINES
+from evalkit.campaign.missing import Missing
 from evalkit.campaign.plan import Cost
-from evalkit.campaign.ranking import COLLECT, Criteria, Normalization, Ranking
-from evalkit.campaign.sentences.say import lacking, say
+from evalkit.campaign.ranking import COLLECT, Comparisons, Criteria, Normalization, Ranking
+from evalkit.campaign.steering import NAIVE, STRICT, Steering, Stopping
 from evalkit.human.ranking import rules
-from evalkit.stats.terms import join_names, pluralize
+
+#: Share of evenly weighted judgements below which weighted means scatter too much to go by.
+_WORTH = 0.4
+#: From this standardised residual on, a pair is named that answers otherwise than strengths expect.
+ODD = 3.0
 
 
-@say.register
-def normalization(found: Normalization) -> list[str]:
+@tell.register
+def normalization(found: Normalization) -> Iterator[Finding]:
     tops = list(found.tops.values())
     if all(set(top) == set(tops[0]) for top in tops):
-        first = f"{join_names(tops[0])} {'comes' if len(tops[0]) == 1 else 'come'} first in all of them."
+        yield finding("ways.same", ways=tops, first=tops[0])
     else:
-        first = "; ".join(f"{join_names(top)} first by {way}" for way, top in found.tops.items()) + "."
-    sentences = [f"The same judgements, treated in {len(tops)} ways: {first}"]
+        each = [str(finding("ways.first", first=top, way=way)) for way, top in found.tops.items()]
+        yield finding("ways.turned", ways=tops, firsts="; ".join(each))
     if found.problem:
-        return [*sentences, f"How much of it is chance cannot be told: {found.problem}"]
+        yield finding("ways.unsure", problem=found.problem)
+        return
     places, beyond = int(found.shifts["moved"].sum()), int(found.shifts["beyond_noise"].sum())
-    if not places:
-        return [*sentences, "In no ranking has a system another place than by raw scores."]
-    return [
-        *sentences,
-        f"{pluralize(places, 'place')} in {pluralize(len(found.shifts), 'ranking')} "
-        f"{'differs' if places == 1 else 'differ'} from the ranking by raw scores, {beyond} of them by more than "
-        "chance would bring.",
-    ]
+    yield finding("ways.moved" if places else "ways.still", places=places, rankings=found.shifts, beyond=beyond)
 
 
-@say.register
-def ranking(found: Ranking) -> list[str]:
-    method, title = found.method, found.method.title
-    sentences = [f"Systems are ranked by {title}: {method.why}."]
+@tell.register
+def ranking(found: Ranking) -> Iterator[Finding]:
+    method = found.method
+    yield finding("order.by", title=method.title, why=method.why)
     if method.item_types[0] == "calibration":
-        sentences.append(
-            "There are no outputs of systems here, only calibration items; systems may have other texts each."
-        )
+        yield finding("order.calibration")
     if len(found.names) == 1:
-        return [*sentences, "One system was judged, so there is nothing to rank.", *lacking(COLLECT)]
-    others = f"{len(found.beaten) if found.level else 'all'}{' of' * bool(found.level)} {len(found.names) - 1} others"
-    than = found.names[1] if len(found.names) == 2 else others
-    sentences.append(
-        f"What could have come out otherwise: {method.why_unit}. So every interval, place and test here asks what "
-        f"other {method.drawn} would bring."
-    )
-    sentences.append(
-        f"Compared by t-tests with that uncertainty (one-sided, at {method.alpha:g}, corrected by Holm for "
-        f"{pluralize(len(found.pairwise), 'pair')} of systems), {found.top} has a higher {title} than "
-        + (f"{than}." if found.beaten else "no other.")
-        + (f" It cannot be distinguished from {join_names(found.level)}." if found.level else "")
-    )
-    sentences += lines_by(found)
+        yield finding("order.alone")
+        yield finding("lacks.missing", reason=COLLECT, collect=None)
+        return
+    yield finding("order.unit", why=method.why_unit, drawn=method.drawn)
+    yield finding("order.tests", alpha=method.alpha, pairs=found.pairwise)
+    yield from lines_by(found)
     if found.best is None:
-        return sentences + lacking(found.unsure)
-    sentences.append(
-        f"With {method.drawn} drawn anew {found.resamples:,} times, {found.top} comes out first"
-        f"{' or level with the first' * (len(found.first) > 1)} in {found.best:.0%} of draws."
-    )
-    if len(found.humans):
-        what = "is a human translation" if len(found.humans) == 1 else "are human translations"
-        sentences.append(
-            f"{join_names(found.humans['system'])} {what}: shown beside the systems, without a place. Tests between "
-            f"systems and human translations are corrected for {pluralize(len(found.duels), 'pair')} of their own."
-        )
-    return sentences
+        yield finding("lacks.missing", reason=found.unsure, collect=None)
+    else:
+        yield finding("order.draws", drawn=method.drawn, draws=found.resamples, top=found.top, best=found.best)
+        if len(found.humans):
+            yield finding("order.humans", humans=found.humans["system"], pairs=found.duels)
 
 
-def lines_by(found: Ranking) -> list[str]:
+def lines_by(found: Ranking) -> Iterator[Finding]:
     """Say which rule draws the lines between clusters, where it is another than ours or cannot be applied."""
     if found.refused:
-        return [
-            f"The rule for lines that was asked for cannot be applied: {found.refused} So lines follow these tests."
-        ]
-    if found.method.lines == OWN_LINES:
-        return []
-    rule, ours = rules.named(found.method.lines), found.method.scores_name
-    own = "z-scores" if rule.by == "z" else "raw scores"
-    order = "" if ours == own else f" It ranks by {own}, while the order here is by {ours}."
-    order += " Without a column domain, all is one domain." * (rule.mean == "domains")
-    return [
-        f"Lines between clusters, wins and losses are those of the rule “{rule.name}” ({rule.title}; {rule.source}): "
-        f"{rules.TESTS[rule.test]}, {rule.sides}; a line stands below a system if {rules.LINES[rule.line]}.{order} The "
-        "study ranking_rules shows how often each rule parts equal systems."
-    ]
+        yield finding("lines.refused", why=found.refused)
+    elif found.method.lines != OWN_LINES:
+        rule, ours = rules.named(found.method.lines), found.method.scores_name
+        own = "z-scores" if rule.by == "z" else "raw scores"
+        order = None if ours == own else finding("lines.order", own=own, ours=ours)
+        domains = finding("lines.domains") if rule.mean == "domains" else None
+        values = {"name": rule.name, "title": rule.title, "source": rule.source, "test": rules.TESTS[rule.test]}
+        values |= {"sides": rule.sides, "line": rules.LINES[rule.line]}
+        yield finding("lines.rule", **values, order=order, domains=domains)
 
 
 def language_pairs(table: pd.DataFrame) -> list[str]:
     """Say in how many language pairs one system is better than all others. table: see ``rank_pairs``."""
-    many = pluralize(len(table), "language pair")
-    if len(table) == 1:
-        return [f"The file holds one language pair, {table['pair'].iloc[0]}."]
-    if "first" not in table:
-        return [f"{many}, each with one system."]
-    alone = int(table["not_told_apart"].eq("none").sum())
-    text = f"In {alone} of {many} one system is better than all others."
-    text = text if alone else f"In none of {many} is one system better than all others."
-    if "human" not in table:
-        return [text]
-    judged = table["human"].dropna()
-    ahead = judged.str.contains("better than").sum()
-    return [f"{text} Human translations were judged in {len(judged)}; in {ahead} of them the first system is better."]
+    if len(table) == 1 or "first" not in table:
+        return [
+            str(finding("pairs.one" if len(table) == 1 else "pairs.alone", pairs=table, pair=table["pair"].iloc[0]))
+        ]
+    judged = table["human"].dropna() if "human" in table else []
+    ahead = int(judged.str.contains("better than").sum()) if len(judged) else 0
+    people = finding("pairs.people", judged=judged, ahead=ahead) if len(judged) else None
+    clear = int(table["not_told_apart"].eq("none").sum())
+    return [str(finding("pairs.clear" if clear else "pairs.none", clear=clear, pairs=table, people=people))]
 
 
-@say.register
-def errors(found: Errors) -> list[str]:
+@tell.register
+def errors(found: Errors) -> Iterator[Finding]:
     fewest, most = found.by_system.iloc[0], found.by_system.iloc[-1]
-    sentences = [
-        f"{pluralize(found.errors, 'error')} in {pluralize(found.judgements, 'judgement')}. {fewest['system']} has the "
-        f"fewest, {fewest['per_segment']:.2f} a judgement; {most['system']} the most, {most['per_segment']:.2f}."
-    ]
+    values = {"fewest": fewest["system"], "few": fewest["per_segment"]}
+    values |= {"most": most["system"], "many": most["per_segment"]}
+    yield finding("errors.marked", errors=found.errors, judgements=found.judgements, **values)
     if found.rho is not None:
-        sentences.append(
-            f"The rank correlation of an item's score with its number of errors is {found.rho:.2f} (−1: more errors "
-            "always mean a lower score)."
-        )
-    return sentences if len(found.types) else [*sentences, "Annotators stated no types of errors."]
+        yield finding("errors.rho", rho=found.rho)
+    if found.types.empty:
+        yield finding("errors.no_types")
 
 
-@say.register
-def cost(found: Cost) -> list[str]:
-    each, paid, money = found.hours / found.judgements, found.hourly_pay > 0, f" {found.currency}".rstrip()
-    sentences = [
-        (f"{found.pair}: " if found.pairs > 1 else "")
-        + f"{pluralize(found.judgements, 'judgement')} with times took {found.hours:,.1f} hours, {3600 * each:.0f} "
-        f"seconds each on average ({found.how}). The median annotator takes "
-        f"{found.by_annotator['mean_seconds'].median():.0f} seconds for one."
-    ]
+@tell.register
+def cost(found: Cost) -> Iterator[Finding]:
+    each, paid = found.hours / found.judgements, found.hourly_pay > 0
+    values = {"hours": found.hours, "each": 3600 * each, "how": found.how, "judgements": found.judgements}
+    yield finding("cost.hours", **values, median=found.by_annotator["mean_seconds"].median())
+    money = {"pay": found.hourly_pay, "money": f" {found.currency}".rstrip()}
     if paid:
-        sentences.append(
-            f"At {found.hourly_pay:g}{money} an hour that is {found.cost:,.0f}{money}, or "
-            f"{each * found.hourly_pay:.2f}{money} a judgement."
-        )
+        yield finding("cost.paid", **money, cost=found.cost, each=each * found.hourly_pay)
     if found.pairs > 1:
-        price = f", or {found.all_hours * found.hourly_pay:,.0f}{money}" if paid else ""
-        sentences.append(f"All language pairs together took {found.all_hours:,.1f} hours{price}.")
-    times = f"times of {pluralize(found.untimed, 'judgement')}." if found.untimed else ""
-    price = "" if paid else "The price: set hourly_pay (and currency) to see what the hours cost."
-    return sentences + lacking(times, price)
+        price = finding("cost.or", cost=found.all_hours * found.hourly_pay, **money) if paid else None
+        yield finding("cost.all", hours=found.all_hours, price=price)
+    if found.untimed:
+        yield finding("lacks.times", untimed=found.untimed)
+    if not paid:
+        yield finding("lacks.pay")
 
 
-@say.register
-def criteria(found: Criteria) -> list[str]:
-    other = found.table[found.table["same_order"] < 1]
-    known = found.table["same_order"].notna()
-    if not known.any():
+@tell.register
+def criteria(found: Criteria) -> Iterator[Finding]:
+    if found.table["same_order"].notna().any():
+        other = found.table.loc[found.table["same_order"] < 1, "criterion"]
+        yield finding("criteria.other" if len(other) else "criteria.same", other=other)
+
+
+@tell.register
+def comparisons(found: Comparisons) -> Iterator[Finding]:
+    systems = sum(map(len, found.groups))
+    never = systems * (systems - 1) // 2 - len(found.met)
+    follows = finding("strengths.follows") if len(found.groups) < 2 else None
+    lacking = finding("strengths.never", never=never, follows=follows) if never else None
+    values = {"answers": found.answers, "systems": systems, "met": found.met, "ties": found.ties}
+    yield finding("strengths.met", **values, never=lacking)
+    if len(found.groups) > 1:
+        yield finding("strengths.groups", one=found.groups[0][0], other=found.groups[1][0], groups=found.groups)
+    if found.apart:
+        yield _apart(found)
+    yield from place(found)
+    yield _scale(found)
+    if found.circles.triples:
+        yield circles(found)
+
+
+def _apart(found: Comparisons) -> Finding:
+    """Say that some systems never lost, so that strengths are held by a prior."""
+    above, below = found.apart[:2]
+    lost = [name for name in below if any(frozenset((name, one)) in found.met for one in above)]
+    never = [name for name in below if name not in lost]
+    more = finding("strengths.not_met", above=above, never=never) if never else None
+    return finding("strengths.apart", above=above, lost=lost, more=more)
+
+
+def place(found: Comparisons) -> Iterator[Finding]:
+    """Say what standing first adds, or what is lacking to find it."""
+    if not found.place:
+        yield finding("lacks.follows" if found.placed else "lacks.place")
+        return
+    gain, low, high = found.place
+    does = finding(f"place.{'favours' if low > 0 else 'harms' if high < 0 else 'open'}")
+    yield finding("place.effect", does=does, share=1 / (1 + math.exp(-gain)), gain=gain, ends=(low, high))
+
+
+def _scale(found: Comparisons) -> Finding:
+    """Say whether one scale of strengths fits, and where it does not, which pair is oddest."""
+    fit = found.fit.strengths
+    if not fit.freedom:
+        return finding("fit.untold")
+    values = {"chi": fit.statistic, "freedom": fit.freedom, "p": fit.p, "effect": fit.effect}
+    odd = found.residuals[found.residuals["residual"].abs() >= ODD]
+    if fit.p >= 0.05 or odd.empty:
+        return finding("fit.good" if fit.p >= 0.05 else "fit.bad", **values, odd=None)
+    row = odd.iloc[0]
+    names = {"one": row["system_a"], "other": row["system_b"], "share": row["share"], "expected": row["expected"]}
+    return finding("fit.bad", **values, odd=finding("fit.odd", **names))
+
+
+def circles(found: Comparisons) -> Finding:
+    """Say how many triples of systems go in a circle, and how many would by chance."""
+    own = found.circles
+    values = {"triples": own.triples, "expected": own.expected, "found": own.found, "p": own.p}
+    names = ", ".join(" – ".join(three) for three in own.found[:2])
+    return finding("circles.some" if own.found else "circles.none", **values, names=names)
+
+
+def steered(found: Steering | Missing) -> list[str]:
+    """Say on the first page that counts were steered; nothing where that does not matter."""
+    if isinstance(found, Missing) or not found.matters:
         return []
-    return [
-        f"{join_names(other['criterion'])} {'orders' if len(other) == 1 else 'order'} the systems otherwise."
-        if len(other)
-        else "All criteria order the systems alike."
-    ]
+    return [f"{_counts(found)} {_moved(found) if found.weighted else finding('steering.if_scores')}"]
+
+
+@tell.register
+def steering(found: Steering) -> Iterator[Finding]:
+    counts = _counts(found)
+    if not found.weighted:
+        of_column = bool(found.why) and "column" in found.why
+        yield finding("steering.unweighted" if of_column else "steering.suspected", counts=counts, why=found.why)
+        why = finding("steering.why", why=found.why) if found.why and not of_column else None
+        yield finding("steering.remedy_log" if found.logged else "steering.remedy", why=why)
+        return
+    source = finding("steering.log" if found.logged else "steering.column")
+    lacking = finding("steering.lacking", lacking=found.lacking) if found.lacking else None
+    yield finding("steering.weighted", counts=counts, source=source, lacking=lacking)
+    gap = found.table["weighted"] - found.table["plain"]
+    yield finding("steering.range", moved=_moved(found), low=gap.min(), high=gap.max(), mean=gap.mean())
+    least = found.table.loc[found.table["worth"].idxmin()]
+    if least["worth"] < _WORTH:
+        even, there = least["worth"] * least["judgements"], least["judgements"]
+        yield finding("steering.uneven", system=least["system"], even=even, judgements=there)
+
+
+def _counts(found: Steering) -> Finding:
+    counts = found.table.set_index("system")["judgements"]
+    ends = {"most": counts.idxmax(), "least": counts.idxmin()}
+    return finding("steering.counts", **ends, high=counts.max(), low=counts.min())
+
+
+def _moved(found: Steering) -> Finding:
+    """Say what weights change."""
+    first = finding("steering.first", first=found.table["system"].iloc[0]) if found.other_first else None
+    return finding("steering.moved" if found.moved else "steering.still", moved=found.moved, first=first)
+
+
+@tell.register
+def stopping(found: Stopping) -> Iterator[Finding]:
+    rule, naive = found.rule, found.table[found.table["rule"].eq(NAIVE)].iloc[0]
+    first, second = found.systems
+    key = "stopping.not_yet" if rule["verdict"] == "not yet" else "stopping.yes"
+    values = {"first": first, "second": second, "verdict": rule["verdict"], "at": rule["screens"]}
+    may = finding(key, **values, screens=found.screens)
+    when = finding("stopping.daily" if found.daily else "stopping.by_twenty")
+    errs = {"nominal": rule["nominal"], "alarms": rule["false_alarms"]}
+    plain = {"level": naive["nominal"], "plain_alarms": naive["false_alarms"]}
+    yield finding("stopping.may", rule=rule["rule"], may=may, when=when, looks=found.looks, **errs, **plain)
+    if not found.planned:
+        yield finding("stopping.unplanned", strict=STRICT)

@@ -1,0 +1,358 @@
+"""Whether a result can be trusted: one finding a check, its question, claim, what it rests on and what to do in words.
+
+The limits between verdicts are stated where the words are, in ``wording.toml``; they are rules of thumb of this
+package, not laws.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from evalkit.campaign.analysis import Analysis
+from evalkit.campaign.findings import SIGNS, Finding, finding
+from evalkit.campaign.method import CONFOUNDED, EVEN, PEOPLE, TOLD, WARNED, Spread
+from evalkit.campaign.missing import Missing
+from evalkit.campaign.opening import Campaign
+from evalkit.campaign.quality import FEWEST_DEGRADED, FEWEST_PEOPLE, MARGIN
+from evalkit.campaign.ranking import ADJUSTED
+from evalkit.data.provenance import reading_of
+from evalkit.human.annotators import Rule
+
+#: The ways to treat scores that a first system has to survive; others only ask for a look.
+USUAL = ("raw scores", ADJUSTED, "z per annotator", "z from calibration items")
+#: Fewest segments a system, and fewest that a look can excuse.
+SEGMENTS = (100, 30)
+#: Share of scores in one tenth of the scale from which on it is too narrow there.
+CROWDED = 0.6
+#: Fewest segments of two systems, and fewest judgements of an annotator, for equal scores throughout to be told.
+SAME = 5
+#: Fewest judgements of a system by an annotator, on average, for an even spread to be told from chance (Cochran 1954).
+CELL = 5
+#: Fewest items shown twice that tell whether annotators are steady.
+REPEATS = 10
+#: Share of draws of annotators in which a first system comes first, from which on others would find the same.
+SURE = 0.95
+#: Share of the judgements from which on one annotator's work is told.
+HEAVY = 2 / 3
+
+
+def run_checks(found: Analysis) -> list[Finding]:
+    """Run all checks that apply, the worst verdict first."""
+    checks = [check for check in (make(found) for make in _CHECKS) if check]
+    return sorted(checks, key=lambda check: list(SIGNS).index(check.verdict))
+
+
+def tabulate(checks: list[Finding]) -> pd.DataFrame:
+    """Arrange checks as a table: check, result, found, to_do."""
+    rows = [(check.question, check.result, check.found, check.advice or "nothing") for check in checks]
+    return pd.DataFrame(rows, columns=["check", "result", "found", "to_do"])
+
+
+def graded(value: float, fine: float, look: float) -> str:
+    """Grade a number by two limits, which belong to the better side; low is good where the first is the lower one.
+
+    >>> graded(0.1, 0.1, 0.2), graded(0.15, 0.1, 0.2), graded(0.3, 0.1, 0.2), graded(0.9, 0.8, 0.5)
+    ('fine', 'look', 'problem', 'fine')
+    """
+    sign = 1 if fine <= look else -1
+    return "fine" if sign * value <= sign * fine else "look" if sign * value <= sign * look else "problem"
+
+
+def apart(found: Analysis) -> Finding:
+    campaign, ranking = found.campaign, found.ranking
+    if not ranking and len(campaign.systems) > 1:
+        reason = ranking.reason if isinstance(ranking, Missing) else ""
+        why, _, todo = reason.removeprefix(f"{campaign.pair}: ").partition(". ")
+        return finding("connected.problem" if "never compared" in reason else "ranked.problem", why=why, todo=todo)
+    if not ranking or len(ranking.names) < 2:
+        return finding("systems.problem", systems=campaign.systems)
+    if campaign.judged["score"].nunique() == 1:
+        return finding("apart.problem", score=campaign.judged["score"].iloc[0])
+    if ranking.level:
+        return finding("apart.look", top=ranking.top, level=ranking.level)
+    return finding("apart.fine", top=ranking.top)
+
+
+def identity(found: Analysis) -> Finding | None:
+    """Check what the import could not know: which judgements are of the same segment."""
+    reading = reading_of(found.campaign.ratings)
+    if not reading.get("segments"):
+        return None  # the file names segments itself
+    unsure = float(reading["unsure_segments"])
+    return finding(f"identity.{graded(unsure, 0.05, 0.5)}", sure=1 - unsure)
+
+
+def enough(found: Analysis) -> Finding | None:
+    segments = found.collection.systems.set_index("system")["segments"]
+    if segments.empty:
+        return None
+    fewest = int(segments.min())
+    who = finding("who.each" if segments.nunique() == 1 else "who.one", system=segments.idxmin())
+    return finding(f"enough.{graded(fewest, *SEGMENTS)}", fewest=fewest, who=who)
+
+
+def others(found: Analysis) -> Finding:
+    if not found.campaign.names_people:
+        return finding("named.unknown")
+    shares = found.campaign.judged["annotator"].value_counts(normalize=True)
+    if len(shares) < 2:
+        return finding("others.problem")
+    if shares.iloc[0] >= HEAVY:
+        return finding("others.heavy", who=shares.index[0], share=shares.iloc[0])
+    ranking = found.ranking
+    if not ranking or not ranking.method.draws_people or ranking.best is None:
+        return finding("others.unknown" if len(shares) > 2 else "others.few", people=shares, fewest=PEOPLE)
+    key = "others.fine" if ranking.best >= SURE else "others.apart" if ranking.level else "others.look"
+    return finding(key, top=ranking.top, best=ranking.best)
+
+
+def constant(found: Analysis) -> Finding | None:
+    part = found.campaign.part
+    if not found.campaign.names_people:
+        return None
+    people = part.groupby("annotator")["score"].agg(["nunique", "size"])
+    same = people.index[(people["nunique"] == 1) & (people["size"] >= SAME)].tolist()
+    if part["score"].nunique() == 1 or not same:
+        return None
+    share = float(part["annotator"].isin(same).mean())
+    key = "most" if len(same) > len(people) / 2 else "look" if share < 0.1 else "problem"
+    return finding(f"constant.{key}", same=same, people=len(people), share=share, crowded=_crowded(found))
+
+
+def screening(found: Analysis) -> Finding | None:
+    screening = found.screening
+    if not found.campaign.names_people or (screening and screening.annotators < 2):
+        return None
+    if not screening or not screening.rules:
+        return finding("odd.no_rule")
+    rules = [
+        finding("rule.common", rule=Rule.parse(rule).in_words, some=some, of=of)
+        for rule, (some, of) in screening.common.items()
+    ]
+    common = finding("odd.common_say", rules=rules, crowded=_crowded(found)) if rules else None
+    first, without = screening.first, screening.first_without
+    values = {"named": screening.proposed, "people": screening.annotators, "first": first, "without": without}
+    values |= {"common": common, "looked": screening.looked_at}
+    if not screening.proposed:
+        few = screening.looked_at < screening.annotators / 2
+        removed = finding("odd.removed") if found.quality and found.quality.removed else None
+        return finding(f"odd.{'common' if common else 'unknown' if few else 'nobody'}", **values, removed=removed)
+    if not without:
+        return finding("odd.alone", **values)
+    few = len(screening.proposed) <= 0.1 * screening.annotators
+    return finding(f"odd.{'turns' if without != first else 'fine' if few else 'look'}", **values)
+
+
+def _crowded(found: Analysis) -> Finding | None:
+    """Say how many scores lie at one end of the scale, where these are most."""
+    low, high = crowding(found.campaign) or (0.0, 0.0)
+    if max(low, high) < CROWDED:
+        return None
+    return finding("room.crowded_low" if low > high else "room.crowded_high", share=max(low, high))
+
+
+def twins(found: Analysis) -> Finding | None:
+    cells = found.campaign.cells
+    if cells.shape[1] < 2 or found.campaign.judged["score"].nunique() == 1:
+        return None
+    pairs = [
+        f"{one} and {other}"
+        for one, other in itertools.combinations(cells, 2)
+        if len(both := cells[[one, other]].dropna()) >= SAME and both[one].equals(both[other].set_axis(both.index))
+    ]
+    return finding("twins.look", pairs="; ".join(pairs[:3])) if pairs else None
+
+
+def segments(found: Analysis) -> Finding | None:
+    if len(found.campaign.systems) < 2 or found.campaign.compares:  # two that are compared have the same text
+        return None
+    share = found.campaign.shared_segments
+    return finding(f"segments.{graded(share, 0.9, 0.5)}", share=share)
+
+
+def steered(found: Analysis) -> Finding | None:
+    """Check whether what was shown depended on scores, and what that does to means; nothing where it did not."""
+    steering = found.steering
+    if not steering:
+        return None
+    if not steering.weighted:
+        return finding("steered.unknown")
+    key = "fine" if not steering.matters else "look" if steering.moved else "turns"
+    return finding(f"steered.{key}", moved=steering.moved, first=steering.table["system"].iloc[0])
+
+
+def favoured(found: Analysis) -> Finding | None:
+    judged = found.campaign.judged
+    if len(found.campaign.systems) < 2 or judged["annotator"].nunique() < 2:
+        return None
+    spread = Spread.of(judged, found.campaign.calibrating)
+    adjusted = bool(found.ranking) and found.ranking.method.score == "adjusted"
+    if spread.kept >= EVEN:
+        key = "fine" if spread.kept == 1 or spread.per_system >= CELL else "unknown"
+    elif spread.kept < CONFOUNDED:
+        key = "problem"
+    elif adjusted:
+        key = "little" if spread.kept < WARNED else "adjusted" if spread.kept >= TOLD else "corrected"
+    else:
+        key = "look"
+    return finding(f"evenly.{key}", kept=spread.kept, each=spread.per_system)
+
+
+def normalizing(found: Analysis) -> Finding | None:
+    if not found.normalization:
+        return None
+    tops = found.normalization.tops
+    if found.ranking and found.ranking.method.kept < EVEN:  # z-scores and the like take out differences of systems, too
+        tops = {way: top for way, top in tops.items() if way in ("raw scores", ADJUSTED)}
+    usual = {system for way, top in tops.items() if way in USUAL for system in top}
+    level = {found.ranking.top, *found.ranking.level} if found.ranking else set()
+    alike = len({frozenset(top) for top in tops.values()}) == 1
+    first = sorted({system for top in tops.values() for system in top})
+    return finding(f"treatments.{'fine' if alike else 'look' if usual <= level else 'problem'}", first=first)
+
+
+def agreement(found: Analysis) -> Finding | None:
+    agreement = found.agreement
+    if not found.campaign.names_people:
+        return None
+    if not agreement or agreement.estimate is None:
+        why = (
+            "agreement.few"
+            if isinstance(agreement, Missing) or "two annotators" in agreement.reason
+            else "agreement.unknown"
+        )
+        return finding(why, reason="" if isinstance(agreement, Missing) else agreement.reason)
+    if not np.isfinite([agreement.estimate, agreement.low, agreement.high]).all():
+        return finding("agreement.no_interval")
+    everyone = found.campaign.part["annotator"].nunique()
+    key = "problem" if agreement.low <= 0 else "fine" if agreement.estimate >= 0.4 else "look"
+    if agreement.shared < everyone / 2:
+        key = "shared_by_few" if key == "fine" else key
+    return finding(
+        f"agreement.{key}",
+        alpha=agreement.estimate,
+        ends=(agreement.low, agreement.high),
+        items=agreement.items,
+        shared=agreement.shared,
+        people=everyone,
+    )
+
+
+def elsewhere(found: Analysis) -> Finding | None:
+    """Name the language pairs, other than that in detail, whose annotators do not agree beyond chance."""
+    if not found.agreement or found.agreement.by_pair.empty:
+        return None
+    table = found.agreement.by_pair.dropna(subset=["estimate", "low"])
+    others = table[table["pair"] != found.campaign.pair]
+    if others.empty:
+        return None
+    bad = others.loc[others["low"] <= 0, "pair"].tolist()
+    return finding("elsewhere.problem" if bad else "elsewhere.fine", pairs=bad, first=bad[0] if bad else "")
+
+
+def steady(found: Analysis) -> Finding | None:
+    quality = found.quality
+    if not quality:
+        return None
+    everyone = found.campaign.part["annotator"].nunique()
+    values = {"again": quality.again, "equal": quality.equal, "repeated": quality.repeated}
+    values |= {"repeaters": quality.repeaters, "people": everyone, "fewest": REPEATS}
+    if quality.again is None or quality.repeated < REPEATS:
+        return finding("steady.unknown", **values)
+    rests = finding("steady.answers" if found.campaign.compares else "steady.scores", **values)
+    verdict = graded(quality.again, 10, 20)
+    if quality.repeaters < everyone / 2:
+        verdict = "few" if verdict == "fine" else "few_apart"
+    return finding(f"steady.{verdict}", **values, rests=rests)
+
+
+def attention(found: Analysis) -> Finding | None:
+    quality = found.quality
+    if not quality:
+        return None
+    values = {"failed": quality.failed, "tested": quality.tested, "fewest": FEWEST_DEGRADED}
+    values |= {"passed": quality.caliper.passed, "narrowly": quality.caliper.failed}
+    if not quality.tested:
+        return finding("attention.unknown", **values)
+    verdict = graded(len(quality.failed) / quality.tested, 0, 0.1)
+    decided, everyone = quality.tested - quality.undecided, found.campaign.part["annotator"].nunique()
+    if quality.removed and verdict != "problem":
+        verdict = "removed"
+    elif decided < everyone / 2 and verdict != "problem":
+        verdict = "few"
+    return finding(f"attention.{verdict}", **values, decided=decided, people=everyone)
+
+
+def neighbours(found: Analysis) -> Finding | None:
+    tested = found.context
+    if not tested or not tested.tested:
+        return None
+    held = tested.equivalence
+    if held is None:
+        return finding("neighbours.few", fewest=FEWEST_PEOPLE)
+    sure = held.verdict == "different" or (tested.p is not None and tested.p < 0.05)
+    key = "fine" if held.verdict in ("equivalent", "both") else "look" if sure else "unknown"
+    return finding(f"neighbours.{key}", lost=held.estimate, ends=(held.low, held.high), margin=MARGIN)
+
+
+def crowding(campaign: Campaign) -> tuple[float, float] | None:
+    """Return the shares of scores in the lowest and in the highest tenth of the scale; None where it is not known."""
+    if campaign.judged.empty or not campaign.known_scale or campaign.compares:
+        return None
+    (low, high), scores = campaign.scale, campaign.judged["score"]
+    tenth = (high - low) / 10
+    return float((scores <= low + tenth).mean()), float((scores >= high - tenth).mean())
+
+
+def room(found: Analysis) -> Finding | None:
+    campaign, shares = found.campaign, crowding(found.campaign)
+    if shares is None:
+        return None
+    bottom, top = shares
+    marked = campaign.spans is not None or reading_of(campaign.ratings).get("format") in ("esa", "mqm")
+    key = "fine" if max(top, bottom) < CROWDED else "bottom" if bottom >= top else "top_marked" if marked else "top"
+    return finding(f"room.{key}", share=max(top, bottom))
+
+
+def twice(found: Analysis) -> Finding | None:
+    if not found.campaign.names_people:
+        return None
+    many = found.collection.duplicates
+    return finding("twice.look" if many else "twice.fine", many=many)
+
+
+def languages(found: Analysis) -> Finding | None:
+    pairs, calibration = found.campaign.pairs, found.calibration
+    if len(pairs) < 2:
+        return None
+    if not calibration or calibration.by != "pair":
+        return finding("languages.unknown", pairs=pairs)
+    share = calibration.share
+    return finding(f"languages.{'untold' if share is None else 'fine' if share > 0.5 else 'look'}", share=share)
+
+
+_CHECKS: tuple[Callable[[Analysis], Finding | None], ...] = (
+    apart,
+    identity,
+    enough,
+    others,
+    constant,
+    screening,
+    twins,
+    segments,
+    steered,
+    favoured,
+    normalizing,
+    agreement,
+    elsewhere,
+    steady,
+    attention,
+    room,
+    neighbours,
+    twice,
+    languages,
+)

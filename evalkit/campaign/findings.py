@@ -1,0 +1,212 @@
+"""A finding is a key and its values; ``wording.toml`` has the words, and one formatter makes English of both.
+
+A key is a group and a variant, such as "agreement.weak". An entry of ``wording.toml`` is a sentence, or a table: say
+(the sentence), title (the same as a claim), do (what to do about it), verdict. What a group says for all of its
+variants, such as the question that a check asks, stands in the group itself. ``[@holm1979]`` in an entry cites a work
+of ``references.bib``: it becomes a mark between control characters, which no name on a page has (``campaign.names``).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evalkit.campaign.missing import Missing
+from evalkit.stats.terms import join_names
+
+WORDING = tomllib.loads((Path(__file__).parent / "wording.toml").read_text(encoding="utf-8"))
+#: Verdicts from worst to best, each a sign and a word, so that neither colour nor sign alone carries it.
+SIGNS = {"problem": "✗ problem", "look": "! look", "unknown": "? not known", "fine": "✓ fine"}
+#: A citation in ``wording.toml``, and what stands for it in a sentence: one work or several, in brackets.
+_CITED, MARK = re.compile(r" ?\[@([a-z0-9;@ ]+)\]"), "\x02{}\x04"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an analysis found: a key of ``wording.toml``, and the values of its templates."""
+
+    key: str
+    values: Mapping[str, Any]
+
+    @property
+    def group(self) -> str:
+        """What it is about, such as "agreement"."""
+        return self.key.partition(".")[0]
+
+    @property
+    def verdict(self) -> str:
+        """One of ``SIGNS``; "" of what is no check."""
+        variant = self.key.partition(".")[2]
+        return self._entry("verdict") or (variant if variant in SIGNS else "")
+
+    @property
+    def result(self) -> str:
+        """The verdict with its sign."""
+        return SIGNS[self.verdict]
+
+    @property
+    def question(self) -> str:
+        """What a check asks, so that yes is good."""
+        return self.words("ask")
+
+    @property
+    def found(self) -> str:
+        """What a check found: the claim, then what it rests on."""
+        return " ".join(filter(None, [f"{capital(self.words('title'))}.", str(self)]))
+
+    @property
+    def advice(self) -> str:
+        """What to do about it; "" for nothing."""
+        return self.words("do")
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it is about other language pairs of the file, so that it decides nothing about that in detail."""
+        return bool(WORDING[self.group].get("elsewhere"))
+
+    def words(self, register: str) -> str:
+        """Fill in a template: say, title, do, ask; "" where the key has none."""
+        return _ENGLISH.format(_CITED.sub(_mark, self._entry(register)), **self.values)
+
+    def __str__(self) -> str:
+        return self.words("say")
+
+    def _entry(self, register: str) -> str:
+        group, _, variant = self.key.partition(".")
+        own = WORDING[group][variant]
+        own = {"say": own} if isinstance(own, str) else own
+        return own.get(register, WORDING[group].get(register, ""))
+
+
+def finding(key: str, /, **values: Any) -> Finding:
+    """Make a finding of a key and its values.
+
+    >>> print(finding("items.repeat", n=1200))
+    1,200 second showings
+    """
+    return Finding(key, values)
+
+
+@singledispatch
+def tell(found: object) -> Iterable[Finding]:
+    """Return what a result says, a paragraph each; what a file lacks is of the group "lacks".
+
+    found: a ``Campaign``, ``Missing``, or what one of the analyses returns; the modules of ``sentences`` register how.
+    """
+    raise TypeError(f"there are no sentences for {type(found).__name__}")
+
+
+@tell.register
+def _missing(found: Missing) -> list[Finding]:
+    return [finding("lacks.missing", reason=found.reason, collect=found.collect)]
+
+
+def say(found: object) -> list[str]:
+    """Return all sentences of one result, a paragraph each; of a missing one, what to collect."""
+    return [str(one).strip() for one in tell(found)]
+
+
+def known(found: object) -> list[str]:
+    """Return the sentences of one result about what is there; none of a missing result."""
+    return [str(one).strip() for one in tell(found) if one.group != "lacks"]
+
+
+def not_in_file(**found: object) -> list[str]:
+    """List what results lack, with what to collect, each under its name: ``not_in_file(calibration=…)``."""
+    lacks: dict[str, list[str]] = {}
+    for name, result in found.items():
+        for one in tell(result):
+            if one.group == "lacks":
+                lacks.setdefault(capital(str(one).strip()), []).append(name.replace("_", " "))
+    return [f"{', '.join(names).capitalize()}: {sentence}" for sentence, names in lacks.items()]
+
+
+class _English(string.Formatter):
+    """Format fields as English has them: besides Python's own ways, counts, lists, shares, intervals, p-values.
+
+    >>> say = _English().format
+    >>> say("{n:# judgement} by {k:# person/people}; {names:list} {names:is|are} ahead", n=1200, k=1, names=["A", "B"])
+    '1,200 judgements by 1 person; A and B are ahead'
+    >>> say("{share:%}, {ends:to .2f}, {p:p}, {none}{text:low}", share=0.21, ends=(-1.25, 2), p=0, none=None, text="On")
+    '21 %, -1.25 to 2.00, p < 0.001, on'
+    """
+
+    def format_field(self, value: Any, how: str) -> str:
+        if value is None:
+            return ""
+        if "|" in how:
+            return how.split("|")[_count(value) != 1]
+        if how.startswith("#"):
+            one, _, many = how[1:].strip().partition("/")
+            number = _count(value)
+            return f"{number:,} {one if number == 1 else many or (one and one + 's')}".rstrip()
+        if how.startswith("to "):
+            return " to ".join(format(end, how[3:]) for end in value)
+        return _WAYS[how](value) if how in _WAYS else format(value, "" if isinstance(value, Finding) else how)
+
+
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, int | float | np.number) else len(value)
+
+
+def capital(text: str) -> str:
+    """Begin with a capital letter; a language pair is not written with one."""
+    return text if "-" in text.partition(" ")[0] else text[:1].upper() + text[1:]
+
+
+def about(number: float) -> str:
+    """Say a large number as a plan may: two digits, for its variances are estimates; a small one as it is.
+
+    >>> about(34272), about(1249), about(96), about(0.81)
+    ('about 34,000', 'about 1,200', '96', '0.8')
+    """
+    if number < 100:
+        return f"{number:.0f}" if float(number).is_integer() or number >= 10 else f"{number:.1f}"
+    step = 10 ** (len(str(int(number))) - 2)
+    return f"about {round(number / step) * step:,.0f}"
+
+
+def percent(share: float) -> str:
+    """Say a share; one that is hardly any, or nearly all, is not rounded to none or all.
+
+    >>> percent(0.21), percent(0.001), percent(0.999), percent(1)
+    ('21 %', 'less than 1 %', 'more than 99 %', '100 %')
+    """
+    if 0 < share < 0.005 or 0.995 < share < 1:
+        return f"{'less than 1' if share < 0.5 else 'more than 99'} %"
+    return f"{share:.0%}".replace("%", " %")
+
+
+def odds(share: float) -> str:
+    """Say how often something happens as people say it.
+
+    >>> odds(0.21), odds(0.999)
+    ('in about one case in five', 'nearly always')
+    """
+    return min(WORDING["odds"].items(), key=lambda known: abs(float(known[0]) - share))[1]
+
+
+_WAYS: dict[str, Callable[[Any], str]] = {
+    "list": join_names,
+    "systems": lambda names: join_names(names) if len(names) < 4 else f"{len(names)} systems",
+    "%": percent,
+    "p": lambda p: "p < 0.001" if p < 0.001 else f"p = {p:.3f}",
+    "about": about,
+    "odds": odds,
+    "low": lambda text: text[:1].lower() + text[1:],
+    "cap": capital,
+}
+_ENGLISH = _English()
+
+
+def _mark(cited: re.Match[str]) -> str:
+    """Put a citation's keys between control characters."""
+    return " " + MARK.format(cited[1].replace("@", "").replace(" ", ""))

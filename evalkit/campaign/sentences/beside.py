@@ -1,0 +1,321 @@
+"""Metrics, models and another campaign beside one's own judgements: which findings these results are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from evalkit.campaign.against import FEWEST as FEWEST_ITEMS
+from evalkit.campaign.against import HERE, NEITHER, OPPOSITE, SAME, THERE, Against
+from evalkit.campaign.few import Few
+from evalkit.campaign.findings import Finding, finding, tell
+from evalkit.campaign.judges import EPSILON, FEWEST, MOST, Judges
+from evalkit.metrics import ppi
+from evalkit.stats.terms import join_names
+
+#: Most metrics and models of which each gets a sentence, and most pairs of systems that are named.
+_MOST, _PAIRS = 3, 3
+#: Share of a campaign's items below which most of it is said not to be compared.
+_MOSTLY = 0.5
+#: Below this p-value the metric sees that judged segments are not like the others.
+_CHANCE = 0.05
+
+
+@tell.register
+def judges(found: Judges) -> Iterator[Finding]:
+    rows = [row for row in found.table.itertuples() if row.kind != "people"]
+    for row in rows[:_MOST]:
+        yield _one(row, found)
+    if len(rows) > _MOST:
+        yield finding("judges.more", more=len(rows) - _MOST)
+    if found.persons:
+        own, least, most = found.table["kendall_b"].iloc[-3:]
+        known = finding("judges.known" if own == own else "judges.undefined", ends=(least, most), median=own)
+        key = "judges.people_most" if found.persons == MOST else "judges.people"
+        yield finding(key, known=known, persons=found.persons, fewest=FEWEST)
+    else:
+        yield finding("judges.nobody", fewest=FEWEST)
+    for row in found.models.itertuples():
+        yield _as_annotator(row)
+    for name, own in found.calibrated.groupby("judge", sort=False) if len(found.calibrated) else ():
+        yield _calibrated(str(name), own.set_index("measure"))
+    if found.lower:
+        yield finding("judges.lower", lower=found.lower)
+    if found.treated:
+        yield finding("judges.treated", treated=found.treated)
+
+
+def _one(row: Any, found: Judges) -> Finding:
+    """Say of one metric how it orders systems, and what its score of an item tells."""
+    order = _order(row, found)
+    if not row.items:
+        return finding("judges.systems_only", judge=row.judge, order=order)
+    if pd.isna(row.kendall_b):
+        return finding("judges.flat", judge=row.judge, items=int(row.items), order=order)
+    own = found.intervals[(found.intervals["judge"] == row.judge) & (found.intervals["statistic"] == "kendall_b")]
+    ends = tuple(own[["low", "high"]].iloc[0])
+    sure = finding("judges.interval", ends=ends, unit=found.unit) if ends[0] == ends[0] else None
+    worth = None
+    if persons := found.persons:
+        beaten = found.beaten[row.judge]
+        key = "all" if beaten == persons else "most" if 2 * beaten >= persons else "some" if beaten else "none"
+        worth = finding(f"judges.worth_{key}", beaten=beaten, persons=persons)
+    values = {"items": int(row.items), "tau": row.kendall_b, "sure": sure, "worth": worth}
+    return finding("judges.one", judge=row.judge, order=order, **values)
+
+
+def _order(row: Any, found: Judges) -> Finding:
+    """Say how a metric orders the systems."""
+    if row.systems < 2 or pd.isna(row.system_kendall_b):
+        return finding("judges.one_system" if row.systems < 2 else "judges.level_systems")
+    other = found.pairs[found.pairs["judge"] == row.judge]
+    if other.empty:
+        return finding("judges.same_order" if row.system_kendall_b == 1 else "judges.some_level")
+    pairs = "; ".join(join_names([pair.above, pair.below]) for pair in other.itertuples())
+    values = {
+        "other": other,
+        "pairs": pairs,
+        "sure": int(other["sure"].sum()),
+        "all": int(row.systems * (row.systems - 1) // 2),
+    }
+    return finding("judges.named_order" if len(other) <= _PAIRS else "judges.other_order", **values)
+
+
+def _as_annotator(row: Any) -> Finding:
+    """Say what a model would be as one more annotator, and whether it may stand in for one."""
+    if pd.isna(row.alpha) or pd.isna(row.alpha_without):
+        agree = finding("judges.alpha_untold")
+    elif not row.tested:
+        agree = finding("judges.alpha", **_alpha(row), stand_in=finding("judges.untested"))
+    else:
+        verdict = "judges.passes" if row.winning_rate >= 0.5 else "judges.fails"
+        wins = {"advantage": row.advantage, "wins": round(row.winning_rate * row.tested), "tested": row.tested}
+        agree = finding("judges.alpha", **_alpha(row), stand_in=finding(verdict, **wins, epsilon=EPSILON))
+    values = {"judge": row.judge, "judgements": row.judgements, "mean": row.mean, "sd": row.sd}
+    return finding("judges.annotator", **values, agree=agree)
+
+
+def _alpha(row: Any) -> dict[str, Any]:
+    gain = row.alpha - row.alpha_without
+    moves = finding(f"judges.{'raises' if gain > 0 else 'lowers' if gain < 0 else 'leaves'}")
+    return {"items": row.items_of_alpha, "moves": moves, "without": row.alpha_without, "alpha": row.alpha}
+
+
+def _calibrated(name: str, row: pd.DataFrame) -> Finding:
+    """Say whether a model's scores mean what people's do."""
+    told = [
+        finding(f"scores.{measure}", value=row.loc[measure, "value"], ends=_ends(row.loc[measure], style))
+        for measure, style in (("bias", "+.2f"), ("spread", ".2f"))
+        if measure in row.index
+    ]
+    if "ties" in row.index:
+        ties = row.loc["ties", "value"]
+        told.append(finding("scores.ties", value=ties, people=ties - row.loc["more ties", "value"]))
+    apart = any(
+        not row.loc[measure, "low"] <= same <= row.loc[measure, "high"]
+        for measure, same in (("bias", 0.0), ("spread", 1.0))
+        if measure in row.index and row.loc[measure, "low"] == row.loc[measure, "low"]
+    )
+    return finding("scores.apart" if apart else "scores.alike", name=name, told=told)
+
+
+def _ends(row: Any, style: str) -> str:
+    """Write an interval, where there is one."""
+    if pd.isna(row["low"]):
+        return ""
+    return f" (95 % interval {row['low']:{style}} to {row['high']:{style}})"
+
+
+@tell.register
+def few(found: Few) -> Iterator[Finding]:
+    names = list(dict.fromkeys(found.table["judge"]))
+    for name in names[: _MOST - 1]:
+        own = found.table[found.table["judge"] == name]
+        means, gaps = (own[own["what"] == what] for what in ppi.WHAT)
+        p = found.chance[name]
+        chance = finding("few.untold" if p != p else "few.chosen" if p < _CHANCE else "few.by_chance", p=p)
+        values = {"name": name, "others": own["others"].max(), "judged": own["judged"].max()}
+        yield finding(
+            "few.one", **values, means=_narrower(means), gaps=_sure(gaps) if len(gaps) else None, chance=chance
+        )
+    if len(names) >= _MOST:
+        yield finding("few.more", more=names[_MOST - 1 :])
+    treated = finding("few.treated", treated=found.treated) if found.treated else None
+    yield finding("few.read", unit=found.unit, treated=treated)
+
+
+def _narrower(rows: pd.DataFrame) -> Finding:
+    """Say how much narrower intervals are on average."""
+    value = rows["narrower"].mean()
+    key = "few.same" if not round(abs(value), 2) else "few.narrower" if value > 0 else "few.wider"
+    return finding(key, share=abs(value))
+
+
+def _sure(gaps: pd.DataFrame) -> Finding:
+    """Say how many pairs are distinguished by people alone, and what the metric changes."""
+    changes = []
+    for column in ("newly", "no_longer"):
+        if names := gaps.loc[gaps[column], "name"].tolist():
+            changes.append(
+                finding(f"few.{column}", pairs=join_names(names) if len(names) <= _PAIRS else f"{len(names)} pairs")
+            )
+    changes = changes or [finding("few.nothing")]
+    people = {"distinguished": gaps["distinguished"].sum(), "pairs": gaps}
+    return finding("few.gaps", width=_narrower(gaps), **people, changes=changes)
+
+
+@tell.register
+def against(found: Against) -> Iterator[Finding]:
+    yield from of_systems(found)
+    yield from of_items(found)
+
+
+def against_systems(found: Against) -> list[str]:
+    """Say whether two campaigns contradict each other, what both judged, and how they order the systems."""
+    return [str(one) for one in of_systems(found)]
+
+
+def against_items(found: Against) -> list[str]:
+    """Say how two campaigns score the same items, how far their people agree, and what intervals draw anew."""
+    return [str(one) for one in of_items(found)]
+
+
+def of_systems(found: Against) -> Iterator[Finding]:
+    """Choose what is said of whole systems."""
+    count = {
+        verdict: int(found.decisions["verdict"].eq(verdict).sum()) for verdict in (SAME, OPPOSITE, HERE, THERE, NEITHER)
+    }
+    if len(found.decisions):
+        yield finding(
+            f"against.{'opposed' if count[OPPOSITE] else 'agreed' if count[SAME] else 'open'}", pairs=count[OPPOSITE]
+        )
+    yield _shared(found)
+    yield from _meant(found)
+    yield _orders(found)
+    if len(found.decisions):
+        opposite = found.decisions[found.decisions["verdict"] == OPPOSITE]
+        named = [
+            str(finding("against.opposite", here=row.better_here, there=row.better_there))
+            for row in opposite.itertuples()
+        ]
+        who = finding("against.named", named="; ".join(named[:4])) if named else None
+        values = {"same": count[SAME], "opposed": count[OPPOSITE], "here": count[HERE], "there": count[THERE]}
+        yield finding("against.decisions", **values, neither=count[NEITHER], pairs=found.decisions, who=who)
+
+
+def _shared(found: Against) -> Finding:
+    """Say what both campaigns judged, and how much of either that is."""
+    sizes, sides = found.sizes, ("here", "there")
+    *own, both = sizes["items"]
+    shares = {side: both / one for side, one in zip(sides, own, strict=True)}
+    parts = [
+        str(finding(f"against.{'all' if shares[side] == 1 else 'part'}", share=shares[side], items=one, side=side))
+        for side, one in zip(sides, own, strict=True)
+    ]
+    thin = [side for side in sides if shares[side] < _MOSTLY]
+    alone = [
+        str(finding("against.alone", systems=one - sizes["systems"][2], side=side))
+        for side, one in zip(sides, sizes["systems"][:2], strict=True)
+        if one > sizes["systems"][2]
+    ]
+    return finding(
+        "against.shared",
+        names=found.names,
+        systems=found.systems,
+        segments=sizes["segments"][2],
+        pair=found.pair,
+        both=both,
+        parts=parts,
+        thin=finding("against.thin", sides=thin) if thin else None,
+        sparse=finding("against.sparse", sparse=found.sparse, fewest=FEWEST_ITEMS) if found.sparse else None,
+        alone=finding("against.only", alone=alone) if alone else None,
+    )
+
+
+def _meant(found: Against) -> Iterator[Finding]:
+    """Say what scores stand for, where that may differ: the criterion, and which way is better."""
+    here, there = found.criteria
+    if here or there:
+        yield finding(
+            "against.criterion" if here == there else "against.criteria",
+            here=here or "not named",
+            there=there or "not named",
+        )
+    if found.unturned:
+        yield finding("against.unturned", why=found.unturned.rstrip("."))
+
+
+def _orders(found: Against) -> Finding:
+    """Say which system comes first, and how alike the orders are."""
+    table = found.systems
+    if len(table) == 1:
+        return finding("against.one_system", system=table["system"].iloc[0])
+    tau, r = (found.measure("systems, on shared items", name) for name in ("kendall_b", "pearson"))
+    if pd.isna(tau["estimate"]):
+        return finding(
+            "against.flat", flat=[side for side in ("here", "there") if table[f"rank_{side}"].nunique() == 1]
+        )
+    here, there = (join_names(table.loc[table[f"rank_{side}"].eq(1), "system"]) for side in ("here", "there"))
+    first = finding("against.first_in_both" if here == there else "against.firsts", here=here, there=there)
+    by = [f"{title}s" for title in dict.fromkeys(found.ranked_by)]
+    how = finding("against.by_both" if len(by) > 1 else "against.by", by=by)
+    whole = found.measure("systems, on all items of either", "kendall_b")
+    more = finding("against.whole", tau=_with_ends(whole)) if len(whole) else None
+    return finding(
+        "against.orders", first=first, systems=table, how=how, tau=_with_ends(tau), r=_with_ends(r), whole=more
+    )
+
+
+def of_items(found: Against) -> Iterator[Finding]:
+    """Choose what is said of single items, and of people."""
+    r, tau = (found.measure("items", name) for name in ("pearson", "kendall_b"))
+    if pd.isna(r["estimate"]):
+        yield finding("against.no_items")
+    else:
+        turned = finding("against.turned") if r["high"] < 0 else None
+        yield finding("against.items", n=int(r["n"]), r=_with_ends(r), tau=_with_ends(tau), turned=turned)
+    yield _level(found)
+    if said := [f"{row.where} {_with_ends(row._asdict())}" for row in found.agreement.itertuples()]:
+        yield finding("against.agreement", said="; ".join(said))
+    reasons: dict[str, list[str]] = {}
+    for where, why in found.lacks.items():
+        reasons.setdefault(why.rstrip("."), []).append(where)
+    for why, where in reasons.items():
+        if why:
+            yield finding("against.untold", where=where, why=why)
+    yield _persons(found)
+    people = finding("against.and_people") if "annotators" in found.drawn else None
+    yield finding("against.drawn", texts=found.drawn[0], people=people) if found.drawn else finding("against.undrawn")
+
+
+def _level(found: Against) -> Finding:
+    """Say who scores higher, or why that cannot be said."""
+    footing, level = found.footing, found.level
+    if not footing.unit:
+        return finding("against.no_level", why=footing.why)
+    low, high, difference = level["low"], level["high"], level["difference"]
+    key = "higher" if low > 0 else "lower" if high < 0 else "chance" if low < high else "difference"
+    ends = "" if pd.isna(low) else f" (95 % interval {low:+.2f} to {high:+.2f})"
+    values = {"size": abs(difference), "difference": difference, "unit": footing.unit, "ends": ends}
+    spreads = {"single": level["sd_difference"], "here": level["sd_here"], "there": level["sd_there"]}
+    stretched = finding("against.stretched") if footing.stretched else None
+    return finding("against.level", which=finding(f"against.{key}", **values), **spreads, stretched=stretched)
+
+
+def _persons(found: Against) -> Finding:
+    """Say how people who took part in both agree with themselves."""
+    table, names = found.persons, found.sizes["annotators"][2]
+    if not names or table.empty:
+        return finding("against.nothing_twice" if names else "against.no_names", names=names)
+    known = table["pearson"].dropna()
+    r = finding("against.own_r", r=known.median()) if len(known) else None
+    distance = table["median_abs_diff"].median() if "median_abs_diff" in table else None
+    apart = None if distance is None else finding("against.own_apart", points=distance)
+    return finding("against.persons", persons=table, items=int(table["items"].sum()), r=r, apart=apart)
+
+
+def _with_ends(row: Mapping[str, Any] | pd.Series) -> str:
+    """Write an estimate with its interval."""
+    return f"{row['estimate']:.2f}{_ends(row, '.2f')}"
