@@ -10,6 +10,7 @@ from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.findings import Finding
 from tests.makers import SOURCE, ratings
 
+
 @dataclass(frozen=True)
 class Page:
     """What a report of a campaign says: analyses, checks by key, the headline."""

@@ -15,7 +15,7 @@ from scipy import stats
 from evalkit import ROOT, DataError, campaign, data
 from evalkit.campaign import figures as draw
 from evalkit.campaign import method, paperwork, plan
-from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
+from evalkit.campaign.findings import SIGNS
 from evalkit.campaign.opening import LONGEST
 from evalkit.data import schemas, simulate
 from evalkit.human import annotators, calibration, context, normalization, ranking
@@ -117,7 +117,7 @@ def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
     assert found.collection.pairs["judgements"].sum() == len(table)
     assert len(mine.part) == table.groupby(["src_lang", "tgt_lang"]).size().max()
     results = [check.verdict for check in shown.checks.values()]
-    assert results == sorted(results, key=[PROBLEM, LOOK, UNKNOWN, FINE].index)
+    assert results == sorted(results, key=list(SIGNS).index)
     ranked = found.ranking
     if ranked and len(ranked.names) > 1:
         rows = mine.judged.groupby(["system", *mine.segment])["score"].mean().groupby("system").mean()

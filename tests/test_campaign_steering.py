@@ -8,8 +8,7 @@ import pytest
 
 from evalkit import campaign, data
 from evalkit.campaign import steering
-from evalkit.campaign.checks import FINE, LOOK, UNKNOWN
-from evalkit.campaign.checks.systems import steered as check
+from evalkit.campaign.checks import steered as check
 from evalkit.human import adaptive
 from tests.makers import laid_out
 from tests.pages import opened, telling
@@ -156,16 +155,16 @@ def test_a_few_judgements_without_a_probability_are_left_out():
 @pytest.mark.parametrize(
     ("plain", "weighted", "p", "verdict"),
     [
-        ([80, 70], [80, 70.4], [1, 0.4], FINE),
-        ([80, 70], [80, 74], [1, 0.01], LOOK),  # the mean of B moves
-        ([79, 80], [81, 80], [0.2, 1], LOOK),  # the first system is another one
-        ([80, 70], np.nan, np.nan, UNKNOWN),
+        ([80, 70], [80, 70.4], [1, 0.4], "fine"),
+        ([80, 70], [80, 74], [1, 0.01], "look"),  # the mean of B moves
+        ([79, 80], [81, 80], [0.2, 1], "look"),  # the first system is another one
+        ([80, 70], np.nan, np.nan, "unknown"),
     ],
 )
 def test_a_check_speaks_where_it_matters(plain, weighted, p, verdict):
     table = pd.DataFrame({"system": ["A", "B"], "judgements": [90, 30], "plain": plain, "weighted": weighted, "p": p})
     table = table.assign(low=0.0, high=100.0, any_low=np.nan, any_high=np.nan, worth=[0.9, 0.3])
-    known = verdict != UNKNOWN
+    known = verdict != "unknown"
     found = steering.Steering("x", table, known, 0, "", not known, False)
     assert check(SimpleNamespace(steering=found)).verdict == verdict
     assert check(SimpleNamespace(steering=steering.NOT_STEERED)) is None

@@ -47,8 +47,7 @@ def test_a_verdict_about_a_pair_comes_from_its_own_judgements_and_others_are_nam
     other["score"] = np.random.default_rng(3).integers(0, 101, len(other))  # nobody agrees there
     alone, both = report(own), report(pd.concat([own, other]), pair="eng-deu")
     assert both.headline == alone.headline, "another pair's judgements change nothing that is said of this one"
-    assert both.trust.startswith(alone.trust.rstrip("."))
-    assert "eng-fra" in both.trust
+    assert both.trust == alone.trust
     assert both.verdicts["elsewhere"] == "problem"
     assert "eng-fra" in both.checks["elsewhere"].found
     assert both.checks["agreement"] == alone.checks["agreement"]
@@ -66,7 +65,7 @@ def test_a_result_holds_for_other_annotators_only_if_they_would_find_the_same_le
     share = max(np.mean(wins), 1 - np.mean(wins))
     assert (shown.verdicts["others"] == "fine") == (share >= 0.95) == (gaps[0] == 20)
     if share < 0.95:
-        told = re.search(r"first in (\d+)%", shown.checks["others"].found)
+        told = re.search(r"first in (\d+) %", shown.checks["others"].found)
         assert int(told[1]) / 100 == pytest.approx(share, abs=0.12)
 
 
@@ -82,7 +81,7 @@ def test_the_highest_score_is_that_of_the_column_which_is_named(score):
     values = {"raw": frame["score"], "z": z}[score]
     best = values.groupby([frame["system"], frame["segment"]]).mean().groupby("system").mean().idxmax()
     assert shown.found.ranking.top == best
-    assert f"{best} has the highest {'z-score' if score == 'z' else 'mean score'}" in shown.headline
+    assert f"{best} {'is ahead by z-scores' if score == 'z' else 'has the highest average'}" in shown.headline
 
 
 @pytest.mark.parametrize(("again", "verdict"), [(4, "not known"), (5, "fine")])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit.campaign import sentences
+from evalkit.campaign import first_page
 from evalkit.campaign.quality import Equivalence
 from evalkit.data import compared, simulate
 from evalkit.human.annotators import Caliper
@@ -42,8 +42,8 @@ def test_the_verdicts_of_a_golden_campaign(golden):
         "room": "fine",
         "twice": "fine",
     }
-    assert numbers(golden.headline)[-4:] == [13, 8, 3, 2], "checks; fine, to look at, not done"
-    assert not golden.trust.removeprefix("Can you rely on it? ").startswith(("Yes", "Not yet"))
+    assert golden.headline.endswith(golden.trust)
+    assert golden.trust.startswith("Rely on this with care: ")
 
 
 def test_sentences_of_a_golden_campaign_tell_the_numbers_of_their_results(golden):
@@ -56,7 +56,7 @@ def test_sentences_of_a_golden_campaign_tell_the_numbers_of_their_results(golden
     marked = found.errors.by_system["per_segment"].round(2)
     expected = {
         "collection": [*size, collected.segments, collected.cells, collected.judged, collected.several],
-        "agreement": [found.agreement.items, *np.round([found.agreement.estimate, found.agreement.low], 2)],
+        "agreement": [found.agreement.items, found.agreement.shared],
         "profiles": [means.min(), means.max()],
         "quality": [quality.passed, quality.tested, quality.repeated, round(quality.again)],
         "context": [context.before, context.after, round(context.p, 3), round(context.equivalence.low, 1)],
@@ -68,9 +68,8 @@ def test_sentences_of_a_golden_campaign_tell_the_numbers_of_their_results(golden
     }
     for part, values in expected.items():
         assert {*map(float, values)} <= {*numbers(golden.told(part))}, part
-    assert round(100 * ranked.best) in numbers(golden.headline)
     assert {*np.round([ranked.means[name] for name in ranked.names[:2]], 2)} <= {
-        *numbers(" ".join(sentences.figures(ranked)))
+        *numbers(" ".join(first_page.figures(ranked)))
     }
 
 
@@ -130,7 +129,7 @@ EDGES = {
         [],
     ),
     "three people": (plain(people=3), {"others": "not known"}, ["S0 is better", "these 3 annotators"], []),
-    "one system": (plain(systems=1), {"systems": "problem", "apart": None}, ["only S0"], ["better than"]),
+    "one system": (plain(systems=1), {"systems": "problem", "apart": None}, ["only S0"], ["S0 is better"]),
     "three judgements": (plain(people=1).head(3), {"systems": "problem", "enough": "problem"}, ["only S0"], []),
     "no names": (
         without_names(),
@@ -149,7 +148,7 @@ EDGES = {
         preferred([("S0", "S1"), ("S2", "S3")]),
         {"connected": "problem", "apart": None},
         ["never compared", "S0, S1; S2, S3"],
-        ["better", "no outputs"],
+        ["S0 is better", "no outputs"],
     ),
     "one score": (
         plain(systems=3).assign(score=50.0),
@@ -168,7 +167,7 @@ EDGES = {
     "a person amid": (
         translated("refA", 2),
         {},
-        ["not distinguished from the human translation refA", "S4 is worse"],
+        ["human translation refA is better than S4", "may be as good as it"],
         [],
     ),
 }
@@ -181,6 +180,7 @@ def test_edges_have_their_verdicts_and_their_names(edge):
     assert {key: shown.verdicts.get(key) for key in verdicts} == verdicts
     assert [words for words in there if words not in shown.headline] == []
     assert [words for words in absent if words in shown.headline] == []
+    assert len(numbers(shown.headline)) <= 8
 
 
 THERE, REMOVED = Caliper(3, 2, 0.6), Caliper(30, 0, 0.0002)

@@ -190,7 +190,7 @@ def favoured(found: Analysis) -> Finding | None:
     if len(found.campaign.systems) < 2 or judged["annotator"].nunique() < 2:
         return None
     spread = Spread.of(judged, found.campaign.calibrating)
-    adjusted = bool(found.ranking) and found.ranking.method.score == "adjusted"
+    adjusted = found.ranking.method.score == "adjusted" if found.ranking else False
     if spread.kept >= EVEN:
         key = "fine" if spread.kept == 1 or spread.per_system >= CELL else "unknown"
     elif spread.kept < CONFOUNDED:

@@ -6,6 +6,7 @@ Each function chooses among findings, of the ranking, of checks and of the plan;
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def better(ranking: Ranking) -> str:
     else:
         key = "nobody" if names[2:] else "tie_two"
     lead = finding(f"lead.{'wins' if ranking.method.compares else ranking.method.score}")
-    values = {"pair": ranking.pair, "top": ranking.top, "next": names[1:2], "others": names[1:], "level": level}
+    values: dict[str, Any] = {"pair": ranking.pair, "top": ranking.top, "next": names[1:2], "others": names[1:], "level": level}
     values |= {"first": ranking.first, "mean": ranking.means[ranking.top], "scale": ranking.scale, "lead": lead}
     few = finding("ranking.worse_named" if len(worse) < 3 else "ranking.worse", worse=worse)
     return str(finding(f"ranking.{key}", **values, few=few))

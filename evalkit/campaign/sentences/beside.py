@@ -280,8 +280,8 @@ def of_items(found: Against) -> Iterator[Finding]:
     if said := [f"{row.where} {_with_ends(row._asdict())}" for row in found.agreement.itertuples()]:
         yield finding("against.agreement", said="; ".join(said))
     reasons: dict[str, list[str]] = {}
-    for where, why in found.lacks.items():
-        reasons.setdefault(why.rstrip("."), []).append(where)
+    for side, why in found.lacks.items():
+        reasons.setdefault(why.rstrip("."), []).append(side)
     for why, where in reasons.items():
         if why:
             yield finding("against.untold", where=where, why=why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -91,7 +92,7 @@ def quality_control(found: QualityControl) -> Iterator[Finding]:
         where = finding("control.everywhere") if found.everywhere else None
         failed = finding("control.failed", failed=found.failed) if found.failed else None
         few = finding("control.undecided", few=found.undecided) if found.undecided else None
-        values = {"below": below, "where": where, "passed": found.passed, "tested": found.tested}
+        values: dict[str, Any] = {"below": below, "where": where, "passed": found.passed, "tested": found.tested}
         yield finding("control.attention", **values, few=few, failed=failed)
     else:
         yield finding("lacks.originals" if found.degraded else "lacks.degraded")

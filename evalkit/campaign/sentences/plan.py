@@ -120,8 +120,9 @@ def outcome(found: Outcome) -> Iterator[Finding]:
     lacking = finding("outcome.lacking", lost=lost, who=who) if lost > 0 else None
     values = {"wanted": found.wanted, "collected": found.collected, "protocol": found.protocol, "seed": found.seed}
     yield finding("outcome.judgements", **values, lacking=lacking)
+    unit = "points" if found.unit == "points" else "comparisons"
     parts = [
-        finding(f"outcome.{name}_{found.unit}", difference=value[0], error=value[1])
+        finding(f"outcome.{name}_{unit}", difference=value[0], error=value[1])
         for name, value in (("planned", found.planned), ("achieved", found.achieved))
         if value
     ]

@@ -78,8 +78,8 @@ def language_pairs(table: pd.DataFrame) -> list[str]:
         return [
             str(finding("pairs.one" if len(table) == 1 else "pairs.alone", pairs=table, pair=table["pair"].iloc[0]))
         ]
-    judged = table["human"].dropna() if "human" in table else []
-    ahead = int(judged.str.contains("better than").sum()) if len(judged) else 0
+    judged = table["human"].dropna() if "human" in table else pd.Series(dtype="str")
+    ahead = int(judged.str.contains("better than").sum())
     people = finding("pairs.people", judged=judged, ahead=ahead) if len(judged) else None
     clear = int(table["not_told_apart"].eq("none").sum())
     return [str(finding("pairs.clear" if clear else "pairs.none", clear=clear, pairs=table, people=people))]
