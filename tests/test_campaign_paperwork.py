@@ -10,9 +10,9 @@ import pytest
 
 from evalkit import campaign, data, show
 from evalkit.campaign import paperwork
-from evalkit.campaign.paperwork.heds import QUESTIONS
-from evalkit.campaign.paperwork.protocol import DA, ESA, MQM, PREFERENCES, UNKNOWN, XSTS, protocol_of
-from evalkit.campaign.paperwork.references import REFERENCES, bibtex
+from evalkit.campaign.paperwork.datasheet import QUESTIONS
+from evalkit.campaign.paperwork.markup import REFERENCES, bibtex
+from evalkit.campaign.paperwork.methods import DA, ESA, MQM, PREFERENCES, UNKNOWN, XSTS, protocol_of
 from evalkit.data.typology import SCHEMES, WMT
 from tests.makers import finished, ratings
 from tests.pages import errors_in, numbers
@@ -108,7 +108,7 @@ def test_methods_know_the_protocol_and_every_work_they_cite_is_in_the_bib(name, 
     assert protocol_of(mine).name == expected
     keys = {key for group in re.findall(r"\\cite\w+\{([^}]*)\}", told.latex) for key in group.split(",")}
     assert keys & ABOUT_PROTOCOLS == set(works.split())
-    assert sorted(keys) == keys_of(bibtex(told.bibliography))
+    assert sorted(keys) == keys_of(bibtex(told.works))
     assert told.references == [REFERENCES[key].text for key in sorted(keys)]
     assert [key for key in keys if REFERENCES[key].label not in told.text] == []
     assert (f"Weights: {WEIGHTS}." in told.text) == ("freitag2021" in works)

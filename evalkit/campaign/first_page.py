@@ -49,8 +49,9 @@ def better(ranking: Ranking) -> str:
     else:
         key = "nobody" if names[2:] else "tie_two"
     lead = finding(f"lead.{'wins' if ranking.method.compares else ranking.method.score}")
-    values: dict[str, Any] = {"pair": ranking.pair, "top": ranking.top, "next": names[1:2], "others": names[1:], "level": level}
-    values |= {"first": ranking.first, "mean": ranking.means[ranking.top], "scale": ranking.scale, "lead": lead}
+    values: dict[str, Any] = {"pair": ranking.pair, "top": ranking.top, "lead": lead, "level": level}
+    values |= {"next": names[1:2], "others": names[1:]}
+    values |= {"first": ranking.first, "mean": ranking.means[ranking.top], "scale": ranking.scale}
     few = finding("ranking.worse_named" if len(worse) < 3 else "ranking.worse", worse=worse)
     return str(finding(f"ranking.{key}", **values, few=few))
 

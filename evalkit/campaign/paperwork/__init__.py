@@ -1,6 +1,6 @@
 """What papers and clients ask for: the methods with references, and the human evaluation datasheet.
 
-files writes both out for an export; protocol, collected, heds and references are what they are written from.
+files writes both out for an export; works that are cited stand in references.bib, questions in heds.toml.
 """
 
 from evalkit.campaign.paperwork.datasheet import Datasheet, datasheet

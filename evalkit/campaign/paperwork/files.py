@@ -7,9 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from evalkit import __version__
-from evalkit.campaign.paperwork.heds import SECTIONS
-from evalkit.campaign.paperwork.markup import escaped, needs, tex
-from evalkit.campaign.paperwork.references import bibtex
+from evalkit.campaign.paperwork.datasheet import SECTIONS
+from evalkit.campaign.paperwork.markup import bibtex, escaped, needs, tex
 
 #: Papers whose class does not load natbib cite all the same.
 _CITING = r"\providecommand{\citep}[1]{\cite{#1}}\providecommand{\citealp}[1]{\cite{#1}}"
@@ -25,7 +24,7 @@ def files(found: dict[str, Any]) -> dict[str, str]:
     own = _methods(found["recorded"].get("methods"))
     text = str(own["text"]) if own else _any_study(found)
     references = [str(reference) for reference in own.get("references", [])]
-    works = own.get("bibliography", [])
+    works = own.get("works", [])
     names = [f"{source['name']}{_KINDS.get(source['source'], '')}" for source in found["data"]]
     data = f" Data: {'; '.join(names)}." if names else ""
     signature = found["signature"]
@@ -46,7 +45,7 @@ def files(found: dict[str, Any]) -> dict[str, str]:
         "methods.tex": _latex((str(own["latex"]) if works else tex(text)) + tex(data), signature, bool(works)),
     }
     if works:
-        made["methods.bib"] = bibtex([{name: str(value) for name, value in work.items()} for work in works])
+        made["methods.bib"] = bibtex(works)
     sheet = found["recorded"].get("datasheet")
     if isinstance(sheet, dict) and isinstance(sheet.get("answers"), list):
         made["datasheet.md"] = _datasheet(sheet, signature)
@@ -58,12 +57,8 @@ def _methods(own: Any) -> dict[str, Any]:
     """Return what a report records of its methods as far as it has the form that they are written in; else nothing."""
     if not isinstance(own, dict) or not isinstance(own.get("references"), list) or "text" not in own:
         return {}
-    works = own.get("bibliography")
-    cited = (
-        "latex" in own
-        and isinstance(works, list)
-        and all(isinstance(work, dict) and {"key", "kind"} <= work.keys() for work in works)
-    )
+    works = own.get("works")
+    cited = "latex" in own and isinstance(works, list) and all(isinstance(work, str) for work in works)
     return own if cited else {name: own[name] for name in ("text", "references")}
 
 

@@ -1,8 +1,18 @@
-"""Texts from data as they must be written in Markdown and in LaTeX, so that they stay characters."""
+"""Sentences as plain text, Markdown and LaTeX: names stay characters, and works are cited.
+
+A citation is marked by ``findings.MARK``, between control characters, which no name on a page has; what is none of our
+keys stays text.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalkit.campaign.findings import MARK
 
 #: Written otherwise in LaTeX. What has no form in all of its encodings is built from what has one.
 _TEX = {
@@ -77,3 +87,128 @@ def needs(body: str) -> list[str]:
     if any(ord(letter) > 0x17F for letter in letters) or letters & _UNKNOWN:
         return [RARE]
     return [ENCODED] if letters & _T1 or r"\textquotedbl" in body else []
+
+
+#: A mark's keys, or a single one after "bare;": a label that stands in the text without brackets.
+_MARK = re.compile(MARK.format("([a-z0-9;]+)"))
+_BARE = "bare"
+_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "v": "\u030c", "c": "\u0327"}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A work that can be cited. entry: as BibTeX has it; fields: by BibTeX's names, as people read them."""
+
+    entry: str
+    fields: dict[str, str]
+
+    @property
+    def label(self) -> str:
+        """Who and when, as a text cites it.
+
+        >>> REFERENCES["liang1986"].label, REFERENCES["graham2013"].label
+        ('Liang & Zeger 1986', 'Graham et al. 2013')
+        """
+        families = [name.partition(",")[0] for name in self.fields["author"].split(" and ")]
+        who = " & ".join(families) if len(families) < 3 else f"{families[0]} et al."
+        return f"{who} {self.fields['year']}"
+
+    @property
+    def text(self) -> str:
+        """The line of a list of references.
+
+        >>> print(REFERENCES["holm1979"].text)  # doctest: +NORMALIZE_WHITESPACE
+        Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+        6(2), 65–70.
+        """
+        said = self.fields
+        names = [_initials(name) for name in said["author"].split(" and ")]
+        who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        where = next(said[name] for name in ("journal", "booktitle", "institution", "publisher") if name in said)
+        number = f"({said['number']})" if "number" in said else ""
+        volume = f" {said['volume']}{number}" if "volume" in said else ""
+        pages = f", {said['pages']}" if "pages" in said else ""
+        link = f" https://doi.org/{said['doi']}" if "doi" in said else f" {said['url']}" if "url" in said else ""
+        return f"{who} ({said['year']}). {said['title']}. {where}{volume}{pages}.{link}"
+
+
+def _initials(name: str) -> str:
+    family, _, given = name.partition(", ")
+    return f"{family}, {' '.join(f'{part[0]}.' for part in given.split())}"
+
+
+def _read(path: Path) -> dict[str, Reference]:
+    """Read our own BibTeX file, in which every field has a line, and every entry ends in a line with a brace."""
+    found = {}
+    for entry in re.findall(r"^@.*?^}$", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
+        fields = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", entry, flags=re.MULTILINE))
+        key = entry.partition("{")[2].partition(",")[0]
+        found[key] = Reference(entry, {name: _readable(value) for name, value in fields.items()})
+    return found
+
+
+def _readable(value: str) -> str:
+    r"""Write what BibTeX's spelling means.
+
+    >>> print(_readable(r"Popovi{\'c}, Maja \& Guzm{\'a}n, {MQM} 65--70"))
+    Popović, Maja & Guzmán, MQM 65–70
+    """
+    text = re.sub(r"\{\\(\W|[vc])\{?(\w)\}?\}", lambda found: found[2] + _ACCENTS[found[1]], value)
+    text = unicodedata.normalize("NFC", text).replace("--", "–")
+    return re.sub(r"[{}]|\\(?=&)", "", text)
+
+
+#: Citation key -> work.
+REFERENCES = _read(Path(__file__).parent / "references.bib")
+
+
+def bibtex(keys: list[str]) -> str:
+    """Write the entries of works as a BibTeX file, by key; keys that are none of ours are left out."""
+    return "\n".join(f"{REFERENCES[key].entry}\n" for key in sorted({*keys} & {*REFERENCES}))
+
+
+def with_marks(text: str) -> str:
+    """Mark the works that a text names by their labels, such as what an import tells of weights.
+
+    >>> latex(with_marks("Holm 1979: 5 %")), cited(with_marks("Holm 1979: 5 %"))
+    ('\\\\citealp{holm1979}: 5 \\\\%', ['holm1979'])
+    """
+    keys = {work.label: key for key, work in REFERENCES.items()}
+    return re.sub("|".join(map(re.escape, keys)), lambda found: MARK.format(f"{_BARE};{keys[found[0]]}"), text)
+
+
+def plain(text: str) -> str:
+    """Tell a marked text with labels for citations."""
+    return _told(text, str, _labels)
+
+
+def markdown(text: str) -> str:
+    """Tell a marked text as Markdown, names escaped."""
+    return _told(text, escaped, _labels)
+
+
+def latex(text: str) -> str:
+    """Tell a marked text as LaTeX: citations as natbib's, names escaped."""
+    return _told(text, tex, lambda keys, bare: rf"\{'citealp' if bare else 'citep'}{{{','.join(keys)}}}")
+
+
+def cited(text: str) -> list[str]:
+    """List the keys of all works that a marked text cites, in order."""
+    return sorted({key for found in _MARK.findall(text) for key in found.split(";")} & {*REFERENCES})
+
+
+def _labels(keys: list[str], bare: bool) -> str:
+    names = "; ".join(REFERENCES[key].label for key in keys)
+    return names if bare else f"({names})"
+
+
+def _told(text: str, words: Callable[[str], str], citation: Callable[[list[str], bool], str]) -> str:
+    """Tell the words of a text in one way, and the citations between them in another."""
+    told, end = "", 0
+    for mark in _MARK.finditer(text):
+        first, *rest = mark[1].split(";")
+        keys = rest if first == _BARE else [first, *rest]
+        if {*keys} <= {*REFERENCES}:
+            told += words(text[end : mark.start()]) + citation(keys, first == _BARE)
+            end = mark.end()
+    return told + words(text[end:])

@@ -1,26 +1,56 @@
-"""The methods paragraphs: what a paper or a report to a client has to say about how these numbers were made."""
+"""The methods paragraphs: what a paper or a report to a client has to say about how these numbers were made.
+
+What no file tells stands there as a blank in square brackets, for the author to fill in.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
 
 from evalkit import __version__
 from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.annotators import Screening
+from evalkit.campaign.collection import KINDS, Collection, of_judged
+from evalkit.campaign.findings import Finding, finding
 from evalkit.campaign.method import EVEN, OWN_LINES, Method
 from evalkit.campaign.missing import Missing
-from evalkit.campaign.paperwork import citing, collected
-from evalkit.campaign.paperwork.citing import cite
-from evalkit.campaign.paperwork.markup import escaped
-from evalkit.campaign.paperwork.protocol import protocol_of
-from evalkit.campaign.paperwork.references import REFERENCES
+from evalkit.campaign.opening import Campaign
+from evalkit.campaign.paperwork import markup
 from evalkit.campaign.plan import Plan
 from evalkit.campaign.quality import FEWEST_DEGRADED, RAW, Calibration, QualityControl
 from evalkit.campaign.ranking import Ranking
+from evalkit.data import registry
+from evalkit.data.importing import together
+from evalkit.data.provenance import reading_of, source_of
+from evalkit.data.schemas import UNSTATED
+from evalkit.data.typology import WMT
 from evalkit.human.annotators import Rule
 from evalkit.human.ranking import rules
-from evalkit.stats.terms import join_names, pluralize
+
+_APART = ("excluded: ", "rejected: ")
+ESA, MQM, DA, XSTS, PREFERENCES, UNKNOWN = "ESA", "MQM", "DA", "XSTS", "preferences", ""
+#: The tool whose export a format is.
+TOOLS = {
+    "appraise": "Appraise",
+    "esa": "Appraise",
+    "pearmut": "Pearmut",
+    "label-studio": "Label Studio",
+    "doccano": "doccano",
+    "prodigy": "Prodigy",
+    "mturk-da": "Amazon Mechanical Turk",
+}
+#: What a format without marked errors says of the protocol.
+_BY_FORMAT = {"xsts": XSTS, "mturk-da": DA, "appraise": DA, "preferences": PREFERENCES, "mqm": MQM, "esa": ESA}
+#: Which format the files of a registered data set have, by the module that loads them.
+_LOADED = {"appraise": "appraise", "esa": "esa", "mqm": "mqm", "indicmt": "mqm", "xsts": "xsts", "mturk": "mturk-da"}
+#: Fewest judgements without a marked error that show whether scores are made of marked errors.
+_FEWEST = 10
 
 
 @dataclass(frozen=True)
@@ -28,15 +58,14 @@ class Methods:
     """The methods, told three ways; a citation in one of them is in all.
 
     paragraphs: plain text. markdown, latex: the same, names escaped, paragraphs cut by empty lines; LaTeX cites by
-    key. references: the works cited, as a list says them. bibliography: the same works as ``references.bibtex``
-    takes them.
+    key. references: the works cited, as a list says them. works: their keys in ``references.bib``.
     """
 
     paragraphs: list[str]
     markdown: str
     latex: str
     references: list[str]
-    bibliography: list[dict[str, str]]
+    works: list[str]
 
     @property
     def text(self) -> str:
@@ -54,164 +83,281 @@ def methods(found: Analysis, *, resamples: int, seed: int) -> Methods:
 
     resamples, seed: random draws of this run. The signature belongs at the end: exports add it.
     """
-    campaign, collection = found.campaign, found.collection
+    campaign = found.campaign
     parts = [
-        [collected.judgements(campaign, collection), collected.protocol(campaign, protocol_of(campaign))],
-        [collected.reading(campaign), collected.kinds(collection)],
-        [scoring(found.ranking), testing(found.ranking), drawing(found.ranking), _calibration(found.calibration)],
-        [agreement(found.agreement), control(found.quality), screening(found.screening)],
-        [_plan(found.plan), f"Random draws begin from seed {seed}. All analyses were made with evalkit {__version__}."],
+        [*_judged(campaign, found.collection), *_protocol(campaign, protocol_of(campaign))],
+        [*_read(campaign), *kinds(found.collection)],
+        [*scoring(found.ranking), *testing(found.ranking), *drawing(found.ranking), *_calibrated(found.calibration)],
+        [*agreement(found.agreement), *control(found.quality), *screening(found.screening)],
+        [*_planned(found.plan), finding("methods.seed", seed=seed, version=__version__)],
     ]
-    marked = [" ".join(filter(None, part)) for part in parts if any(part)]
-    keys = citing.cited("\n".join(marked))
-    lines = [f"- {escaped(REFERENCES[key].text)}" for key in keys]
+    marked = [joined(part) for part in parts if part]
+    works = markup.cited("\n".join(marked))
+    listed = [markup.REFERENCES[key].text for key in works]
+    lines = ["\n".join(f"- {markup.escaped(line)}" for line in listed)] if listed else []
     return Methods(
-        paragraphs=[citing.plain(part) for part in marked],
-        markdown="\n\n".join([*(citing.markdown(part) for part in marked), *(["\n".join(lines)] if lines else [])]),
-        latex="\n\n".join(citing.latex(part) for part in marked),
-        references=[REFERENCES[key].text for key in keys],
-        bibliography=[REFERENCES[key].entry(key) for key in keys],
+        paragraphs=[markup.plain(part) for part in marked],
+        markdown="\n\n".join([*map(markup.markdown, marked), *lines]),
+        latex="\n\n".join(map(markup.latex, marked)),
+        references=listed,
+        works=works,
     )
 
 
-def scoring(ranking: Ranking | Missing) -> str:
+def joined(findings: list[Finding]) -> str:
+    """Join sentences, with the marks of their citations, as a paragraph."""
+    return " ".join(str(one) for one in findings)
+
+
+def _judged(campaign: Campaign, collection: Collection) -> Iterator[Finding]:
+    """Say who judged what, on which scale."""
+    people = campaign.judged["annotator"].nunique()
+    several = finding("methods.several", cells=collection.several) if collection.several else None
+    share = collection.judged / collection.cells if collection.cells else 0
+    yield finding(
+        "methods.judged",
+        who=finding("methods.people" if campaign.names_people else "methods.nobody", people=people),
+        judgements=campaign.judged,
+        segments=collection.segments,
+        systems=campaign.systems,
+        pair=campaign.pair,
+        scale=campaign.scale,
+        turned=finding("methods.turned") if campaign.turned else None,
+        ends=None if campaign.known_scale else finding("methods.ends"),
+        cells=finding("methods.cells", share=share, several=several) if collection.cells else None,
+    )
+    if len(campaign.criteria) > 1:
+        yield finding("methods.criteria", criteria=campaign.criteria, criterion=campaign.criterion)
+
+
+def _protocol(campaign: Campaign, found: Protocol) -> Iterator[Finding]:
+    """Say how a judgement was made: by the protocol's own description, where the data tell which it was."""
+    values: dict[str, Any] = {"marked": found.marked, "severities": found.severities}
+    if found.name == ESA:
+        levels = finding("protocol.levels", **values) if found.severities else None
+        yield finding("protocol.esa", **values, levels=levels)
+    elif found.name == MQM:
+        works = finding("protocol.mqm_wmt" if found.weights.startswith(WMT) else "protocol.mqm_works")
+        yield finding("protocol.mqm_typed" if found.typed else "protocol.mqm", works=works)
+        if found.marked:
+            yield finding("protocol.marked", **values)
+        weights = markup.with_marks(found.weights)
+        yield finding("protocol.weights" if weights else "protocol.no_weights", weights=weights)
+    elif found.name == PREFERENCES:
+        yield _preferences(campaign)
+    else:
+        yield finding(f"protocol.{found.name.lower() or 'unknown'}")
+    if found.beside:
+        yield finding("protocol.beside")
+    yield finding("protocol.tool" if found.tool else "protocol.no_tool", tool=found.tool)
+
+
+def _preferences(campaign: Campaign) -> Finding:
+    if not campaign.compares:
+        return finding("protocol.ranks")
+    middle = sum(campaign.scale) / 2
+    if not campaign.judged["score"].isin([*campaign.scale, middle]).all():
+        return finding("protocol.degrees")
+    return finding("protocol.ties" if campaign.judged["score"].eq(middle).any() else "protocol.no_ties")
+
+
+def _read(campaign: Campaign) -> Iterator[Finding]:
+    """Say how the file was read: what was left out, how segments were found, what was assumed."""
+    receipt = {what: str(how) for what, how in reading_of(campaign.ratings).get("receipt", {}).items()}
+    apart = [
+        f"{how} {together(what.removeprefix(start))}"
+        for what, how in receipt.items()
+        for start in _APART
+        if what.startswith(start)
+    ]
+    if "rows" in receipt:
+        yield finding("reading.rows", rows=receipt["rows"])
+    if apart:
+        yield finding("reading.apart", apart="; ".join(apart))
+    if "proposed from the data" in receipt.get("scale", ""):
+        yield finding("reading.scale", ends=receipt["scale"].partition(" (")[0])
+    if receipt.get("orientation", "").startswith("lower"):
+        yield finding("reading.orientation", way=receipt["orientation"].rstrip("."))
+    if known := _without_advice(receipt.get("segments", "")):
+        yield finding("reading.segments", known=known.rstrip("."))
+    if judges := receipt.get("automatic judges"):
+        yield finding("reading.judges", judges=judges)
+
+
+def _without_advice(text: str) -> str:
+    """Leave out sentences that tell the user of an import what to pass to it.
+
+    >>> _without_advice("A segment is a position. Put the JSON beside it, or pass --map segment=item_i.")
+    'A segment is a position.'
+    """
+    return " ".join(one for one in re.split(r"(?<=\.)\s+(?=[A-Z])", text) if " --" not in one)
+
+
+def kinds(collection: Collection) -> Iterator[Finding]:
+    """Say what was judged beside outputs of systems."""
+    others = collection.kinds[collection.kinds["kind"].ne(KINDS["system"])]
+    if len(others):
+        counts = [f"{int(row.judgements):,} of {row.kind}" for row in others.itertuples()]
+        yield finding("reading.kinds", kinds="; ".join(counts))
+
+
+def scoring(ranking: Ranking | Missing) -> Iterator[Finding]:
     """Say how judgements become scores of systems."""
     if not ranking or len(ranking.names) < 2:
-        return ""
-    text = "Systems are ranked by mean scores: judgements are averaged by segment, then segments by system."
+        return
     if ranking.standing:
-        return _strengths(ranking)
-    if ranking.method.by_z:
-        text = "Systems are ranked by z-scores: each annotator's scores less the mean of all their scores, over their "
-        text += f"standard deviation {cite('graham2013')}, averaged by segment, then by system."
-    if ranking.method.score == "adjusted":
-        text = "Systems are ranked by adjusted mean scores: each annotator's strictness, estimated by a mixed model "
-        text += (
-            f"of systems, segments and annotators {cite('henderson1975')}, is subtracted from their scores, which are "
-        )
-        text += "averaged by segment, then by system."
+        model, placed = ranking.standing.fitted.model, len(ranking.standing.fitted.place)
+        ties = finding("scoring.ties" if model.ties != "half" else "scoring.no_ties")
+        place = finding("scoring.place") if placed else None
+        prior = finding("scoring.prior") if model.spread else None
+        yield finding("scoring.strengths", ties=ties, place=place, prior=prior)
+        return
+    yield finding(f"scoring.{ranking.method.score}")
     if ranking.method.kept < EVEN:
-        text += f" The smallest efficiency factor of the annotators × systems design is {ranking.method.kept:.2f} "
-        text += f"{cite('james1971')}."
-    return text
+        yield finding("scoring.kept", kept=ranking.method.kept)
 
 
-def _strengths(ranking: Ranking) -> str:
-    """Say how comparisons become a ranking."""
-    fitted = ranking.standing.fitted if ranking.standing else None
-    ties = (
-        f"ties modelled after Davidson {cite('davidson1970')}" if fitted and fitted.model.ties != "half" else "no ties"
-    )
-    place = " and the effect of standing first on the screen taken out" if fitted and len(fitted.place) else ""
-    prior = " A weak prior keeps strengths finite where a system never lost." if fitted and fitted.model.spread else ""
-    return (
-        f"Systems are ranked by strengths fitted to comparisons {cite('bradley1952')}, with {ties}{place}. A score is "
-        f"the share of comparisons that a system would win against all others, a tie counting half.{prior}"
-    )
-
-
-def testing(ranking: Ranking | Missing) -> str:
+def testing(ranking: Ranking | Missing) -> Iterator[Finding]:
     """Say how systems are compared, and what that gave for the first two."""
     if not ranking or len(ranking.names) < 2:
-        return ""
-    humans = join_names(ranking.humans["system"]) if len(ranking.humans) else ""
-    works = ["liang1986", *(["cameron2011"] if len(ranking.method.unit) > 1 else []), "bell2002"]
-    error = f"clustered by {ranking.method.drawn} and corrected for few of them {cite(*works)}"
-    if ranking.standing:
-        error = f"that of draws of {ranking.method.drawn} {cite('efron1993')}"
-    return (
-        f"Every two systems are compared by a t-test whose standard error is {error}, "
-        f"one-sided at {ranking.method.alpha:g}, with p-values adjusted for the number of pairs "
-        f"of systems {cite('holm1979')}; for {ranking.top} and {ranking.names[1]}, the first two, "
-        f"p {'< 0.001' if ranking.p < 0.001 else f'= {ranking.p:.3f}'}. {_lines(ranking.method)}"
-    ) + f" People's translations ({humans}) are shown beside the systems and take no place among them." * bool(humans)
+        return
+    method = ranking.method
+    key = "strengths" if ranking.standing else "clustered_twice" if len(method.unit) > 1 else "clustered"
+    error = finding(f"testing.{key}", drawn=method.drawn)
+    values = {"alpha": method.alpha, "first": ranking.top, "second": ranking.names[1], "p": ranking.p}
+    yield finding("testing.pairs", error=error, **values)
+    yield _lines(method)
+    if len(ranking.humans):
+        yield finding("testing.humans", humans=ranking.humans["system"])
 
 
-def _lines(method: Method) -> str:
+def _lines(method: Method) -> Finding:
     """Say where a cluster ends, and by whose rule if it is not ours."""
     if method.lines == OWN_LINES:
-        return "A cluster ends where all systems above are better than all below."
+        return finding("testing.own_lines")
     rule = rules.named(method.lines)
-    return (
-        f"Clusters are those of the rule {rule.name} ({rule.source}): {rules.TESTS[rule.test]}, {rule.sides}; one ends "
-        f"below a system if {rules.LINES[rule.line]}."
-    )
+    values = {"test": rules.TESTS[rule.test], "sides": rule.sides, "line": rules.LINES[rule.line]}
+    return finding("testing.lines", name=rule.name, source=rule.source, **values)
 
 
-def drawing(ranking: Ranking | Missing) -> str:
+def drawing(ranking: Ranking | Missing) -> Iterator[Finding]:
     """Say what is drawn anew for intervals, and why that."""
     if not ranking or len(ranking.names) < 2 or ranking.best is None:
-        return ""
+        return
     method = ranking.method
-    why = f"Why {method.drawn}: {method.why_unit}."
-    if not ranking.standing:
-        return (
-            f"Intervals of scores are 95 % t intervals with standard errors clustered alike. Those of ranks are "
-            f"percentiles of {ranking.resamples:,} normal draws whose differences spread as widely as theirs. {why}"
-        )
-    works = ["efron1993", *(["owen2007"] if len(method.unit) > 1 else [])]
-    return (
-        f"Intervals of scores and ranks are 95 % percentile bootstraps over {method.drawn}, {ranking.resamples:,} "
-        f"draws {cite(*works)}, as wide as t intervals where these are few. {why}"
-    )
+    key = "normal" if not ranking.standing else "bootstrap_crossed" if len(method.unit) > 1 else "bootstrap"
+    yield finding(f"drawing.{key}", drawn=method.drawn, draws=ranking.resamples)
+    yield finding("drawing.why", drawn=method.drawn, why=method.why_unit)
 
 
-def agreement(found: Agreement | Missing) -> str:
+def agreement(found: Agreement | Missing) -> Iterator[Finding]:
     """Say how far annotators agree, by which coefficients, or why that is not known."""
     if not found or found.estimate is None:
-        why = found.reason.rstrip(".") or "too few items"
-        return f"Agreement between annotators could not be estimated: {why}."
-    text = (
-        f"Agreement on {pluralize(found.items, 'item')} judged by two annotators or more is Krippendorff's alpha, "
-        f"{found.level} {cite('krippendorff2011')}, {found.estimate:.2f}, 95 % bootstrap interval over items "
-        f"{found.low:.2f} to {found.high:.2f}."
-    )
+        yield finding("agreeing.unknown", why=found.reason.rstrip(".") or "too few items")
+        return
+    ends = (found.low, found.high)
+    yield finding("agreeing.alpha", items=found.items, level=found.level, alpha=found.estimate, ends=ends)
     for row in found.measures.itertuples():
         if str(row.coefficient).startswith("Gwet") and row.estimate == row.estimate:
-            text += f" {row.coefficient} {cite('gwet2008')} is {row.estimate:.2f}."
-    return text
+            yield finding("agreeing.gwet", coefficient=row.coefficient, estimate=row.estimate)
 
 
-def control(quality: QualityControl | Missing) -> str:
+def control(quality: QualityControl | Missing) -> Iterator[Finding]:
     """Say what the items show that check annotators."""
-    parts: list[str] = []
     if not quality:
-        return ""
+        return
     if quality.tested:
-        parts.append(
-            f"One-sided paired t-tests at 0.05 of degraded items against their originals {cite('knowles2024')} were "
-            f"made for {pluralize(quality.tested, 'annotator')}; {len(quality.failed)} with {FEWEST_DEGRADED} degraded "
-            f"items or more did not pass{'; those who failed seem to have been removed before' * quality.removed}."
-        )
-    if quality.again is not None:
-        parts.append(f"Second scores of an item lie {quality.again:.1f} points of 100 from the first in the median.")
-    return " ".join(parts)
+        removed = finding("checking.removed") if quality.removed else None
+        values = {"tested": quality.tested, "failed": quality.failed, "fewest": FEWEST_DEGRADED}
+        yield finding("checking.attention", **values, removed=removed)
+    yield from again(quality)
 
 
-def screening(found: Screening | Missing) -> str:
+def again(quality: QualityControl | Missing) -> Iterator[Finding]:
+    """Say how far second scores are from the first."""
+    if quality and quality.again is not None:
+        yield finding("checking.again", again=quality.again)
+
+
+def screening(found: Screening | Missing) -> Iterator[Finding]:
     """Say whom rules named, and that nobody was left out."""
-    if not found or not found.rules:
-        return ""
-    rules = [Rule.parse(rule).in_words for rule in found.rules]
-    return (
-        f"{pluralize(len(found.rules), 'rule')} ({'; '.join(rules)}) named {len(found.proposed)} of "
-        f"{pluralize(found.annotators, 'annotator')} to look at; nobody's judgements were left out."
-    )
+    if found and found.rules:
+        words = "; ".join(Rule.parse(rule).in_words for rule in found.rules)
+        values = {"rules": found.rules, "named": found.proposed, "people": found.annotators}
+        yield finding("checking.rules", **values, words=words)
 
 
-def _calibration(calibration: Calibration | Missing) -> str:
-    if not calibration or calibration.systems.empty:
-        return ""
-    forms = join_names(form for form in calibration.systems["form"].unique() if form != RAW)
-    whom = {"annotator": "annotators", "pair": "language pairs"}[calibration.by]
-    return f"Scores of systems are also calibrated by items that {whom} have in common ({forms}) {cite('licht2022')}."
+def _calibrated(calibration: Calibration | Missing) -> Iterator[Finding]:
+    if calibration and len(calibration.systems):
+        forms = [form for form in calibration.systems["form"].unique() if form != RAW]
+        yield finding("methods.calibrated", forms=forms, whom=finding(f"calibration.{calibration.by}"))
 
 
-def _plan(plan: Plan | Missing) -> str:
-    if not plan:
-        return ""
-    units = "annotators" if plan.basis.over_annotators else "documents"
-    return (
-        f"The number of judgements needed follows from variance components {cite('henderson1953')} and the power of a "
-        f"two-sided paired t-test over {units}."
-    )
+def _planned(plan: Plan | Missing) -> Iterator[Finding]:
+    if plan:
+        yield finding("methods.plan", units="annotators" if plan.basis.over_annotators else "documents")
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How judgements were made.
+
+    name: one of those above; UNKNOWN where the data do not tell. tool: whose export the file is, or "". marked: errors
+    in the judgements that rank systems. severities: of them, the most frequent first. typed: whether they have
+    categories. weights: what they weigh, as the import told. beside: whether outputs of several systems were judged on
+    one screen.
+    """
+
+    name: str
+    tool: str
+    marked: int
+    severities: tuple[str, ...]
+    typed: bool
+    weights: str
+    beside: bool
+
+
+def protocol_of(campaign: Campaign) -> Protocol:
+    """Say by which protocol a campaign was judged, and what of it the data tell."""
+    reading = reading_of(campaign.ratings)
+    weights = str(reading.get("receipt", {}).get("weights", ""))
+    format = str(reading.get("format", "")) or _registered(campaign)
+    marked = of_judged(campaign)
+    name = _BY_FORMAT.get(format, UNKNOWN)
+    if weights or _made_of_errors(campaign, marked):
+        name = MQM
+    elif len(marked) and name not in (MQM, PREFERENCES):
+        name = ESA
+    if marked.empty:
+        return Protocol(name, TOOLS.get(format, ""), 0, (), False, weights, _beside(campaign))
+    severities = marked["severity"].astype("str").value_counts().index.drop(UNSTATED, errors="ignore")
+    typed = bool(marked["error_type"].astype("str").ne(UNSTATED).any())
+    return Protocol(name, TOOLS.get(format, ""), len(marked), tuple(severities), typed, weights, _beside(campaign))
+
+
+def _registered(campaign: Campaign) -> str:
+    """Name the format of a registered data set that serves as the example; "" for a file of one's own."""
+    entry = registry.entries().get(source_of(campaign.ratings)["name"]) if campaign.example else None
+    return _LOADED.get(entry.loader.partition(".")[0], "") if entry else ""
+
+
+def _made_of_errors(campaign: Campaign, marked: pd.DataFrame) -> bool:
+    """Tell whether scores are made of marked errors, where no import says so: without errors all are the same."""
+    if reading_of(campaign.ratings) or marked.empty:
+        return False
+    key = ["system", "doc", "segment", "annotator"]
+    spotted = marked[key].astype("str").drop_duplicates()
+    judged = campaign.judged[[*key, "score"]].astype(dict.fromkeys(key, "str"))
+    clean = judged.merge(spotted, on=key, how="left", indicator=True).query("_merge == 'left_only'")
+    return len(clean) >= _FEWEST and clean["score"].nunique() == 1 and judged["score"].nunique() > 1
+
+
+def _beside(campaign: Campaign) -> bool:
+    """Tell whether outputs of several systems were judged on one screen: as pairs, or most screens hold several."""
+    judged = campaign.judged
+    if "against" in judged:
+        return True
+    if reading_of(campaign.ratings).get("format") != "pearmut" or "hit" not in judged or judged.empty:
+        return False
+    screens = judged.groupby(["annotator", "hit", "doc", "segment"], observed=True)["system"].nunique()
+    return bool((screens > 1).mean() > 0.5)
