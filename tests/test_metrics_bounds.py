@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.human import protocols
-from evalkit.metrics import bounds, intervals, rankings, scores
+from evalkit.metrics import bounds, rankings, scores, statistics
 from tests.makers import metric_scores, named_scores
 
 
@@ -102,7 +102,7 @@ def test_random_and_constant_scores_are_those_of_chance(entered):
 def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
     table, passed = bounds.ceiling({"WMT-MQM": entered}, resamples=200)
     found = passed.query("statistic == 'segment acc_eq'").reset_index(drop=True)
-    rows, drawn = intervals.draws(entered.segments, resamples=200, unit="document")
+    rows, drawn = statistics.draws(entered.segments, resamples=200, unit="document")
     place = {row.metric: row.Index for row in rows.itertuples() if row.statistic == "acc_eq"}
     value = table[table["statistic"] == "segment acc_eq"].set_index("contestant")["value"]
     metrics = [name for name, kind in entered.kinds.items() if kind == "metric"]
@@ -141,7 +141,7 @@ def test_the_scale_of_a_persons_scores_does_not_matter(entered, slope, shift):
 
 def test_documents_are_drawn_whole(entered):
     every, whole = (
-        intervals.bootstrap(entered.segments, resamples=300, **unit).query(
+        statistics.bootstrap(entered.segments, resamples=300, **unit).query(
             "statistic == 'pearson' and grouping == 'none'"
         )
         for unit in ({}, {"unit": "document"})
@@ -163,7 +163,7 @@ def test_what_cannot_be_is_refused(tables, entered):
     scored, metrics, outputs = tables
     fewer = metrics[metrics["system"] != metrics["system"].iloc[0]]
     for words, call in {
-        "'page'": lambda: intervals.bootstrap(entered.segments, resamples=2, unit="page"),
+        "'page'": lambda: statistics.bootstrap(entered.segments, resamples=2, unit="page"),
         "'BLEU'": lambda: bounds.contest(*tables, gold="BLEU"),
         "No segment": lambda: bounds.contest(scored, fewer, outputs),
     }.items():

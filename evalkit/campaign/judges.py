@@ -17,8 +17,8 @@ from evalkit.campaign.ranking import Ranking
 from evalkit.data.schemas import with_pair
 from evalkit.human.judges import alternative_annotator
 from evalkit.metrics.bounds import MEASURES, favour, measures
-from evalkit.metrics.intervals import AGREEMENT, agreement
 from evalkit.metrics.scores import Scores
+from evalkit.metrics.statistics import AGREEMENT, agreement
 from evalkit.stats.agreement import coefficients
 from evalkit.stats.correlation import kendall_b
 from evalkit.stats.inference import interval, resample
@@ -147,7 +147,7 @@ class Judges:
 
     table: a row for each of them, and for people three (median, lowest and highest of the persons, each against the
     mean of the others): judge, kind (metric, judge, people), items (shared with people), systems, and the statistics
-    of ``intervals.AGREEMENT``. intervals: judge, statistic, value, low, high; of people low and high are the range over
+    of ``AGREEMENT``. intervals: judge, statistic, value, low, high; of people low and high are the range over
     persons. persons: how many could be held against others; beaten: judge -> how many of them agree less with the
     others, on the same items, than it does (by Kendall's tau-b over items). pairs: judge, above, below, sure: systems
     that it orders otherwise than people do, and whether people's order is significant. grid: people's mean scores,

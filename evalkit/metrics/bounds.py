@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.metrics import intervals, rankings
+from evalkit.metrics import rankings, statistics
 from evalkit.metrics.scores import Scores, align, averaged, of_systems
 from evalkit.metrics.statistics import by_unit, every_statistic, pair_differences
 from evalkit.stats.inference import defined_interval, interval, resample
@@ -155,7 +155,7 @@ def ceiling(
     for gold, entered in contests.items():
         both = entered.segments, of_systems(entered.segments)
         options = {"resamples": resamples, "flips": flips, "unit": "document", "seed": seed}
-        rows, draws = zip(*(intervals.draws(scores, **options) for scores in both), strict=True)
+        rows, draws = zip(*(statistics.draws(scores, **options) for scores in both), strict=True)
         table = _by_statistic(pd.concat(rows, ignore_index=True))
         table["kind"], drawn = table["contestant"].map(dict(entered.kinds)), np.concatenate(draws, axis=1)
         table["low"], table["high"] = (end[table.index] for end in defined_interval(drawn))
@@ -485,7 +485,7 @@ def own_kind(
     units = np.ones((1, len(scores.segments)))
 
     def favoured(counts: np.ndarray) -> np.ndarray:
-        gaps = favour(*intervals.system_means(scores, counts)).swapaxes(0, 1)
+        gaps = favour(*statistics.system_means(scores, counts)).swapaxes(0, 1)
         return np.stack([_contrast(gaps, scores, one, related) for one in wanted], axis=1)
 
     if not wanted:

@@ -23,7 +23,7 @@ from evalkit import DataError
 from evalkit.data.names import one_form
 from evalkit.data.provenance import Elsewhere
 from evalkit.data.schemas import ITEM
-from evalkit.metrics import bounds, intervals, lexical, rankings
+from evalkit.metrics import bounds, lexical, rankings, statistics
 from evalkit.metrics.scores import PEOPLE, align, of_pair, of_systems
 from evalkit.neural import in_a_sentence, scorer
 from evalkit.stats.correlation import pearson
@@ -134,7 +134,7 @@ def of_wmt23(
     people = of_pair(human[human["metric"] == "mqm"], "zho-eng")
     people = people[people["system"].astype("str").isin(outputs["system"])]
     segments = align(of_pair(table, "zho-eng"), people, data="wmt23").only([*scores, *BESIDE, "length"])
-    found = intervals.bootstrap(segments, of_systems(segments), resamples=resamples, seed=seed)
+    found = statistics.bootstrap(segments, of_systems(segments), resamples=resamples, seed=seed)
     found = found.assign(statistic=rankings.label(found)).query("statistic in @rankings.WORDS")
     counts = {"segment": int(segments.judged.sum()), "system": len(segments.systems)}
     return found.assign(n=found["level"].map(counts))[["statistic", "metric", "value", "low", "high", "n"]]
@@ -165,33 +165,6 @@ def results(model: str | Path, *, python: str | None = None) -> Elsewhere:
     digests = {"sudoh-translations": mark(pairs), "wmt23-outputs": mark(outputs)}
     rows = {name: table.to_dict("records") for name, table in tables.items()}
     return Elsewhere(NAME, PACKAGE, DIGEST, COMMANDS, digests, {"layer": best(tried)}, rows)
-
-
-def in_words(found: Elsewhere) -> list[str]:
-    """Say which layer was chosen, and how near the encoder comes to people, beside other metrics: three sentences."""
-    tried = found.table("layers").set_index("layer")["pearson"]
-    older = found.table("wmt17").set_index(["pair", "metric"])
-    newer = found.table("wmt23").set_index(["statistic", "metric"])
-    languages = older.index.get_level_values("pair").nunique() - 1
-    layer = found.settings["layer"]
-    rest = tried.drop(layer)
-    return [
-        f"Layer {layer} of {len(tried)} was chosen on WMT16: mean r {tried[layer]:.3f}, the others "
-        f"{rest.min():.3f} to {rest.max():.3f}.",
-        f"WMT17, direct assessment, Pearson's r over translations, mean of {languages} languages into English: "
-        f"{_beside(older.loc['mean'], 'chrF', 'BLEU')}.",
-        "WMT23 from Chinese, MQM, accuracy with ties (acc_eq): "
-        f"{_beside(newer.loc['segment acc_eq'], 'BERTscore', 'chrF')}. BERTscore is the shared task's own.",
-    ]
-
-
-def _beside(values: pd.DataFrame, *others: str) -> str:
-    """List the encoder's metrics with intervals, and others without."""
-    own = [
-        f"{values.at[m, 'value']:.3f} by {m} ({values.at[m, 'low']:.3f} to {values.at[m, 'high']:.3f})"
-        for m in (BERTSCORE, COSINE)
-    ]
-    return ", ".join([*own, *(f"{values.at[name, 'value']:.3f} by {name}" for name in others)])
 
 
 @in_a_sentence
