@@ -9,7 +9,6 @@ most likely course of shifts down the file is then found by dynamic programming.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from rapidfuzz import fuzz
-from scipy import sparse
+from scipy import sparse, stats
 
 from evalkit import DataError
 from evalkit.data.provenance import like
@@ -77,16 +76,9 @@ def evidence(table: pd.DataFrame) -> pd.DataFrame:
     Raises DataError below 20 rows: what evidence is worth cannot be learned from fewer.
     """
     ratios, shifts = _aligned(table)
-    slips = np.arange(-_MOST, _MOST + 1)
-    rows = np.arange(len(table))
-    return pd.DataFrame(
-        {
-            "row": np.repeat(rows, len(slips)),
-            "shift": np.tile(slips, len(table)),
-            "evidence": ratios.ravel(),
-            "chosen": (shifts[:, None] == slips).ravel(),
-        }
-    )
+    found = pd.DataFrame(ratios, columns=range(-_MOST, _MOST + 1)).rename_axis(index="row", columns="shift")
+    found = found.stack().rename("evidence").reset_index()
+    return found.assign(chosen=found["shift"].to_numpy() == shifts[found["row"]])
 
 
 class _Pairs(NamedTuple):
@@ -107,14 +99,26 @@ def _aligned(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=8)  # who lists the slips also mends them, language by language
 def _course_of(pairs: tuple[tuple[str, ...], ...]) -> tuple[np.ndarray, np.ndarray]:
-    n = len(pairs)
+    n, sides = len(pairs), list(zip(*pairs))
+    length = np.log([[len(text) + 1 for text in side] for side in sides])
+    numbers = [[frozenset(map(int, _NUMBER.findall(text))) for text in side] for side in sides]
+    source, reference = (np.unique(side, return_inverse=True)[1] for side in sides)
+    times, together = np.bincount(source), sparse.csr_array((np.ones(n, int), (source, reference)))
+
+    def described(i: np.ndarray, j: np.ndarray) -> _Pairs:
+        """Describe pairs of the sources of rows i and the references of rows j."""
+        shared = [_shared(numbers[0][one], numbers[1][other]) for one, other in zip(i.ravel(), j.ravel())]
+        rows = together[source[i].ravel(), reference[j].ravel()].reshape(i.shape)
+        own = (reference[i] == reference[j]).astype(int) + ((source[i] == source[j]) & (i != j))
+        elsewhere = np.where(times[source[i]] == 1, 0, np.where(rows > own, 1, 2))  # whether a third row has both
+        return _Pairs(length[1][j], length[0][i], np.reshape(shared, i.shape), elsewhere)
+
     here = np.arange(n)
     near = here[:, None] + np.arange(-_MOST, _MOST + 1)
     inside = (near >= 0) & (near < n)
-    seen = _Seen(pairs)
-    candidates = seen.pairs(np.broadcast_to(here[:, None], near.shape), np.clip(near, 0, n - 1))
+    candidates = described(np.broadcast_to(here[:, None], near.shape), np.clip(near, 0, n - 1))
     far = [(here + n * part // 7) % n for part in range(1, 7)]  # as good as chance, without drawing
-    chance = seen.pairs(np.tile(here, len(far)), np.concatenate(far))
+    chance = described(np.tile(here, len(far)), np.concatenate(far))
     shifts = np.zeros(n, int)
     for _ in range(_ROUNDS):
         match = _Pairs(*(column[here, _MOST + shifts] for column in candidates))
@@ -125,40 +129,6 @@ def _course_of(pairs: tuple[tuple[str, ...], ...]) -> tuple[np.ndarray, np.ndarr
     for each in (ratios, shifts):
         each.setflags(write=False)
     return ratios, shifts
-
-
-class _Seen:
-    """Texts of a file, taken apart once."""
-
-    def __init__(self, pairs: Sequence[tuple[str, ...]]) -> None:
-        sources, references = zip(*pairs)
-        self.length = np.log([[len(source) + 1, len(reference) + 1] for source, reference in pairs])
-        numbers = [frozenset(map(int, _NUMBER.findall(text))) for side in (sources, references) for text in side]
-        self.sets = list(dict.fromkeys(numbers))
-        place = {each: number for number, each in enumerate(self.sets)}
-        self.numbers = np.array([place[each] for each in numbers]).reshape(2, len(pairs))
-        self.source = np.unique(sources, return_inverse=True)[1]
-        self.reference = np.unique(references, return_inverse=True)[1]
-        self.times = np.bincount(self.source)
-        self.together = sparse.csr_array((np.ones(len(pairs), int), (self.source, self.reference)))
-
-    def pairs(self, source: np.ndarray, reference: np.ndarray) -> _Pairs:
-        """Describe pairs of these rows' sources and those rows' references."""
-        met, which = np.unique(
-            self.numbers[0][source] * len(self.sets) + self.numbers[1][reference], return_inverse=True
-        )
-        numbers = np.array(
-            [_shared(self.sets[one], self.sets[other]) for one, other in zip(*divmod(met, len(self.sets)))]
-        )
-        numbers = numbers[which].reshape(source.shape)
-        return _Pairs(self.length[reference, 1], self.length[source, 0], numbers, self._elsewhere(source, reference))
-
-    def _elsewhere(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Ask whether a third row has the source of row i and the reference of row j."""
-        source, reference = self.source[i], self.reference[j]
-        rows = self.together[source.ravel(), reference.ravel()].reshape(source.shape)
-        own = (self.reference[i] == reference).astype(int) + ((self.source[j] == source) & (i != j))
-        return np.where(self.times[source] == 1, 0, np.where(rows > own, 1, 2))
 
 
 def _shared(numbers: frozenset[int], others: frozenset[int]) -> int:
@@ -172,18 +142,13 @@ def _ratios(pairs: _Pairs, match: _Pairs, chance: _Pairs) -> np.ndarray:
     excess = match.length - match.expected
     centre = np.median(excess)
     width = max(1.4826 * np.median(np.abs(excess - centre)), 1e-3)  # of a normal distribution, outliers left aside
-    ratio = _normal(pairs.length - pairs.expected, centre, width)
-    ratio -= _normal(pairs.length, chance.length.mean(), max(chance.length.std(), 1e-3))
+    ratio = stats.norm.logpdf(pairs.length - pairs.expected, centre, width)
+    ratio = ratio - stats.norm.logpdf(pairs.length, chance.length.mean(), max(chance.length.std(), 1e-3))
     for seen, right, wrong in zip(pairs[2:], match[2:], chance[2:]):
         share = [np.bincount(group.ravel(), minlength=4) + 0.5 for group in (right, wrong)]
         logs = np.log(share[0] / share[0].sum()) - np.log(share[1] / share[1].sum())
         ratio = ratio + logs[seen]
     return np.logaddexp(np.log1p(-_STRAY) + ratio, np.log(_STRAY))
-
-
-def _normal(x: np.ndarray | float, centre: float, width: float) -> np.ndarray:
-    """Return the logarithm of a normal density, without the constant that cancels."""
-    return -(((x - centre) / width) ** 2) / 2 - np.log(width)
 
 
 def _course(ratios: np.ndarray) -> np.ndarray:

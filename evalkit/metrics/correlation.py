@@ -188,15 +188,12 @@ def _mean(values: np.ndarray) -> np.ndarray:
 
 def _checked(table: pd.DataFrame, models: Sequence[str]) -> None:
     needed = ["setting", "language", "sentence", "fold", "score", *models]
-    missing = [name for name in needed if name not in table]
-    if missing:
+    if missing := [name for name in needed if name not in table]:
         raise DataError(f"The table of predictions has no column {', '.join(missing)}. It needs {', '.join(needed)}.")
     if table.empty or not table.index.is_unique:
         raise DataError("The table of predictions is empty or numbers rows twice. Reset its index, and fill it.")
-    values = table[["score", *models]].to_numpy(float)
-    if not np.isfinite(values).all():
-        column = ["score", *models][int(np.argmin(np.isfinite(values).all(axis=0)))]
-        raise DataError(f"The column {column} has no number in some rows. Leave these rows out for all models.")
+    if gaps := [name for name in ("score", *models) if not np.isfinite(table[name].to_numpy(float)).all()]:
+        raise DataError(f"The column {gaps[0]} has no number in some rows. Leave these rows out for all models.")
 
 
 def ranges(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
