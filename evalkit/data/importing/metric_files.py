@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 from evalkit import DataError, nameable
 from evalkit.data import languages, mtme
 from evalkit.data.importing import numbers, reading, vocabulary
-from evalkit.data.importing.metrics import NAMED, Metric, Undirected, items_of, one_score, orientation, signed, signs
+from evalkit.data.importing.metrics import NAMED, Metric, Ways, items_of, one_score, signed, signs
 from evalkit.data.importing.options import Options, Pseudonyms
 from evalkit.data.importing.tables import Seen
 from evalkit.data.importing.vocabulary import bare, is_metric
@@ -37,16 +37,14 @@ def of_files(paths: Sequence[Path], ratings: pd.DataFrame, *, told: Sequence[str
     Raises DataError where a file is not there, or cannot be matched.
     """
     items = items_of(ratings) if paths else pd.DataFrame()
-    return [metric for path in paths for metric in _read(path, items, signs(told))]
+    return [metric for path in paths for metric in _read(path, items, Ways(signs(told)))]
 
 
 def of_run(texts: Sequence[str], ratings: pd.DataFrame) -> list[Metric]:
     """Read files of metrics as the parameter ``metrics`` of a run names them (see ``path_and_sign``)."""
     items = items_of(ratings) if texts else pd.DataFrame()
-    metrics = []
-    for path, lower in map(path_and_sign, texts):
-        metrics += _read(path, items, {}, lower, ask=f"-p metrics={path.name}")
-    return metrics
+    files = [(path, Ways(otherwise=lower, ask=f"-p metrics={path.name}")) for path, lower in map(path_and_sign, texts)]
+    return [metric for path, ways in files for metric in _read(path, items, ways)]
 
 
 def path_and_sign(text: str) -> tuple[Path, bool | None]:
@@ -67,28 +65,19 @@ def seen(paths: Sequence[Path]) -> list[Seen]:
     return [Seen.at(path) for own in files for path in own if path.is_file()]
 
 
-def _read(
-    path: Path, items: pd.DataFrame, signs: Mapping[str, bool], lower: bool | None = None, *, ask: str = ""
-) -> list[Metric]:
-    """Read one file or folder. lower: which way metrics are better of which nothing says it; ask: how to tell it."""
+def _read(path: Path, items: pd.DataFrame, ways: Ways) -> list[Metric]:
+    """Read one file or folder."""
     path = nameable(path)
     if not path.exists():
         raise DataError(f"{path} is not there. Check the path of the file of metrics.")
     in_layout = path.is_dir() or bool(_FILE.fullmatch(path.name))
-    try:
-        return (_of_layout if in_layout else _of_table)(path, items, signs)
-    except Undirected as problem:
-        if lower is not None:
-            return _read(path, items, {**signs, problem.name: lower}, lower)
-        if ask:
-            raise DataError(str(Undirected(problem.name, ask))) from problem
-        raise
+    return (_of_layout if in_layout else _of_table)(path, items, ways)
 
 
 # Tables: a row per output, with one metric's score or a column for each
 
 
-def _of_table(path: Path, items: pd.DataFrame, signs: Mapping[str, bool]) -> list[Metric]:
+def _of_table(path: Path, items: pd.DataFrame, ways: Ways) -> list[Metric]:
     """Read a table of metrics' scores, and match it with people's items by names.
 
     It has system, segment (and doc, where segments have names in documents) and either metric and score, or columns of
@@ -111,16 +100,12 @@ def _of_table(path: Path, items: pd.DataFrame, signs: Mapping[str, bool]) -> lis
     keys = pd.DataFrame({name: cells[names[name]].map(plain, na_action="ignore") for name in _KEYS if name in names})
     keys = _with_languages(keys, items, path.name)
     used = [theirs for ours, theirs in names.items() if ours in _KEYS]
-    scores = _scores(cells, used, names.get("score"), path, typed, signs)
-    metrics = []
-    for text, values in scores:
-        name, lower = signed(text)
-        metrics.append(_matched(name, values, signs.get(name, lower), keys, items, path.name))
-    return metrics
+    scores = _scores(cells, used, names.get("score"), path, typed, ways)
+    return [_matched(text, values, ways, keys, items, path.name) for text, values in scores]
 
 
 def _scores(
-    cells: pd.DataFrame, used: list[str], column: str | None, path: Path, typed: bool, signs: Mapping[str, bool]
+    cells: pd.DataFrame, used: list[str], column: str | None, path: Path, typed: bool, ways: Ways
 ) -> list[tuple[str, pd.Series]]:
     """Name the metrics of a table, each with its scores. column: that of scores, where there is one."""
     free = [name for name in cells if name not in used]
@@ -132,7 +117,7 @@ def _scores(
         if not each.ne("").any():
             raise DataError(f"{path.name} has no row that names a metric in {named}. Check that it is complete.")
         return [(str(name), values[each.eq(name)]) for name in each.unique() if name]
-    known = [name for name in free if is_metric(name) or name in signs or signed(name)[1] is not None]
+    known = [name for name in free if is_metric(name) or name in ways.lower or signed(name)[1] is not None]
     if wide := [name for name in known if name != column]:
         return [(name, _numbers(cells[name], path.name, typed)) for name in wide]
     if column is not None:
@@ -172,10 +157,9 @@ def _with_languages(keys: pd.DataFrame, items: pd.DataFrame, origin: str) -> pd.
     return keys
 
 
-def _matched(
-    name: str, values: pd.Series, told: bool | None, keys: pd.DataFrame, items: pd.DataFrame, origin: str
-) -> Metric:
-    """Match one metric's rows with people's items by names."""
+def _matched(text: str, values: pd.Series, ways: Ways, keys: pd.DataFrame, items: pd.DataFrame, origin: str) -> Metric:
+    """Match one metric's rows with people's items by names. text: its name, perhaps with a sign."""
+    name, told = signed(text)
     scored = keys.loc[values.index].assign(score=values).dropna()
     if scored.empty:
         raise DataError(f"{origin}: {name} has no score beside the names of an output. Fill it in, or leave it out.")
@@ -201,7 +185,7 @@ def _matched(
             f"{origin}: none of its {len(scored):,} scores by {name} belongs to an item that people judged. It has "
             f"{_examples(scored, by)}; people have {_examples(items, by)}. Write names as the people's file does."
         )
-    lower, why = orientation(name, values.to_numpy(), told=told)
+    lower, why = ways.of(name, values.to_numpy(), told=told)
     how = f"matched by {', '.join(column for column in by if column not in ('src_lang', 'tgt_lang'))}{note}"
     told_of = _summary(name, origin, matched, items, len(scored), how, why, scored["system"])
     others = _further(first[at < 0], items) if set(NAMED) <= set(by) else matched.head(0)
@@ -246,7 +230,7 @@ def _examples(table: pd.DataFrame, by: list[str]) -> str:
 # mt-metrics-eval's layout: lines in the order of the test set
 
 
-def _of_layout(path: Path, items: pd.DataFrame, signs: Mapping[str, bool]) -> list[Metric]:
+def _of_layout(path: Path, items: pd.DataFrame, ways: Ways) -> list[Metric]:
     """Read a metric's file of segments, or all metrics of a folder, with scores of whole systems where they are.
 
     A file is ``<metric>-<reference>.seg.score``: a line ``system<TAB>score`` for each segment in their order, None for
@@ -269,7 +253,7 @@ def _of_layout(path: Path, items: pd.DataFrame, signs: Mapping[str, bool]) -> li
     for file, stem in stems.items():  # named with the reference only where a metric has several
         base = mtme.parted(stem)[0]
         metrics.setdefault(stem if bases[base] > 1 else base, []).append(file)
-    return [_metric(name, own, items, pairs, signs.get(name)) for name, own in metrics.items()]
+    return [_metric(name, own, items, pairs, ways) for name, own in metrics.items()]
 
 
 def _pair(file: Path) -> str | None:
@@ -278,13 +262,11 @@ def _pair(file: Path) -> str | None:
     return next((name for name in (named and named["pair"], file.parent.name) if name and languages.split(name)), None)
 
 
-def _metric(
-    name: str, files: list[Path], items: pd.DataFrame, pairs: list[tuple[str, str]], lower: bool | None
-) -> Metric:
+def _metric(name: str, files: list[Path], items: pd.DataFrame, pairs: list[tuple[str, str]], ways: Ways) -> Metric:
     """Read one metric's files. pairs: the language pairs that people judged."""
     tables = {file: mtme.scores(file).astype({"system": "str"}) for file in files}
     values = np.concatenate([table["score"].to_numpy(float) for table in tables.values()])
-    lower, why = orientation(name, values, told=lower, kept=True)
+    lower, why = ways.of(name, values, kept=True)
     found, told, whole = items.assign(score=0.0).head(0), f"{name}: scores of whole systems only; {why}", []
     for file, table in tables.items():
         source, target = _pair_of(file, pairs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -46,44 +46,51 @@ class Metric:
     systems: pd.DataFrame | None = None
 
 
-class Undirected(DataError):
-    """Nothing says which way a metric is better. name: the metric's; ask: what to write, but for the sign."""
+@dataclass(frozen=True)
+class Ways:
+    """What the user says of which way metrics are better. lower: of each; otherwise: where nothing else says it.
 
-    def __init__(self, name: str, ask: str) -> None:
-        super().__init__(
-            f"Nothing says whether higher or lower scores of {name} are better. Write {ask}+ where higher is better, "
-            f"{ask}- where lower is."
-        )
-        self.name = name
-
-
-def orientation(name: str, values: np.ndarray, *, told: bool | None = None, kept: bool = False) -> tuple[bool, str]:
-    """Tell whether lower is better by a metric, and how that is known.
-
-    values: its scores, NaN where there is none. told: what the user says, which decides. kept: they stand in
-    mt-metrics-eval's layout, which keeps scores so that higher is better.
-    Raises DataError that asks, where nothing says it.
-
-    >>> scores = np.array([1.0, 4.0])
-    >>> orientation("TER", scores), orientation("MetricX-23", -scores)[0], orientation("COMET", scores)[0]
-    ((True, 'lower is better, because its name says errors'), False, False)
+    ask: how the user says it, but for the sign.
     """
-    if told is not None:
+
+    lower: Mapping[str, bool] = field(default_factory=dict)
+    otherwise: bool | None = None
+    ask: str = ""
+
+    def of(self, name: str, values: np.ndarray, *, told: bool | None = None, kept: bool = False) -> tuple[bool, str]:
+        """Tell whether lower is better by a metric, and how that is known.
+
+        values: its scores, NaN where there is none. told: what its heading says. kept: they stand in mt-metrics-eval's
+        layout, which keeps scores so that higher is better.
+        Raises DataError that asks, where nothing says it.
+
+        >>> scores, ways = np.array([1.0, 4.0]), Ways()
+        >>> ways.of("TER", scores), ways.of("MetricX-23", -scores)[0], ways.of("COMET", scores)[0]
+        ((True, 'lower is better, because its name says errors'), False, False)
+        """
+        told = self.lower.get(name, told)
+        there = values[np.isfinite(values) & (values != 0)]
+        negative = bool(there.size) and float(np.median(there)) < 0
+        of_errors = any(one in bare(name) for one in vocabulary.ordered("metrics_of_errors"))
+        errors = vocabulary.tendency(name) in ("penalty", "rank") or of_errors
+        errors = errors and "mbr" not in words(name)  # decoding by a metric's expected value: a gain
+        if told is None and errors and negative:
+            turned = "its name says errors, and most of its scores are negative, so they were turned"
+            return False, f"higher is better: {turned}"
+        if told is None and errors:
+            return True, "lower is better, because its name says errors"
+        if told is None and kept:
+            return False, "higher is better, as mt-metrics-eval keeps scores"
+        if told is None and is_metric(name) and not ("mqm" in words(name) and not negative):
+            return False, "higher is better, by its name"
+        told = self.otherwise if told is None else told
+        if told is None:
+            ask = self.ask or f"--metric {name}"
+            raise DataError(
+                f"Nothing says whether higher or lower scores of {name} are better. Write {ask}+ where higher is "
+                f"better, {ask}- where lower is."
+            )
         return told, f"{'lower' if told else 'higher'} is better, as told"
-    there = values[np.isfinite(values) & (values != 0)]
-    negative = bool(there.size) and float(np.median(there)) < 0
-    of_errors = any(one in bare(name) for one in vocabulary.ordered("metrics_of_errors"))
-    errors = vocabulary.tendency(name) in ("penalty", "rank") or of_errors
-    errors = errors and "mbr" not in words(name)  # decoding by a metric's expected value: a gain
-    if errors and negative:
-        return False, "higher is better: its name says errors, and most of its scores are negative, so they were turned"
-    if errors:
-        return True, "lower is better, because its name says errors"
-    if kept:
-        return False, "higher is better, as mt-metrics-eval keeps scores"
-    if is_metric(name) and not ("mqm" in words(name) and not negative):
-        return False, "higher is better, by its name"
-    raise Undirected(name, f"--metric {name}")
 
 
 def signed(text: str) -> tuple[str, bool | None]:
@@ -210,7 +217,7 @@ def _of_column(table: Table, found: Judgements, one: Wanted, options: Options, n
     if bad:
         first = f"line {cells.index[bad[0]]}, {cells.iloc[bad[0]][:40]!r}"
         note(f"{origin}: {len(bad):,} cells of {one.column} are no numbers and were left empty (first: {first})")
-    lower, why = orientation(one.name, values, told=one.lower)
+    lower, why = Ways().of(one.name, values, told=one.lower)
     scores = pd.Series(values, cells.index).reindex(found.ratings.index).to_numpy()
     every = found.ratings[KEY].assign(score=scores).dropna(subset="score")
     unlike = int(every.groupby(KEY, observed=True)["score"].nunique().gt(1).sum())

@@ -112,20 +112,55 @@ def records(path: Path) -> list[Records]:
 
 def _lines(path: Path, text: bytes) -> Records:
     """Take an object from each line."""
-    result = Records([])
+    found = []
     for line, raw in enumerate(io.BytesIO(text), 1):
-        if not raw.strip(_BLANK):
-            continue
-        said, reason = loaded(raw)
-        if not reason and (b"\\ud" in raw.lower() or b"\xef\xbf\xbd" in raw):
-            reason = _flaw(said)
-        reason = reason or ("" if isinstance(said, dict) else "is no JSON object")
-        if reason:
-            result.broken.append(Broken(line, reason, [raw.decode("utf-8-sig", "replace").strip()]))
+        if raw.strip(_BLANK):
+            said, reason = loaded(raw)
+            if b"\\ud" in raw.lower() or b"\xef\xbf\xbd" in raw:
+                reason = reason or _flaw(said)
+            sound = not reason and isinstance(said, dict)
+            found.append((line, said, reason, "" if sound else raw.decode("utf-8-sig", "replace").strip()))
+    return _gathered(path, found, "Write one object a line (JSON Lines).")
+
+
+def _of_whole(path: Path, said: Any) -> list[Records]:
+    """Take the objects of an array, of an object's arrays, or the one object that there is."""
+    arrays = {"": said}
+    if isinstance(said, dict):
+        arrays = {name: value for name, value in said.items() if _objects(value)}
+        try:
+            others = flat({name: value for name, value in said.items() if name not in arrays})
+        except (ValueError, RecursionError):
+            others = {}
+        if not arrays or vocabulary.count_known(others) > 1 or any(one <= set(said) for one in _ALONE):
+            arrays = {"": [said]}
+    elif not isinstance(said, list):
+        raise DataError(f"{path.name} holds one value, no objects. {_REMEDY}")
+    return [_counted(path, values, title) for title, values in arrays.items()]
+
+
+def _objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value[:HEAD])
+
+
+def _counted(path: Path, values: list[Any], title: str) -> Records:
+    """Count the objects of an array."""
+    where = f"the array {title!r}" if title else "the file"
+    note = f"{where} is read as a whole: what is called a line is the number of an object in it"
+    found = ((place, value, _flaw(value), "") for place, value in enumerate(values, 1))
+    return replace(_gathered(path, found, _REMEDY), title=title, notes=[note])
+
+
+def _gathered(path: Path, found: Iterable[tuple[int, Any, str, str]], remedy: str) -> Records:
+    """Gather the objects among values, each with its line, why it is none, and how it stands there then."""
+    result = Records([])
+    for line, value, reason, shown in found:
+        if reason or not isinstance(value, dict):
+            result.broken.append(Broken(line, reason or "is no JSON object", [shown or ascii(value)]))
         else:
-            result.objects.append((line, said))
+            result.objects.append((line, value))
     if not result.objects:
-        raise DataError(f"{path.name} has no JSON object on its lines. Write one object a line (JSON Lines).")
+        raise DataError(f"{path.name} has no JSON object in it. {remedy}")
     return result
 
 
@@ -139,47 +174,6 @@ def _flaw(said: Any) -> str:
     except RecursionError:
         return "is no JSON object: it nests too deep"
     return _DAMAGED if "\ufffd" in text else ""
-
-
-def _of_whole(path: Path, said: Any) -> list[Records]:
-    """Take the objects of an array, of an object's arrays, or the one object that there is."""
-    if isinstance(said, list):
-        return [_counted(path, said, "")]
-    if not isinstance(said, dict):
-        raise DataError(f"{path.name} holds one value, no objects. {_REMEDY}")
-    arrays = {name: value for name, value in said.items() if _objects(value)}
-    others = {name: value for name, value in said.items() if name not in arrays}
-    if not arrays or vocabulary.count_known(_flat_names(others)) > 1 or any(one <= set(said) for one in _ALONE):
-        return [_counted(path, [said], "")]
-    return [_counted(path, value, name) for name, value in arrays.items()]
-
-
-def _flat_names(said: Object) -> list[str]:
-    """Name the cells of an object; none where it cannot be written as cells."""
-    try:
-        return list(flat(said))
-    except (ValueError, RecursionError):
-        return []
-
-
-def _objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value[:HEAD])
-
-
-def _counted(path: Path, values: list[Any], title: str) -> Records:
-    """Count the objects of an array."""
-    where = f"the array {title!r}" if title else "the file"
-    note = f"{where} is read as a whole: what is called a line is the number of an object in it"
-    result = Records([], title=title, notes=[note])
-    for place, value in enumerate(values, 1):
-        reason = _flaw(value) or ("" if isinstance(value, dict) else "is no JSON object")
-        if reason:
-            result.broken.append(Broken(place, reason, [ascii(value)]))
-        else:
-            result.objects.append((place, value))
-    if not result.objects:
-        raise DataError(f"{path.name} has no JSON object in it. {_REMEDY}")
-    return result
 
 
 def flat(said: Cells, before: str = "", depth: int = 0) -> dict[str, str]:
