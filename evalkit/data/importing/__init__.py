@@ -52,18 +52,15 @@ def import_campaign(
     out = Path(out)
     if out.suffix != ".parquet":
         raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
-    if format not in FORMATS:
-        raise DataError(f"{format!r} is no format. Choose one of {', '.join(FORMATS)}.")
     stated, named = gathered(keep_names=keep_names, salt=salt, **options)
-    name = format if format != "auto" else named or "auto"
+    name = named or "auto" if format == "auto" else format
     if name not in FORMATS:
-        raise DataError(f"The mapping names the format {name!r:.60}. Choose one of {', '.join(FORMATS)}.")
+        raise DataError(f"{name!r:.60} is no format. Choose one of {', '.join(FORMATS)}.")
     files = [Path(path) for path in paths]
-    if not check:
-        return campaign.run(files, out, stated, name=name, replace=replace, allow_rejected=allow_rejected, tell=tell)
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder, out.name)
-        return campaign.run(files, out, stated, name=name, allow_rejected=allow_rejected, tell=tell)[0], []
+        place, replace = (Path(folder, out.name), True) if check else (out, replace)
+        told = campaign.run(files, place, stated, name=name, replace=replace, allow_rejected=allow_rejected, tell=tell)
+    return told[0], [] if check else told[1]
 
 
 def open_campaign(
