@@ -100,15 +100,6 @@ def test_a_bad_row_is_rejected_with_its_line_and_the_rest_is_kept(row, imported,
     assert any("line 6" in sentence for sentence in report.sentences())
 
 
-def test_later_judgements_of_the_same_item_are_repeats_where_times_tell(imported):
-    row = "eng,deu,A,d,1,Ann,"
-    text = lines(row + "80,2026-01-02T10:00:00Z", row + "70,2026-01-01T10:00:00Z", header=HEADER + ",started")
-    ratings, _, report = imported(text)
-    assert ratings["item_type"].tolist() == ["repeat", "system"]
-    assert ratings["started"].tolist() == [1767348000.0, 1767261600.0]
-    assert any("repeats" in note for note in report.notes)
-
-
 def test_rejected_rows_are_counted_and_told_when_a_raw_file_is_opened(tmp_path):
     path = file(tmp_path, "my.csv", *GOOD, "eng,deu,A,d,2,Ann,104")
     with pytest.raises(DataError, match=r"1 of 5 rows \(20\.0%\).*--allow-rejected"):
@@ -132,22 +123,6 @@ def test_one_row_in_a_hundred_may_be_refused_and_no_more_without_being_asked(tmp
     assert run(path, "--allow-rejected") == 0
     assert len(scores("campaign.parquet")) == 178
     assert run(file(tmp_path, "one.csv", spoilt[0], *rows[1:]), "--out", "one.parquet") == 0
-
-
-def test_every_row_is_kept_or_among_the_rejected(tmp_path):
-    names = ["S", "=1+1", "Ü x", "-b", "", "'q", "a;b", "x\ny"]
-    spoilt = {2: "x{}", 9: "", 14: "{}?", 23: "NA", 31: "/{}"}
-    table = pd.DataFrame({"system": names * 37, "segment": range(296), "annotator": "Ann", "score": "7.5", "kept": "y"})
-    table["score"] = [spoilt.get(n % 37, "7.5").format(n) for n in range(296)]
-    table.to_csv("all.csv", index=False)
-    importing.import_campaign(["all.csv"], "c.parquet", salt="pepper", allow_rejected=True, scale=(0, 100))
-    sound = table[table["system"].ne("") & table["score"].eq("7.5")]
-    kept = data.open_campaign("c.parquet")[0]
-    assert kept[["segment", "system", "score"]].values.tolist() == [
-        [str(n), name, 7.5] for n, name in zip(sound["segment"], sound["system"])
-    ]
-    others = {row["segment"] for row in rejected_rows(tmp_path / "c.rejected.csv")}
-    assert others == {*table["segment"].astype("str")} - {*kept["segment"]}
 
 
 # What is told besides the file

@@ -181,26 +181,6 @@ def test_sign_language(real, imported):
     assert report.excluded == {"is the score of a whole document": expected.attrs["excluded"]["document scores"]}
 
 
-@pytest.mark.nightly  # the freeze has what these files hold
-@pytest.mark.parametrize("name", ["wmt21-mturk", "wmt22-mturk"])
-def test_mechanical_turk(name, real, imported):
-    expected = real(name)
-    ratings, _, report = imported(files(name, "good-stnd"))
-    assert set(ratings) == set(expected)
-    assert_same(ratings, expected)
-    assert (report.format, report.rows_rejected, report.rows_excluded) == ("mturk-da", 0, 0)
-
-
-@pytest.mark.nightly  # the freeze has what this folder holds
-def test_mqm_as_mt_metrics_eval_keeps_it(real, imported):
-    expected, marked = real("wmt23-mqm"), real("wmt23-mqm-spans")
-    folder = files("wmt23-mqm", "rating")[0].parent.parent
-    ratings, spans, report = imported([folder])
-    assert_same(ratings, expected)
-    assert_same(spans, marked)
-    assert (report.format, report.scale) == ("mt-metrics-eval", None)
-
-
 def test_human_scores_of_mt_metrics_eval(real, imported):
     expected = real("wmt23-human").query("metric == 'da-sqm'").rename(columns={"metric": "annotator"})
     ratings, spans, _ = imported(files("wmt23-human", r"da-sqm\.seg\.score"))

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import sys
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -68,23 +70,18 @@ def test_encodings_that_no_file_is_written_in_are_refused(encoding, imported):
         imported(lines(*GOOD), encoding=encoding)
 
 
-# Numbers
+# What is read, case by case
+
+READ = tomllib.loads(Path(__file__).with_name("importing.toml").read_text(encoding="utf-8"))
 
 
-def test_a_decimal_comma_is_read_where_nothing_else_is_meant(imported):
-    cells = ["85,5", "90", "7,25", "3,125", "88.5"]
-    rows = [f"eng;deu;A;d;{place};Ann;{cell}" for place, cell in enumerate(cells)]
-    ratings, _, report = imported(lines(*rows, header=HEADER.replace(",", ";")))
-    assert ratings["score"].tolist() == [85.5, 90, 7.25, 3.125]
-    assert "decimal point" in report.first[0]["reason"]
-
-
-def test_a_number_with_two_readings_is_rejected_unless_the_mark_is_told(imported):
-    text = lines("eng;deu;A;d;1;Ann;1,234", "eng;deu;A;d;2;Ann;5", header=HEADER.replace(",", ";"))
-    ratings, _, report = imported(text)
-    assert ratings["score"].tolist() == [5]
-    assert "thousands" in report.first[0]["reason"]
-    assert imported(text, decimal=",")[0]["score"].tolist() == [1.234, 5]
+@pytest.mark.parametrize("kind", READ)
+def test_tables_are_read_as_people_write_them(kind, imported):
+    case = READ[kind]
+    ratings, _, report = imported(case["text"], "my.tsv" if "\t" in case["text"] else "my.csv", **case.get("told", {}))
+    assert {name: ratings[name].tolist() for name in case["cells"]} == case["cells"]
+    assert [entry["line"] for entry in report.first] == case.get("rejected", [])
+    assert case.get("says", "") in " ".join([*report.notes, *(entry["reason"] for entry in report.first)])
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -94,25 +91,6 @@ def test_numbers_come_back_to_the_last_bit(imported, values, mark):
     rows = [f"eng;deu;A;d;{n};Ann;{repr(value).replace('.', mark)}" for n, value in enumerate(values)]
     told = {"scale": (-1e9, 1e9), "decimal": mark}
     assert imported(lines(*rows, header=HEADER.replace(",", ";")), **told)[0]["score"].tolist() == values
-
-
-# Cells and lines
-
-
-def test_quotes_that_swallow_rows_are_noticed(imported):
-    rows = ["2,Ann,10", '3,"Ann,20', "4,Ann,30", '5,Ann",40', "6,Ann,50"]
-    text = lines(*GOOD, *(f"eng,deu,A,d,{row}" for row in rows))
-    ratings, _, report = imported(text)
-    assert ratings["score"].tolist() == [80, 70, 60.5, 0, 10, 30, 40, 50]
-    assert [entry["line"] for entry in report.first] == [7]
-    assert ratings["annotator"].tolist()[-2] == 'Ann"', "within a cell a quote is a letter like others"
-
-
-def test_cells_over_several_lines_are_one_cell_and_lines_are_the_files(imported):
-    rows = ['A,"a\nb, c",1,Ann,80', "A,d,2,Ann,104", "", "A,d,3,Ann,105"]
-    ratings, _, report = imported(lines(*rows, header=SHORT))
-    assert ratings["doc"].tolist() == ["a\nb, c"]
-    assert [entry["line"] for entry in report.first] == [4, 6]
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -141,53 +119,7 @@ def test_quick_and_careful_reading_agree(imported):
     pd.testing.assert_frame_equal(quick, careful)
 
 
-def test_comments_before_among_and_behind_rows_are_passed_over(imported):
-    rows = [f"A,d,{n},Ann,{n}" for n in range(60)]
-    text = ["# made by us, in May", "#", f"{SHORT},# a comment, with a comma", *rows[:9], "# between", *rows[9:50]]
-    ratings, _, report = imported("\n".join([*text, f"{rows[50]},# late, but fine", *rows[51:], ""]))
-    assert ratings["score"].tolist() == [*range(60)]
-    assert len([note for note in report.notes if "comment" in note]) == 3
-    kept, _, _ = imported(lines(*(f"#{n},A,Ann,{n}" for n in range(9)), header="segment,system,annotator,score"))
-    assert kept["segment"].tolist() == [f"#{n}" for n in range(9)], "a name that begins with a hash is no comment"
-
-
-def test_rows_with_a_number_before_the_first_heading_are_read(imported):
-    ratings, _, report = imported(lines(*(f"{n},A,d,{n},Ann,{n}" for n in range(60)), header=SHORT))
-    assert ratings["score"].tolist() == [*range(60)]
-    assert any("number before the first heading" in note for note in report.notes)
-
-
-def test_a_row_of_data_is_not_taken_for_headings(imported):
-    text = "segment,system,rater,score,lp,,\n1,A,Ann,80,en-de,,\n,,,,,seen,by Bob\n2,A,Ann,70,en-de,,\n"
-    ratings, _, report = imported(text)
-    assert (ratings["score"].tolist(), report.rows_rejected) == ([80, 70], 1)
-
-
-def test_names_of_two_words_under_headings_of_two_words_stay_whole(imported):
-    rows = [f"A\t{n}\tBob Ko\t{n}" for n in range(30)]
-    ratings, _, _ = imported(lines(*rows, header="system\tsegment\tEvaluator ID\tscore"), "my.tsv")
-    assert ({*ratings["annotator"]}, ratings["score"].tolist()) == ({"Bob Ko"}, [*range(30)])
-
-
 # Headings and languages
-
-
-def test_headings_are_found_by_synonyms_and_the_report_says_so(imported):
-    header = "Source Language;Target Language;MT engine;engine;Document ID;Seg-ID;Rater ID;Rating;Comment"
-    ratings, _, report = imported(lines("English;de;x;A;d;007;Ann;80;fine", header=header))
-    found = ratings.loc[0, ["src_lang", "tgt_lang", "system", "segment", "score"]].tolist()
-    assert found == ["eng", "deu", "A", "007", 80]
-    assert report.mapping["annotator"] == {"theirs": "Rater ID", "how": "synonym"}
-    assert report.unused == ["MT engine", "Comment"]
-
-
-def test_headings_may_span_lines_and_state_the_scale(imported):
-    header = HEADER.replace("score", '"Score\n[0–7]"')
-    text = "Campaign of May,,,,,,\n,,,,,,\n" + lines("eng,deu,A,d,1,Ann,7", "eng,deu,A,d,2,Ann,8", header=header)
-    ratings, _, report = imported(text)
-    assert (ratings["score"].tolist(), report.scale) == ([7], [0, 7])
-    assert [entry["line"] for entry in report.first] == [6]
-    assert imported(text, scale=(0, 10))[2].scale == [0, 10]
 
 
 def test_an_ambiguous_synonym_is_not_applied(imported):
@@ -196,14 +128,6 @@ def test_an_ambiguous_synonym_is_not_applied(imported):
         imported(text)
     ratings, _, report = imported(text, columns={"annotator": "worker"})
     assert (ratings["annotator"].tolist(), report.mapping["annotator"]["how"]) == (["w1"], "as told")
-
-
-def test_a_column_called_type_that_means_something_else_is_left_alone(imported):
-    text = lines("eng,deu,A,d,1,Ann,80,news", header=HEADER + ",Type")
-    ratings, _, report = imported(text)
-    assert (ratings["item_type"].tolist(), report.unused) == (["system"], ["Type"])
-    assert imported(text.replace("news", "REF"))[0]["item_type"].tolist() == ["reference"]
-    assert imported(text.replace("news", "REF"), columns={"item_type": ""})[0]["item_type"].tolist() == ["system"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import shutil
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from tests.doors import DOORS, Slow, attempt, first_folder
+from tests.doors import DOORS, attempt, first_folder
 
 #: Inputs that one process tries, so that none grows old; what hangs in compiled code ends its process after seconds.
 _PIECE, _HARD = 100, 120
@@ -20,7 +20,7 @@ def _piece(door, seeds):
         faulthandler.dump_traceback_later(_HARD, exit=True)
         try:
             read += attempt(door, seed, folder / "in") == 0
-        except (Exception, Slow, SystemExit) as problem:  # whatever it is, it is told with what brings it back
+        except (Exception, SystemExit) as problem:  # whatever it is, it is told with what brings it back
             broken.append(f"{door}, seed {seed}: {type(problem).__name__}: {problem!s:.500}")
     faulthandler.cancel_dump_traceback_later()
     shutil.rmtree(folder)

@@ -1,6 +1,5 @@
 """What stands before the doors: small sound files of many kinds, and ways to spoil them."""
 
-import copy
 import functools
 import json
 import tempfile
@@ -70,7 +69,6 @@ _TAGS = (
     b'|<table:table-row table:number-rows-repeated="9999"/>| table:number-rows-spanned="1048576"|</table:table>'
 )
 TAGS = [*_TAGS.split(b"|"), b'<!DOCTYPE a [<!ENTITY a "b">]>', b"<a>" * 300, b" " * 999, b"<c><v>1</v></c>" * 9999]
-ODD = [None, True, "", "x", -1, 2.5, 1e400, [], {}, ["a"], {"a": 1}, [[1, 2, 3]], "\u2028<b>", 10**30, [None], [{}]]
 
 
 def drawn(rng, some):
@@ -87,33 +85,23 @@ def spoilt(content, rng, pieces=PIECES):
     return content[: rng.integers(len(content) + 1)] if rng.random() < 0.05 else content
 
 
-def _places(value, path=()):
-    """List where something stands within nested values."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for key, one in inner for place in ((*path, key), *_places(one, (*path, key)))]
-
-
-def _odd(objects, rng):
-    """Put something odd in the place of something."""
-    objects = copy.deepcopy(objects)
-    for _ in range(rng.integers(1, 4)):
-        *path, last = drawn(rng, _places(objects))
-        parent = functools.reduce(lambda one, key: one[key], path, objects)
-        parent[last] = copy.deepcopy(drawn(rng, ODD))
-    return objects
-
-
 def text(rng):
     """Draw a file of text: its name, its bytes, and further words for the command line."""
     name = drawn(rng, [*TEXTS, *OBJECTS])
-    if name in TEXTS:
-        content = spoilt(TEXTS[name].encode(drawn(rng, ("utf-8", "utf-8", "utf-16", "utf-8-sig"))), rng)
-    else:
-        objects = _odd(OBJECTS[name], rng)
-        whole = json.dumps(objects) if name.endswith("json") else "\n".join(map(json.dumps, objects)) + "\n"
-        content = whole.encode() if rng.random() < 0.6 else spoilt(whole.encode(), rng)
-    encodings = ("utf-8", "utf-16", "cp1252", "undefined", "base64", "idna", "no such")
-    return name, content, ["--encoding", drawn(rng, encodings)] if rng.random() < 0.1 else []
+    whole = TEXTS.get(name) or objects_as_text(name)
+    encoding = drawn(rng, ("utf-8", "utf-8", "utf-16", "utf-8-sig")) if name in TEXTS else "utf-8"
+    encodings = ("utf-8", "utf-16", "cp1252", "undefined", "base64", "no such")
+    return (
+        name,
+        spoilt(whole.encode(encoding), rng),
+        (["--encoding", drawn(rng, encodings)] if rng.random() < 0.1 else []),
+    )
+
+
+def objects_as_text(name):
+    """Write objects as an array, or one a line."""
+    objects = OBJECTS[name]
+    return json.dumps(objects) if name.endswith("json") else "\n".join(map(json.dumps, objects)) + "\n"
 
 
 SHEETS = {
@@ -153,34 +141,23 @@ def _imported():
         return Path(folder, "c.parquet").read_bytes()
 
 
-def _other_table(table, rng):
-    """Lose, double, rename or retype a column, or repeat a row or a text without end."""
-    place, way = int(rng.integers(table.num_columns)), rng.integers(5)
-    name, column = table.column_names[place], table.column(place)
-    if way == 0:
-        return table.remove_column(place)
-    if way == 1:
-        return table.append_column(drawn(rng, (name, "x\0", "", "c")), column)
-    if way == 2:
-        kinds = (pa.null(), pa.binary(), pa.date32(), pa.list_(pa.string()), pa.dictionary(pa.int32(), pa.string()))
-        return table.set_column(place, name, pa.nulls(len(table), drawn(rng, kinds)))
-    if way == 3:
-        return table.take(pa.array([0] * int(rng.integers(1, 1_000_000))))
-    long = pa.array(["x" * int(rng.integers(1, 300_000))] * len(table))
-    return table.set_column(place, name, long)
-
-
 def parquet(rng):
-    """Draw a campaign that was imported, spoilt in its bytes, or written anew as another table."""
+    """Draw a campaign that was imported, spoilt in its bytes or in what it says of itself, or as another table."""
     content = _imported()
-    way = rng.random()
+    way, table = rng.random(), pq.read_table(pa.BufferReader(content))
     if way < 0.1:
         return "c.parquet", content, []
     if way < 0.4:
         return "c.parquet", spoilt(content, rng), []
-    if way < 0.7:  # in what it says of itself, at the end
+    if way < 0.7:
         start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
         return "c.parquet", content[:start] + spoilt(content[start:], rng), []
-    table, stream = pq.read_table(pa.BufferReader(content)), pa.BufferOutputStream()
-    pq.write_table(_other_table(table, rng), stream, compression=drawn(rng, ("zstd", "snappy", "none")))
+    place, stream = int(rng.integers(table.num_columns)), pa.BufferOutputStream()
+    kind = drawn(rng, (pa.null(), pa.binary(), pa.date32(), pa.list_(pa.string()), pa.string()))
+    others = {
+        "lost": table.remove_column(place),
+        "retyped": table.set_column(place, table.column_names[place], pa.nulls(len(table), kind)),
+        "endless": table.take(pa.array([0] * 1_000_000)),
+    }
+    pq.write_table(drawn(rng, [*others.values()]), stream, compression=drawn(rng, ("zstd", "snappy", "none")))
     return "c.parquet", stream.getvalue().to_pybytes(), []
