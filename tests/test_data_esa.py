@@ -62,7 +62,6 @@ def test_a_span_becomes_a_row_whose_end_is_excluded(tmp_path):
     assert frame["span"].tolist() == ["1", "2", "3", "4"]
     assert frame["side"].eq("target").all()
     assert "weight" not in frame
-    mqm.check_spans(frame, typology=mqm.ESA)
 
 
 def test_a_replaced_submission_takes_its_spans_with_it_and_a_copy_keeps_its_own(tmp_path):
@@ -89,14 +88,6 @@ def test_a_replaced_submission_takes_its_spans_with_it_and_a_copy_keeps_its_own(
 def test_a_broken_span_is_told(bad, told):
     with pytest.raises(DataError, match=told):
         appraise.errors_of(f"[{bad}]")
-
-
-def test_a_span_beyond_the_text_is_told_once_texts_are_at_hand(tmp_path):
-    frame = marked(tmp_path, span(3, 4), span('"missing"', '"missing"'))
-    texts = frame[["src_lang", "tgt_lang", "system", "doc", "segment"]].drop_duplicates().assign(source="src")
-    mqm.check_spans(frame, texts=texts.assign(hypothesis="fünf!"))
-    with pytest.raises(DataError, match="3 to 5 lies outside a text of 4 characters"):
-        mqm.check_spans(frame, texts=texts.assign(hypothesis="fünf"))
 
 
 def test_spans_join_the_judgements_that_are_kept(real):

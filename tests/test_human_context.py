@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from statsmodels.regression.mixed_linear_model import MixedLM, MixedLMParams
 from statsmodels.stats.weightstats import DescrStatsW
 
 from evalkit import DataError
@@ -168,38 +167,6 @@ def test_doses_leave_nothing_out():
     for by in ("distance", "degraded_seen"):
         found = context.dose(table, by=by)
         assert found["n"].sum() == len(table)
-
-
-def with_intercepts(seed, *, between):
-    """Draw groups of uneven sizes, and two columns that hang together with them."""
-    rng = np.random.default_rng(seed)
-    rows = int(rng.integers(80, 200))
-    groups = np.unique(rng.integers(0, 15, rows), return_inverse=True)[1]
-    x = np.column_stack([np.ones(rows), rng.random(rows) < 0.2 + 0.04 * groups, rng.normal(size=rows)]).astype(float)
-    y = 3 + 0.5 * x[:, 1] + rng.normal(size=rows) + between * rng.normal(size=groups.max() + 1)[groups]
-    return y, x, groups
-
-
-@pytest.mark.parametrize("between", [0.6, 1, 6])
-def test_a_random_intercept_is_the_fit_of_statsmodels(between):
-    """Of groups that hardly differ to such that differ greatly; its search starts near what least squares give."""
-    for seed in range(2):
-        y, x, groups = with_intercepts(seed, between=between)
-        fit, start = context.random_intercept(y, x, groups), np.linalg.lstsq(x, y, rcond=None)[0]
-        first = MixedLMParams.from_components(fe_params=start, cov_re=np.array([[0.1]]))
-        expected = MixedLM(y, x, groups).fit(method="bfgs", start_params=first, gtol=1e-6)
-        assert expected.converged
-        assert fit.params == pytest.approx(expected.fe_params, rel=1e-4, abs=1e-6)
-        assert fit.scale == pytest.approx(expected.scale, rel=1e-4)
-        variance = expected.scale * np.eye(len(y)) + expected.cov_re * np.equal.outer(groups, groups)
-        sure = np.linalg.inv(x.T @ np.linalg.solve(variance, x))  # the variances taken as known
-        assert fit.cov_params() == pytest.approx(sure, rel=2e-4)
-
-
-def test_where_variances_cannot_be_told_apart_there_is_no_fit():
-    y, x, groups = with_intercepts(1, between=1)
-    assert context.random_intercept(y, x, np.arange(len(y))) is None
-    assert context.random_intercept(x @ [1.0, 2, 3], x, groups) is None
 
 
 APPRAISE = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"

@@ -115,31 +115,6 @@ def test_whoever_demands_less_is_satisfied_sooner_and_scales_do_not_matter(seed)
 # Judges beside the people of direct assessments
 
 
-@given(st.integers(0, 10**6))
-@settings(max_examples=10)
-def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges(seed):
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-
-    rng = np.random.default_rng(seed)
-    facts = pd.DataFrame(rng.normal(2, 3, (80, 3)), columns=list("abc"))
-    truth, part = pd.Series(facts["a"] - facts["b"] * facts["c"] + rng.normal(size=80)), np.repeat(["x", "y"], 40)
-    found = judges.regression(facts, truth, part)
-    for one in "xy":
-        here = part == one
-        scaler = StandardScaler()
-        scaler.fit(facts[~here])
-        scaler.scale_ = facts[~here].std(ddof=1).to_numpy()
-        model = make_pipeline(PolynomialFeatures(2, include_bias=False), Ridge(alpha=1.0))
-        model.fit(scaler.transform(facts[~here]), truth[~here])
-        assert found[here].to_numpy() == pytest.approx(model.predict(scaler.transform(facts[here])), abs=1e-8)
-    spoilt = truth.where(part == "x", -99.0)
-    again = judges.regression(facts, spoilt, part)
-    assert again[part == "y"].tolist() == found[part == "y"].tolist()
-    assert again[part == "x"].tolist() != found[part == "x"].tolist()
-
-
 def test_judges_of_direct_assessments_are_tried_in_each_pair_whatever_their_unit():
     people = simulate.stand_in("mlqe-pe-people")
     people = people[people["tgt_lang"].ne("eng") & people["segment"].astype(int).lt(30)]

@@ -1,20 +1,275 @@
-"""Planning: power against statsmodels and simulated campaigns, designs against limits, metrics, choices and watching."""
+"""Variance components, plans made of them, and calibration sets: by hand, against statsmodels, and in simulation."""
+
+import functools
+import itertools
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from evalkit import DataError
-from evalkit.human import components, planning
+from evalkit import DataError, campaign
+from evalkit.human import calibration, components, planning
 from evalkit.metrics import ppi
 from evalkit.metrics.scores import Scores
+from evalkit.show import tables
 from evalkit.show.plots import planning as draw
+from tests.makers import COMPONENTS, laid_out, ratings
+
+
+def moments(y, factors):
+    """Estimate the components of factors, negative ones too, with nothing fixed but the mean."""
+    return components.equate(y, factors).solve(list(factors))
+
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
+#: Montgomery, Design and Analysis of Experiments: strength of fabric from four looms.
+LOOMS = [98, 97, 99, 96, 91, 90, 93, 92, 96, 95, 97, 95, 95, 96, 99, 98]
+
+
+def judged(scores, *, documents=None, item_type="calibration", system="S0"):
+    """Lay out items x annotators as ratings; documents: the document of each item."""
+    return laid_out(scores, "segment annotator", documents=documents, item_type=item_type, system=system)
+
+
+def spreads(variances):
+    """Return the standard deviations that a campaign is drawn with: of nothing else than what is named."""
+    return {"segment": 0.0, "annotator": 0.0} | {name: value**0.5 for name, value in variances.items()}
+
+
+def crossed(rng, items, people, documents, *, variances=V):
+    """Draw a calibration table with known components."""
+    sizes = {"systems": 1, "documents": documents, "length": items // documents, "people": people}
+    return ratings(rng, **sizes, spread=spreads(variances), scale=None, item_type="calibration")
+
+
+def liked(rng, *, taste):
+    """Draw a calibration table of three documents of each of four systems, which annotators like differently."""
+    sizes = {"systems": 4, "documents": 12, "length": 5, "people": 10, "gap": 0.0}
+    table = ratings(rng, **sizes, spread=spreads(V | {"taste": taste}), scale=None, item_type="calibration")
+    own = table["doc"].str[1:].astype(int) % 4 == table["system"].str[1:].astype(int)
+    return table[own].reset_index(drop=True)
+
+
+def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
+    """Else a negative estimate would make room for the others, and plans with favourites be cheaper than without."""
+    seen = 0
+    for seed in range(5):
+        table = liked(np.random.default_rng(seed), taste=0.0)
+        found, without = components.estimate(table, taste=True), components.estimate(table)
+        if "taste" in found["note"].iloc[0]:
+            seen += 1
+            causes = [*components.LAYOUTS["calibration"], "residual"]
+            assert found[causes].equals(without[causes])
+            assert found["taste"].iloc[0] == 0
+    assert seen
+
+
+def test_liking_is_a_component_where_somebody_judged_several_documents_of_a_system():
+    table = liked(np.random.default_rng(2), taste=40.0)
+    found = components.estimate(table, taste=True).iloc[0]
+    assert found["taste"] > 10
+    once = components.estimate(table[table["doc"].isin(["d00", "d01", "d02", "d03"])], taste=True).iloc[0]
+    assert np.isnan(once["taste"])
+    assert np.isfinite(once["block"]), "what cannot be told from the block stays in it"
+
+
+def test_a_hit_of_twice_as_many_judgements_halves_the_hits_that_a_set_takes_to_pay():
+    table = components.estimate(liked(np.random.default_rng(3), taste=0.0))
+    done = pd.DataFrame({"pair": ["eng-deu"], "annotators": [10], "additional_hits_median": [4.0]})
+    small, large = (calibration.workloads(table, done, hit=hit).iloc[0] for hit in (100, 200))
+    assert large["break_even_hits"] == pytest.approx(small["break_even_hits"] / 2)
+    assert (small["cost_share"], large["cost_share"]) == (100 / 500, 100 / 900)
+    assert large["se_ratio"] < small["se_ratio"]
+
+
+def test_components_of_a_textbook_example():
+    found = moments(LOOMS, {"loom": np.repeat(list("abcd"), 4)})
+    assert (round(found["loom"], 2), round(found["residual"], 2)) == (6.96, 1.90)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(2, 6))
+def test_balanced_components_are_those_of_the_analysis_of_variance(seed, people, items):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"item": np.repeat(np.arange(items), people), "who": np.tile(np.arange(people), items)})
+    frame["y"] = rng.normal(0, 3, items)[frame["item"]] + rng.normal(0, 2, people)[frame["who"]]
+    frame["y"] += rng.normal(0, 1, len(frame))
+    table = sm.stats.anova_lm(smf.ols("y ~ C(item) + C(who)", frame).fit())
+    square = table["sum_sq"] / table["df"]
+    found = moments(frame["y"], {"item": frame["item"], "who": frame["who"]})
+    assert found["residual"] == pytest.approx(square["Residual"], rel=1e-8)
+    assert found["item"] == pytest.approx((square["C(item)"] - square["Residual"]) / people, rel=1e-8, abs=1e-10)
+    assert found["who"] == pytest.approx((square["C(who)"] - square["Residual"]) / items, rel=1e-8, abs=1e-10)
+
+
+def test_unbalanced_components_are_right_on_average():
+    rng = np.random.default_rng(5)
+    rows = rng.random((30, 8)) < rng.uniform(0.2, 0.9, 8)
+    item, who = np.nonzero(rows)
+    factors = {"item": item, "who": who}
+    draws = []
+    for _ in range(150):
+        y = rng.normal(0, 5, 30)[item] + rng.normal(0, 3, 8)[who] + rng.normal(0, 4, len(item))
+        draws.append(list(moments(y, factors).values()))
+    error = np.std(draws, axis=0, ddof=1) / np.sqrt(len(draws))
+    assert (np.abs(np.mean(draws, axis=0) - [25, 9, 16]) < 4 * error).all()
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.5, 4))
+def test_components_follow_shift_scale_order_and_names(seed, shift, scale):
+    rng = np.random.default_rng(seed)
+    item, who = rng.integers(0, 6, 60), rng.integers(0, 4, 60)
+    y = rng.normal(0, 5, 60) + 4.0 * who
+    base = moments(y, {"item": item, "who": who})
+    order = rng.permutation(60)
+    renamed = {"item": (item + 9)[order].astype(str), "who": (7 - who)[order].astype(str)}
+    moved = moments((shift + scale * y)[order], renamed)
+    assert np.allclose(list(moved.values()), scale**2 * np.array(list(base.values())), rtol=1e-6, atol=1e-6)
+
+
+def test_what_cannot_be_told_apart_is_said():
+    one = components.estimate(judged(np.random.default_rng(1).normal(50, 9, (20, 4)))).iloc[0]
+    assert "not separable: document, block" in one["note"]
+    assert np.isnan(one["block"])
+    flat = components.estimate(judged(np.tile([[1.0, 2.0], [2.0, 1.0]], (4, 1)))).iloc[0]
+    assert "negative, set to 0: item, annotator" in flat["note"]
+    assert flat["annotator"] == 0
+
+
+#: A calibration set's components.
+OF_A_SET = components.estimate(crossed(np.random.default_rng(2), 30, 6, 5))
+ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(50, 9, (20, 2)))
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: moments([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}), "distinguished"),
+        (lambda: components.estimate(ONES.assign(item_type="degraded")), "no outputs"),
+        (lambda: components.estimate(ONES, layout="x"), "layout='x'"),
+        (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
+        (lambda: components.jackknife(SCORES), "three"),
+        (lambda: calibration.best_size(V, judgements=1), "two judgements"),
+        (lambda: calibration.break_even(V, size=0), "1 or more"),
+        (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
+        (lambda: components.of_pair(OF_A_SET, "eng-deu", shared=2), "no share"),
+        (lambda: components.of_pair(OF_A_SET, "eng-deu", typed=[1]), "five"),
+        (lambda: calibration.smallest_sets(OF_A_SET, error=0), "reached"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
+
+
+def test_variances_share_out_or_are_typed_in():
+    half, none = (components.of_pair(OF_A_SET, "eng-deu", shared=share) for share in (0.5, 0.0))
+    assert half["item"] == pytest.approx(none["item"] / 2)
+    assert half["annotator"] == none["annotator"]
+    assert components.of_pair(OF_A_SET, "?", typed=[5, 40, 60, 20, 60]) == V
+
+
+def test_factors_of_equally_many_levels_are_not_taken_for_the_same():
+    judgements = crossed(np.random.default_rng(2), 30, 6, 5)  # 5 documents x 6 annotators: as many as items
+    found = components.estimate(judgements).iloc[0]
+    assert found["note"] == ""
+    names = {"document": ["doc"], "item": ["segment"], "annotator": ["annotator"], "block": ["doc", "annotator"]}
+    codes = {name: judgements.groupby(key).ngroup() for name, key in names.items()}
+    expected = moments(judgements["score"], codes)
+    assert found[list(expected)].astype(float).to_dict() == pytest.approx(expected)
+
+
+def test_the_jackknife_leaves_out_one_annotator_at_a_time():
+    judgements = crossed(np.random.default_rng(2), 30, 6, 5, variances=V | {"document": 100.0})
+    left = pd.concat(
+        components.estimate(judgements[judgements["annotator"] != a]) for a in set(judgements["annotator"])
+    )
+    assert left["note"].eq("").all(), "none comes out negative, so that those left out would change"
+    left = left["residual"]
+    expected = np.sqrt(5 / 6 * ((np.array(left) - np.mean(left)) ** 2).sum())
+    assert components.jackknife(judgements)["residual"].iloc[0] == pytest.approx(expected)
+
+
+def enumerated(scores, size, people):
+    """Return the root mean square error of the shift over every set of items and every group of annotators."""
+    full, errors = scores.mean(axis=0), []
+    for items in combinations(range(len(scores)), size):
+        drawn = scores[list(items)].mean(axis=0)
+        for who in map(list, combinations(range(scores.shape[1]), people)):
+            errors.extend((drawn[who].mean() - drawn[who]) - (full.mean() - full[who]))
+    return np.sqrt(np.mean(np.square(errors)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_the_closed_form_of_the_shift_equals_enumeration(size):
+    scores = np.random.default_rng(4).normal(60, 15, (6, 4))
+    table = calibration.calibration_size(judged(scores, documents=[0, 0, 1, 1, 2, 2]), sizes=(size,), resamples=4000)
+    for row in table[table["design"] == "segments"].itertuples():
+        expected = enumerated(scores, size, row.annotators)
+        assert row.se_closed_form == pytest.approx(expected, rel=1e-9)
+        assert row.se_subsampled == pytest.approx(expected, rel=0.05)
+
+
+@given(st.floats(0.5, 10), st.integers(1, 12))
+def test_the_smallest_set_is_the_smallest(error, block):
+    size = calibration.smallest(V, error=error, block=block)
+    scatter = block * V["block"] + V["residual"]
+    assert scatter / size <= (error * (1 + 1e-9)) ** 2
+    assert size == 1 or scatter / (size - 1) > error**2
+
+
+@given(st.floats(0, 200), st.floats(0, 200), st.floats(1, 200), st.integers(2, 200), st.integers(1, 100))
+def test_at_the_break_even_both_ways_are_equally_good(item, annotator, residual, size, block):
+    parts = {"document": 3.0, "item": item, "annotator": annotator, "block": 5.0, "residual": residual}
+    needed = calibration.break_even(parts, size=size, block=block)
+    if np.isinf(needed):
+        assert annotator <= (5 + residual) / size * (1 + 1e-9)
+        return
+    with_set = calibration.difference_variance(parts, judgements=needed, block=block, calibration=size)
+    without = calibration.difference_variance(parts, judgements=needed + size, block=block)
+    assert with_set == pytest.approx(without, rel=1e-9)
+    more = calibration.difference_variance(parts, judgements=2 * needed, block=block, calibration=size)
+    assert more < calibration.difference_variance(parts, judgements=2 * needed + size, block=block)
+
+
+@pytest.mark.parametrize("size", [0, 20])
+def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(size):
+    """Deal documents of two systems out to annotators by chance, judgement by judgement."""
+    rng = np.random.default_rng(6)
+    people, documents, block = 15, 12, 5
+    found = []
+    for _ in range(3000):
+        levels = rng.normal(0, np.sqrt(V["annotator"]), people)
+        if size:
+            error = rng.normal(0, np.sqrt(V["block"] + V["residual"]), (size, people)).mean(axis=0)
+            levels = -error
+        who = rng.integers(0, people, (2, documents))
+        scores = levels[who][..., None] + rng.normal(0, np.sqrt(V["item"] + V["residual"]), (2, documents, block))
+        scores += rng.normal(0, np.sqrt(V["block"] + V["document"]), (2, documents, 1))
+        found.append(scores[0].mean() - scores[1].mean())
+    expected = calibration.difference_variance(V, judgements=documents * block, block=block, calibration=size)
+    assert np.var(found) == pytest.approx(float(expected), rel=4 * np.sqrt(2 / 3000))
+
+
+def test_pictures_take_any_name():
+    judgements = crossed(np.random.default_rng(3), 40, 6, 5).assign(src_lang="$x$")
+    table = components.estimate(judgements)
+    drawn = calibration.calibration_size(judgements, sizes=(5, 10), resamples=50)
+    for figure in (draw.shares(table), draw.calibration_errors(drawn)):
+        figure.canvas.draw()  # an unclosed equation would raise here
+
+
+# Planning
+
+
 BESIDE = {"document": 4.0, "item": 60.0, "annotator": 50.0, "block": 15.0, "residual": 80.0}
 component = st.floats(0.5, 300)
 
@@ -229,3 +484,151 @@ def test_a_correlation_is_taken_apart_as_plain_loops_do(seed):
 def test_what_no_plan_reaches_is_missing():
     found = planning.with_metric(BESIDE, delta=0.01, limits=planning.Limits(), correlations={"m": 0.3})
     assert found[["judgements", "share"]].isna().all(axis=None)
+
+
+# Plans follow from differences between systems
+
+
+TRUE = {"document": 0.0, "item": 0.0, "annotator": 25.0, "block": 8.0, "residual": 60.0, "taste": 4.0}
+#: Design -> how many of twelve people judge each document by all systems.
+DEALT = {"whole documents": 1, "three a document": 3, "crossed": 12}
+KEYS = {name: ["segment" if factor == "place" else factor for factor in key] for name, key in COMPONENTS.items()}
+
+
+def drawn(seed, *, each=1, docs=48, **true):
+    """Draw a campaign with known components; whoever judges a document judges it by all systems."""
+    spread = {name: value**0.5 for name, value in {**TRUE, "text": 20.0, "segment": 15.0, **true}.items()}
+    sizes = {"documents": docs, "length": 4, "people": 12, "each": each}
+    table = ratings(seed, **sizes, gap=-2, level=50, spread=spread, scale=None)
+    place = table["segment"].astype(int) % 4 + 1  # counted in its document
+    return table.assign(segment=place.astype(str), score=table["score"].round(1))
+
+
+def moved(table, what, *, seed=1, by=12.0):
+    """Add a constant to each document, segment or annotator, the same for all systems."""
+    codes = table.groupby(KEYS[what]).ngroup()
+    added = np.random.default_rng(seed).uniform(-by, by, codes.max() + 1).round(1)
+    return table.assign(score=(table["score"] + added[codes]).round(1))
+
+
+def written(table, path):
+    """Write a table as a stranger would."""
+    table.drop(columns="item_type").to_csv(path, index=False)
+    return path
+
+
+def planned(path, layout):
+    """Return the cheapest design, without and with liking, on whatever scale."""
+    pilot = campaign.read_pilot(str(path), layout=layout, scale=(-50, 150))
+    found = [components.estimate(pilot.ratings, layout=pilot.layout, taste=taste) for taste in (False, True)]
+    limits = planning.Limits(most_segments=10_000)
+    return pd.concat(planning.by_pair(table, delta=1.5, limits=limits) for table in found).drop(columns="power")
+
+
+@pytest.fixture(scope="module")
+def unmoved(tmp_path_factory):
+    """Plans of a campaign as it was drawn, by layout and by how many people judge each document: made once each."""
+
+    @functools.cache
+    def plans(layout, each):
+        return planned(written(drawn(5, each=each, docs=12), tmp_path_factory.mktemp("plain") / "plain.csv"), layout)
+
+    return plans
+
+
+SHARED = ("text", "segment", "annotator")
+#: Layout, how many people judge each document, and what all systems share; who judged is unknown in the last ones.
+TWINS = [
+    *itertools.product(["campaign"], DEALT.values(), SHARED),
+    *itertools.product(["numbered", "calibration"], [DEALT["three a document"]], SHARED),
+    *itertools.product(["unnamed"], [DEALT["three a document"]], SHARED[:2]),
+]
+
+
+@pytest.mark.parametrize(("layout", "each", "what"), TWINS)
+def test_a_constant_that_all_systems_share_changes_no_plan(tmp_path, unmoved, layout, each, what):
+    table = drawn(5, each=each, docs=12)
+    changed = written(moved(table, what), tmp_path / "moved.csv")
+    pd.testing.assert_frame_equal(unmoved(layout, each), planned(changed, layout))
+
+
+def test_constants_of_documents_that_are_named_anew_for_each_system_change_no_plan(tmp_path):
+    """As Mechanical Turk's files have it: a segment's number is what systems share."""
+    table = drawn(6, each=3, docs=24)
+    paths = []
+    for k, rows in enumerate([table, moved(table, "segment")]):
+        number = rows.groupby(KEYS["segment"]).ngroup().astype(str)
+        paths.append(written(rows.assign(segment=number, doc=rows["doc"] + rows["system"]), tmp_path / f"{k}.csv"))
+    plans = [planned(path, "numbered") for path in paths]
+    pd.testing.assert_frame_equal(*plans)
+
+
+MISSING = [pd.array([pd.NA, pd.NA], kind) for kind in ("Int64", "Float64", "boolean", "string")]
+MISSING += [[np.nan] * 2, [None] * 2, [pd.NaT] * 2, pd.array([pd.NA, 30_000], "Int64")]
+
+
+@pytest.mark.parametrize("cells", MISSING)
+@pytest.mark.parametrize("name", ["segments", "p", "p_value"])
+def test_a_table_may_lack_any_number(cells, name):
+    shown = tables.markup(pd.DataFrame({name: cells}), caption="a table", name="a table")
+    assert shown.count("–") == pd.isna(pd.Series(cells)).sum()
+
+
+def anova(table):
+    """Work out block, taste and residual where each document is judged by one person, by mean squares."""
+    y = table["score"] - table.groupby(KEYS["segment"])["score"].transform("mean")
+    y = y - y.groupby(table["system"]).transform("mean")
+    by_person, by_document = (
+        y.groupby([table[k] for k in KEYS[name]]).transform("mean") for name in ("taste", "block")
+    )
+    people, systems, docs = (table[name].nunique() for name in ("annotator", "system", "doc"))
+    length, each = table["segment"].nunique(), docs // people
+    free = systems - 1
+    tastes = (by_person**2).sum() / ((people - 1) * free)
+    blocks = ((by_document - by_person) ** 2).sum() / ((docs - people) * free)
+    noise = ((y - by_document) ** 2).sum() / (docs * (length - 1) * free)
+    return {"block": (blocks - noise) / length, "taste": (tastes - blocks) / (length * each), "residual": noise}
+
+
+def test_components_of_a_balanced_campaign_are_those_of_the_analysis_of_variance():
+    table = next(table for table in map(drawn, range(40)) if min(anova(table).values()) > 0)
+    found = components.estimate(table, layout="campaign", taste=True).iloc[0]
+    assert {name: found[name] for name in anova(table)} == pytest.approx(anova(table), rel=1e-6)
+    assert np.isnan(found["annotator"]), "nobody judged what others judged"
+
+
+def test_what_cannot_be_told_of_people_is_not_planned_with():
+    """Strictness cannot be told from documents that are hard where each has one judge: it is no 0."""
+    table = drawn(3)
+    variances = components.of_pair(components.estimate(table, layout="campaign"), "eng-deu")
+    designs = planning.plan(variances, delta=3)
+    assert set(designs["arrangement"]) == {"same"}
+    known = planning.plan(variances | {"annotator": 25.0}, delta=3)
+    assert set(known["arrangement"]) == {"same", "mixed", "separate"}
+    pd.testing.assert_frame_equal(known[known["arrangement"] == "same"].reset_index(drop=True), designs)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("each", DEALT.values(), ids=DEALT)
+def test_components_and_standard_errors_are_recovered(each):
+    """Their means over campaigns are the truth, and the predicted variance of a difference is what campaigns have."""
+    docs, raw, predicted, none = 24 if each > 3 else 48, [], [], 0
+    told = ["block", "taste", *(["document", "item"] if each > 1 else [])]
+    for seed in range(80):
+        table = drawn([each, seed], each=each, docs=docs)
+        codes = {name: table.groupby(KEYS[name]).ngroup() for name in KEYS}
+        held = [table["system"], codes["segment"], codes["annotator"]]
+        raw.append(components.equate(table["score"], {name: codes[name] for name in told}, fixed=held).solve(told))
+        found = components.estimate(table, layout="campaign", taste=True)
+        none += found["taste"].iloc[0] == 0
+        variances = components.of_pair(found, "eng-deu")
+        predicted.append(components.contrast_variance(table, variances, first="S0", second="S1"))
+    found = pd.DataFrame(raw)
+    for name, error in (found.std() / len(found) ** 0.5).items():
+        assert abs(found[name].mean() - TRUE[name]) < 3.5 * error, name
+    means = pd.DataFrame(
+        drawn([9, each, seed], each=each, docs=docs).groupby("system")["score"].mean() for seed in range(400)
+    )
+    variance = (means["S1"] - means["S0"]).var()
+    assert np.mean(predicted) == pytest.approx(variance, rel=3.5 * (2 / len(means)) ** 0.5)
+    assert none < 20, "of 80 campaigns, in which people do like systems differently"

@@ -38,7 +38,7 @@ def protocols(judged):
 
 
 def moved(judged):
-    return ranking.resampled({"raw": judged, "z": judged}, score={"raw": "score", "z": "z"}, resamples=20)
+    return ranking.resampled({"raw": judged, "z": judged.assign(score=judged["z"])}, resamples=20)
 
 
 FUNCTIONS = {

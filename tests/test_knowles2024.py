@@ -1,19 +1,14 @@
 """Knowles & Lo 2024: its numbers and claims have one row each, and what is built for them is right."""
 
-import itertools
 import json
 
-import numpy as np
 import pandas as pd
-import pingouin
 import pytest
 
 from evalkit import ROOT, data
 from evalkit.human import annotators as people
-from evalkit.human import calibration, normalization
 from evalkit.papers import knowles2024, wmt
 from evalkit.stats import verdicts
-from tests.makers import laid_out
 
 LISTS = ("knowles2024_prose", "knowles2024_context")
 
@@ -55,52 +50,6 @@ def test_who_has_the_lowest_correlation_is_explained_by_either_of_the_two():
     assert table["high_only"].tolist() == [True, False, False]
     assert table["coarse"].tolist() == [False, False, True]
     assert table["explained"].tolist() == [True, False, True]
-
-
-def made_up(seed, *, documents=12, length=8, people=8, spread=15.0):
-    """Calibration items whose documents differ by ``spread`` points, annotators by level and gain."""
-    rng = np.random.default_rng(seed)
-    quality = rng.normal(0, spread, (documents, 1)) + rng.normal(0, 5, (documents, length))
-    heard = quality.reshape(-1, 1) + rng.normal(0, 4, (documents * length, people))
-    score = 50 + rng.normal(0, 12, people) + rng.uniform(0.5, 1.5, people) * heard
-    table = laid_out(score, "segment annotator", documents=np.repeat(np.arange(documents), length))
-    return table.assign(item_type="calibration", score=table["score"].clip(0, 100))
-
-
-def test_a_common_set_is_worth_more_where_documents_differ_and_nothing_where_they_are_alike():
-    unlike = normalization.common_or_own(made_up(1, spread=25), splits=60).iloc[0]
-    assert unlike["documents"] == 3
-    assert unlike["low"] > 0.02
-    alike = [normalization.common_or_own(made_up(seed, spread=0.0), splits=60)["gain"].iloc[0] for seed in range(6)]
-    assert abs(np.mean(alike)) < 0.01
-
-
-def test_agreement_from_a_common_set_is_that_of_scores_put_on_it_by_hand():
-    """Oracle: every split in halves, and ICC(A,1) of McGraw & Wong 1996 from pingouin."""
-    table = made_up(3, documents=8, people=5)
-    found = normalization.common_or_own(table, splits=1, seed=4).iloc[0]
-    icc = []
-    for held in itertools.combinations(table["doc"].unique(), 4):
-        half = table[table["doc"].isin(held)]
-        icc.append(pingouin.intraclass_corr(half, "segment", "annotator", "score")["ICC"].iloc[1])
-    assert min(abs(value - found["raw"]) for value in icc) < 1e-9
-
-
-def test_work_worth_a_set_of_100_is_as_sure_as_the_set_in_simulation():
-    parts = {"pair": ["p"], "document": [30.0], "item": [50.0], "annotator": [0.0], "block": [12.0], "residual": [80.0]}
-    table = pd.DataFrame(parts | {"block_length": [10.0]})
-    [work] = calibration.equal_work(table)["judgements"]
-    assert work == np.ceil(100 * (1 + (10 * 30 + 50) / (10 * 12 + 80)))
-    rng = np.random.default_rng(1)
-    sizes = {"own": work // 10 * 10, "set": 100}
-    errors = {}
-    for way, size in sizes.items():
-        blocks = (3000, size // 10)
-        noise = rng.normal(0, np.sqrt(80), (*blocks, 10)).mean(2) + rng.normal(0, np.sqrt(12), blocks)
-        if way == "own":  # on the set, all judge the same, and what the texts are cancels
-            noise += rng.normal(0, np.sqrt(30), blocks) + rng.normal(0, np.sqrt(50), (*blocks, 10)).mean(2)
-        errors[way] = noise.mean(1).std() * np.sqrt(size / (work if way == "own" else 100))
-    assert errors["own"] == pytest.approx(errors["set"], rel=0.05)
 
 
 @pytest.mark.parametrize(("year", "scale", "equal"), [(21, "z", 80), (22, "z", 68), (21, "raw", 77), (22, "raw", 58)])

@@ -157,9 +157,8 @@ def esa_spans(paths: list[Path]) -> pd.DataFrame:
     ``suggested`` is there where a file has marks that were suggested, and left standing by the annotator.
     ``severity`` is ``minor``, ``major``, ``critical``, ``neutral``, or unstated where the file says "undecided": the
     stretch was marked and its severity never chosen. Overlapping spans, which the annotation tool does not allow to be
-    drawn, are kept: ``mqm.overlapping`` finds them.
-    Caveat: the files hold no texts, so nothing says what was marked, or that it does not lie beyond a text's end;
-    ``mqm.check_spans`` tells that once texts are at hand.
+    drawn, are kept.
+    Caveat: the files hold no texts, so nothing says what was marked, or that it does not lie beyond a text's end.
     """
     return spans_of(_waves(paths))
 

@@ -192,19 +192,6 @@ def ticks(
     return shares.rename_axis(_WHO).stack().rename("share").reset_index()
 
 
-def discretisation(shares: pd.DataFrame) -> pd.DataFrame:
-    """Say how much of each annotator's scores lies on the marks, and which mark attracts them most.
-
-    shares: the result of ``ticks``. Returns pair, annotator, on_marks (share of judgements, 0 to 1), favourite (a
-    mark's position) and favourite_share, those who lean on the marks most first.
-    """
-    by_annotator = shares.groupby(_WHO)["share"]
-    favourite = shares.loc[by_annotator.idxmax()].set_index(_WHO)
-    favourite = favourite.rename(columns={"mark": "favourite", "share": "favourite_share"})
-    table = by_annotator.sum().rename("on_marks").to_frame().join(favourite)
-    return table.sort_values("on_marks", ascending=False, kind="stable").reset_index()
-
-
 def even_share(*, tick_marks: tuple[float, ...] = SQM_TICKS, within: float = 1.0) -> float:
     """Return the share of scores that lie on a mark when every whole number from 0 to 100 is equally likely.
 
@@ -537,16 +524,6 @@ def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
     for name, test in (("qc_p", paired_t), ("qc_wilcoxon", wilcoxon)):
         table[name] = np.array([test(own.to_numpy()[None])[0] for _, own in pairs], float)
     return table.reset_index()
-
-
-def one_score_hits(ratings: pd.DataFrame) -> pd.DataFrame:
-    """List who gave one single score throughout a HIT of 20 judgements or more: annotator, hits, judgements, score.
-
-    ratings: with ``hit``. score: the median over such HITs.
-    """
-    hits = ratings.groupby(["annotator", "hit"])["score"].agg(["nunique", "size", "first"])
-    flat = hits[(hits["nunique"] == 1) & (hits["size"] >= 20)].groupby("annotator")
-    return flat.agg(hits=("size", "size"), judgements=("size", "sum"), score=("first", "median")).reset_index()
 
 
 def paired_t(difference: np.ndarray) -> np.ndarray:

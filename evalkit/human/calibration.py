@@ -672,24 +672,6 @@ def smallest_sets(table: pd.DataFrame, *, error: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["pair", "single_segments", "whole_documents"])
 
 
-def equal_work(table: pd.DataFrame) -> pd.DataFrame:
-    r"""Say how much ordinary work tells an annotator's level as well as a calibration set of 100 segments does.
-
-    table: of ``components.estimate`` with layout ``calibration``; b is its median block, in the set and in ordinary
-    work, which goes to annotators by chance. On the set the segments' own difficulty cancels, because all judge the
-    same; in an annotator's own N judgements it does not. The mean is equally sure at
-
-    .. math:: N = c\,\Big(1 + \frac{b V_{document} + V_{item}}{b V_{block} + V_{residual}}\Big)
-
-    Returns pair and judgements. Caveat: where annotators see few systems, or are given work that suits them, more.
-    """
-    parts = table.fillna(0.0)
-    block = parts["block_length"]
-    noise = block * parts["block"] + parts["residual"]
-    ratio = 1 + (block * parts["document"] + parts["item"]) / noise
-    return pd.DataFrame({"pair": parts["pair"], "judgements": np.ceil(SET_SIZE * ratio - 1e-9).astype(int)})
-
-
 def calibration_size(
     ratings: pd.DataFrame, *, sizes: Sequence[int] = (10, 20, 50), resamples: int = 1000, seed: int = 7
 ) -> pd.DataFrame:
@@ -818,27 +800,23 @@ def choose_set(
     *,
     per_level: int,
     levels: Sequence[float] = (1, 2, 3, 4, 5),
-    tolerance: float = 0.0,
-    share: float = 1.0,
-    min_annotators: int = 2,
     seed: int = 7,
     remedy: str = "Lower per_level, raise the tolerance, or bring more prior ratings.",
+    **agreement: Any,
 ) -> pd.DataFrame:
     """Choose a calibration set from prior ratings: ``per_level`` items for each score, of those agreed upon.
 
-    The other arguments say what agreement is, see ``agreed_items``. Returns its columns, sorted; the same seed chooses
+    agreement: what it is, see ``agreed_items``. Returns its columns, sorted; the same seed chooses
     the same items in whatever order the ratings come. Source: Licht et al. 2022, section 5.2 (200 pairs of each score).
     Raises DataError naming every level that has too few, and how many it has, with ``remedy``.
     """
-    agreed = agreed_items(ratings, levels=levels, tolerance=tolerance, share=share, min_annotators=min_annotators)
+    agreed = agreed_items(ratings, levels=levels, **agreement)
     found = agreed["level"].value_counts().reindex(sorted(levels), fill_value=0)
     short = found[found < per_level]
     if len(short):
         lacking = ", ".join(f"{n} at level {level:g}" for level, n in short.items())
-        raise DataError(
-            f"Too few items that {min_annotators} annotators agreed on: {lacking}, where {per_level} are wanted. "
-            f"{remedy}"
-        )
+        agreed_by = f"{agreement.get('min_annotators', 2)} annotators agreed on"
+        raise DataError(f"Too few items that {agreed_by}: {lacking}, where {per_level} are wanted. {remedy}")
     rng = np.random.default_rng(seed)
     chosen = [agreed[agreed["level"] == level].sample(per_level, random_state=rng) for level in sorted(levels)]
     return pd.concat(chosen).sort_values(list(agreed.columns), ignore_index=True)

@@ -2,7 +2,7 @@
 
 Pairing: each original beside its copy, and what the annotator had seen of the copy by then. The paper's own tests: is
 the difference zero on average, and larger after degraded context than before? And the same for pairs that share
-annotators and documents: clusters, mixed models, permutation, equivalence.
+annotators and documents: clusters, permutation, equivalence.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import optimize, stats
+from scipy import stats
 from statsmodels.regression.linear_model import OLS, RegressionResults
 
 from evalkit import DataError
@@ -274,7 +274,6 @@ def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, sc
       (Liang & Zeger 1986, small-sample factor, t with clusters - 1 degrees of freedom);
     - *clustered by annotator, pair and order held fixed*: the same beside a constant for each language pair and
       which of the two was scored first;
-    - *mixed model, annotator* and *document*: a random intercept of each (REML);
     - *permutation within documents*: differences are shuffled among the repeats of each document, so only documents
       with both groups speak; no interval. Its estimate is the mean over such repeats, after less before, both weighted
       by document.
@@ -296,8 +295,6 @@ def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, sc
         "clustered by annotator": _of_column(_clustered(y, plain, annotator)),
         "clustered by document": _of_column(_clustered(y, plain, document)),
         "clustered by annotator, pair and order held fixed": _of_column(_clustered(y, held, annotator)),
-        "mixed model, annotator": _of_column(random_intercept(y, plain, annotator), digits=4),
-        "mixed model, document": _of_column(random_intercept(y, plain, document), digits=4),
         "permutation within documents": (estimate, np.nan, np.nan, p),
     }
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["estimate", "low", "high", "p"])
@@ -340,15 +337,18 @@ def permutation(
     centred = y - (np.bincount(document, y) / size)[document]
     weight = (after * (1 - (np.bincount(document, after) / size)[document])).sum()
     order = np.argsort(document, kind="stable")
-    after = after[order]
+    after, centred, document = after[order], centred[order], document[order]
+    observed = float(centred @ after / weight)
+    slack = inference.TOLERANCE * max(1, abs(observed))
 
-    def estimate(shuffled: np.ndarray) -> np.ndarray:
-        drawn = shuffled @ after / weight
-        return np.stack([np.abs(drawn), drawn], axis=1)
+    def reached(count: int, rng: np.random.Generator) -> np.ndarray:
+        within = np.argsort(rng.random((count, len(centred))) + document, axis=1)  # documents stay in order
+        drawn = centred[within] @ after / weight
+        return np.array([(np.abs(drawn) >= abs(observed) - slack).sum(), (drawn >= observed - slack).sum()])
 
-    exchange = inference.Shuffles(centred[order], document[order])
-    test = inference.permutation_test(estimate, exchange, resamples=resamples, seed=rng)
-    return float(test.observed[1]), float(test.p[0]), float(test.p[1])
+    hits = np.add.reduce([*inference.in_blocks(reached, resamples, seed=rng, numbers=len(centred) + 2)])
+    two_sided, one_sided = (hits + 1) / (resamples + 1)
+    return observed, float(two_sided), float(one_sided)
 
 
 def order_effects(paired: pd.DataFrame) -> pd.DataFrame:
@@ -419,48 +419,6 @@ def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw") -> p
     return pd.DataFrame(rows, columns=names)
 
 
-def _of_column(fit: RegressionResults | None, column: int = 1, digits: int = 99) -> tuple[float, ...]:
-    """Return estimate, low, high and p of one column of a fit; missing without a fit."""
-    if fit is None:
-        return (np.nan,) * 4
-    values = (fit.params[column], *fit.conf_int(0.05)[column], fit.pvalues[column])
-    return tuple(round(float(value), digits) for value in values)
-
-
-def random_intercept(y: np.ndarray, x: np.ndarray, groups: np.ndarray) -> RegressionResults | None:
-    r"""Fit :math:`y = X\beta + u_g + e`, with u ~ N(0, :math:`\lambda\sigma^2`), e ~ N(0, :math:`\sigma^2`), by REML.
-
-    y: (rows,). x: (rows, columns), its constant included. groups: (rows,), codes from 0. Given :math:`\lambda`, taking
-    the share :math:`1 - 1/\sqrt{1 + \lambda n_g}` of its group's mean from each row leaves least squares, whose fit is
-    returned (normal intervals; errors as if :math:`\lambda` were known, as in lme4): ``fit.scale`` is
-    :math:`\sigma^2`. None where no group has two rows, or x explains y completely.
-    statsmodels' MixedLM gives the same, takes 200 times as long, and does not converge where groups do not differ.
-    Source: Laird & Ware 1982. Caveat: normal intervals are narrow with few groups.
-
-    >>> fit = random_intercept(np.array([1.0, 3, 5, 7]), np.ones((4, 1)), np.array([0, 0, 1, 1]))
-    >>> fit.params.round(6).tolist(), round(float(fit.scale), 4)
-    ([4.0], 2.0)
-    """
-    size, free = np.bincount(groups), len(y) - x.shape[1]
-    y_left = OLS(y, x).fit().resid  # little is lost by cancellation then
-    if size.max() < 2 or np.abs(y_left).max() <= 1e-9 * np.abs(y).max():
-        return None
-
-    def swept(values: np.ndarray, ratio: float) -> np.ndarray:
-        sums = np.stack([np.bincount(groups, column) for column in values.T], axis=1)
-        share = (1 - 1 / np.sqrt(1 + ratio * size)) / size
-        return values - (share[:, None] * sums)[groups]
-
-    def deviance(between: float) -> float:
-        ratio = between / (1 - between)
-        base, triangle = np.linalg.qr(swept(x, ratio))
-        left = swept(y_left[:, None], ratio)
-        left = left - base @ (base.T @ left)
-        known = 2 * np.log(np.abs(np.diag(triangle))).sum()
-        return float(free * np.log((left**2).sum()) + np.log1p(ratio * size).sum() + known)
-
-    within = {"bounds": (0, 1 - 1e-9), "method": "bounded", "options": {"xatol": 1e-10}}
-    between = float(optimize.minimize_scalar(deviance, **within).x)  # the share of the variance between groups
-    between = min((0.0, between), key=deviance)  # the search never comes to an end of its bounds
-    ratio = between / (1 - between)
-    return OLS(swept(y[:, None], ratio)[:, 0], swept(x, ratio)).fit(use_t=False)
+def _of_column(fit: RegressionResults, column: int = 1) -> tuple[float, ...]:
+    """Return estimate, low, high and p of one column of a fit."""
+    return tuple(map(float, (fit.params[column], *fit.conf_int(0.05)[column], fit.pvalues[column])))

@@ -31,13 +31,12 @@ SCALES = ("z", "rank")
 SETS = {"ESA": ("ESA-1", "ESA-2"), "ESA^AI": ("ESAAI-1", "ESAAI-2")}
 #: The judge that gives everything the same answer, whom nobody would want: where it passes, passing means little.
 CONSTANT, NOTHING = "a constant", "no marks"
-#: Judges of direct assessments: the mean log probability that the translating model gave its output, and a regression
-#: on it and on lengths; of marked errors: the model's suggested marks where all of them are known.
-TRANSLATING, LEARNED, SUGGESTED = "translating model's score", "regression", "GEMBA-MQM's marks"
+#: A judge of direct assessments: the mean log probability that the translating model gave its output; of marked errors:
+#: the model's suggested marks where all of them are known.
+TRANSLATING, SUGGESTED = "translating model's score", "GEMBA-MQM's marks"
 #: Fewest annotators of an item, and items of an annotator, for either to count.
 _PEOPLE, _ITEMS = 2, 30
 _OTHERS = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM", "WMT-DASQM")
-_FACTS = ["model_score", "source_words", "target_words"]
 _LANGUAGES = ["src_lang", "tgt_lang"]
 
 
@@ -338,42 +337,19 @@ def _judged_by_several(rated: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
 def direct_assessments(people: pd.DataFrame, *, epsilons: Sequence[float]) -> pd.DataFrame:
     """Try judges in place of people in each language pair of ``data.load("mlqe-pe-people")``.
 
-    People's answers are the release's z-scores; judges are standardised over the pair. The regression is learned on one
-    of the two splits, from the mean of its people, and judges the other. Returns data (the pair) and the columns of
-    ``trials``.
-    Caveat: the same people scored both splits, so that the regression has learned from them, though not these scores.
+    People's answers are the release's z-scores; judges are standardised over the pair. Returns data (the pair) and the
+    columns of ``trials``.
     """
     key, parts = ["doc", "segment"], []
     for pair, own in with_pair(people).groupby("pair"):
         wide = own.pivot(index=key, columns="annotator", values="z")
-        facts = own.drop_duplicates(key).set_index(key)[_FACTS].loc[wide.index]
-        learned = regression(facts, wide.mean(axis=1), wide.index.get_level_values("doc").to_numpy())
+        model = own.drop_duplicates(key).set_index(key)["model_score"].loc[wide.index]
         judges = [
-            (TRANSLATING, "metric", scaled(facts["model_score"])),
-            (LEARNED, "metric", scaled(learned)),
+            (TRANSLATING, "metric", scaled(model)),
             (CONSTANT, "knows nothing", pd.Series(0.0, index=wide.index)),
         ]
         parts.append(trials(wide, judges, epsilons=epsilons).assign(data=f"MLQE-PE {pair}"))
     return pd.concat(parts, ignore_index=True)
-
-
-def regression(facts: pd.DataFrame, truth: pd.Series, part: np.ndarray) -> pd.Series:
-    """Predict each part's truth by a ridge regression, learned on all other parts, on facts, squares and products.
-
-    facts: items × numbers, standardised here by the parts learned on. truth, part: by item.
-    """
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import PolynomialFeatures
-
-    predicted = pd.Series(np.nan, index=facts.index)
-    for one in np.unique(part):
-        here = part == one
-        spread = facts[~here].std()
-        x = ((facts - facts[~here].mean()) / spread.where(spread > 0, 1)).to_numpy(float)
-        model = make_pipeline(PolynomialFeatures(2, include_bias=False), Ridge(alpha=1.0))
-        predicted[here] = model.fit(x[~here], truth[~here]).predict(x[here])
-    return predicted
 
 
 # Marked errors

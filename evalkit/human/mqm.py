@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT, UNSTATED, segment_names, with_pair
-from evalkit.data.typology import SCHEMES, SEVERITIES, TYPOLOGIES, Scheme
+from evalkit.data.typology import SCHEMES, SEVERITIES, Scheme
 from evalkit.stats import agreement, correlation, inference
 
 #: How the paper's Figure 1 groups types.
@@ -180,57 +180,6 @@ def errors_per_system(ratings: pd.DataFrame, spans: pd.DataFrame, *, by: str = "
     segments = ratings[key].astype("str").groupby(key).size()
     table = pd.DataFrame({"errors": errors, "segments": segments}).fillna(0).astype(int).reset_index()
     return table.assign(per_segment=table["errors"] / table["segments"])
-
-
-def check_spans(spans: pd.DataFrame, *, typology: str | None = None, texts: pd.DataFrame | None = None) -> None:
-    """Refuse errors whose type a typology does not know, or that lie outside the text they are marked in.
-
-    typology: a name in ``TYPOLOGIES``; an unstated type passes. texts: what was judged, with src_lang, tgt_lang,
-    system, doc, segment, source, hypothesis; ``start`` and ``end`` then count characters of the hypothesis, or of the
-    source where ``side`` says so. An error of no length (something is missing there) is within the text up to its end.
-    Raises DataError naming the first such error and how many more there are.
-    """
-    if typology is not None:
-        if typology not in TYPOLOGIES:
-            raise DataError(f"There is no typology {typology!r}. Choose one of: {'; '.join(TYPOLOGIES)}.")
-        unknown = ~spans["error_type"].astype("str").isin([*TYPOLOGIES[typology], UNSTATED])
-        _refuse(spans, unknown, lambda row: f"{row['error_type']!r} is no type of error in {typology}. Correct it.")
-    if texts is None:
-        return
-    judged = texts[_PLACE].astype("str")
-    judged = judged.assign(target=texts["hypothesis"].str.len(), source=texts["source"].str.len())
-    length = spans[_PLACE].astype("str").merge(judged.drop_duplicates(_PLACE), how="left", validate="many_to_one")
-    length = length.set_index(spans.index)
-    _refuse(
-        spans, length["target"].isna(), lambda _: "the judged text is not at hand. Pass the texts of all judgements."
-    )
-    in_source = spans["side"].eq("source") if "side" in spans else pd.Series(False, index=spans.index)
-    length = length["source"].where(in_source, length["target"])
-    _refuse(
-        spans.assign(length=length),
-        (spans["start"] < 0) | (spans["end"] > length),
-        lambda row: (
-            f"an error at {row['start']:g} to {row['end']:g} lies outside a text of {row['length']:.0f} characters. "
-            "Correct it, or pass the text that was annotated."
-        ),
-    )
-
-
-def overlapping(spans: pd.DataFrame) -> pd.Series:
-    """Mark errors that share a character with another error of the same judgement and side, in the order of ``spans``.
-
-    IndicMT-Eval's guidelines want the most severe of them only; scores count all that are marked.
-
-    >>> errors = pd.DataFrame({"segment": ["1", "1", "1"], "annotator": "a", "start": [0, 3, 5], "end": [4, 5, 9]})
-    >>> overlapping(errors).tolist()
-    [True, True, False]
-    """
-    key = [name for name in [*KEY, "side"] if name in spans]
-    order = spans.reset_index(drop=True).sort_values([*key, "start", "end"], kind="stable")
-    meets_before = order["start"] < _reach(order, key)
-    # an error meets a later one when some later start lies before its end; the next start is the smallest of them
-    following = order.groupby(key, observed=True)["start"].shift(-1)
-    return (meets_before | (following < order["end"])).sort_index().set_axis(spans.index)
 
 
 def marks_against_scores(
@@ -503,14 +452,6 @@ class _Marked(NamedTuple):
         np.maximum.at(last, self.who, self.end)
         sizes = np.concatenate([self.start - before, self.length - last])
         return sizes[sizes > 0]
-
-
-def _refuse(spans: pd.DataFrame, wrong: pd.Series, problem: Callable[[pd.Series], str]) -> None:
-    """Say what is wrong with the first of the errors that break a rule, and count the others."""
-    if wrong.any():
-        row, others = spans[wrong].iloc[0], int(wrong.sum()) - 1
-        place = ", ".join(str(row[name]) for name in [*KEY, "span"] if name in spans)
-        raise DataError(f"{place}{f' (and {others} more)' if others else ''}: {problem(row)}")
 
 
 def _reach(order: pd.DataFrame, by: list[str]) -> pd.Series:

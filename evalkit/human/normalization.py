@@ -453,37 +453,6 @@ def summarize_cross_validation(held: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("agreement", ascending=False, kind="stable").reset_index()
 
 
-def common_or_own(ratings: pd.DataFrame, *, splits: int = 200, seed: int = 7) -> pd.DataFrame:
-    """Compare z-scores from a common set with z-scores from other documents for every annotator, equally many of them.
-
-    ratings: calibration items, as in ``held_out``. Each split holds half of the documents out. Of the other half,
-    *common* draws half of the documents for all annotators alike, as a calibration set does, and *own* as many for
-    each annotator anew, as ordinary work does; means and standard deviations come from these.
-    Agreement is ICC(A,1) on the held-out documents (see ``held_out``); an annotator whom either way leaves without
-    spread in a split is left out of it. Returns pair, annotators, documents (that a statistic rests on), raw, own,
-    common (agreement), gain (common - own), low, high: its jackknife interval over annotators.
-    Caveat: *own* draws from a handful of documents, so annotators share some by chance, and the gain is understated.
-    """
-    rows = []
-    for pair, table, _, document in shared_items(ratings, fewest=8):
-        rng, scores, people = np.random.default_rng(seed), table.to_numpy(float), len(table)
-        use = halves(document, splits, rng)
-        count = max(1, (document.max() + 1) // 4)
-        held = np.where(use[:, None], np.nan, scores)
-        moved = {"raw": held}
-        for way, sets in (("common", 1), ("own", people)):
-            chosen = _picked(document, use, count, sets, rng)
-            moved[way] = move("z", held, np.where(chosen, scores, np.nan))
-        defined = np.all([np.isfinite(values).any(axis=-1) for values in moved.values()], axis=0)
-        found = {way: _agreement(values, defined, ~use) for way, values in moved.items()}
-        gain, without = (common - own for common, own in zip(found["common"], found["own"], strict=True))
-        means = (float(found[way][0].mean()) for way in ("raw", "own", "common"))
-        rows.append((pair, people, count, *means, float(gain.mean()), *_jackknife(gain, without)))
-    return pd.DataFrame(
-        rows, columns=["pair", "annotators", "documents", "raw", "own", "common", "gain", "low", "high"]
-    )
-
-
 def _by_model(held: np.ndarray, table: pd.DataFrame, use: np.ndarray) -> np.ndarray:
     """Take out biases and gains fitted on each split's half, beginning from the fit on all items."""
     scores, items = table.to_numpy(float), table.columns.to_frame(index=False)
@@ -537,11 +506,3 @@ def _icc(
 def _jackknife(whole: np.ndarray, without: np.ndarray) -> tuple[float, float]:
     """Return the 95 % interval of the mean over splits, from leaving out one annotator at a time."""
     return inference.jackknife_interval(float(whole.mean()), without.mean(axis=0))
-
-
-def _picked(document: np.ndarray, use: np.ndarray, count: int, sets: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw sets of documents from the fitted half of each split: splits × sets × items, true where one is drawn."""
-    first = np.unique(document, return_index=True)[1]
-    fitted = use[:, first]  # splits × documents
-    keys = np.where(fitted[:, None], rng.random((len(use), sets, fitted.shape[1])), 2.0)
-    return (keys.argsort(axis=2).argsort(axis=2) < count)[:, :, document]

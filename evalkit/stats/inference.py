@@ -3,16 +3,14 @@
 Arrays in, arrays out; whole batches of resamples are computed at once. What draws takes a ``seed``: of an integer,
 blocks of replications draw from streams of their own; a ``numpy.random.Generator`` is drawn from in turn.
 
-What a permutation test may exchange is an object: ``Swaps`` (two scores of each unit change places, or differences
-their signs) or ``Shuffles`` (scores change places within strata). Every arrangement is tried where they are few, a
-sample of them elsewhere. Tests of two samples compute a test a row, with p-values of 1 where nothing was observed; each
-equals the test of the same name in scipy, on the row alone and without its gaps. All but ``higher_by_t`` take
-``two_sided``; else the alternative is that the first sample is higher.
+A permutation test exchanges by ``Swaps``: two scores of each unit change places, or differences their signs. Every
+arrangement is tried where they are few, a sample of them elsewhere. Tests of two samples compute a test a row, with
+p-values of 1 where nothing was observed; each equals the test of the same name in scipy, on the row alone and without
+its gaps. All but ``higher_by_t`` take ``two_sided``; else the alternative is that the first sample is higher.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -345,29 +343,6 @@ class Swaps:
         return np.unpackbits(bits, axis=1, count=self.n).view(bool)
 
 
-class Shuffles:
-    """Ways to hand scores out anew within each stratum, too many to try them all: (batch, rows).
-
-    scores: one for each row. strata: which rows belong together, the rows of each in a row.
-    """
-
-    size = math.inf
-
-    def __init__(self, scores: ArrayLike, strata: ArrayLike) -> None:
-        self.given = np.asarray(scores, float)[None]
-        self.n = self.given.shape[1]
-        self._strata = np.unique(np.asarray(strata), return_inverse=True)[1]
-
-    def numbered(self, start: int, stop: int) -> np.ndarray:
-        """Number no arrangement: they are never few."""
-        raise NotImplementedError
-
-    def drawn(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw arrangements at random."""
-        order = np.argsort(rng.random((count, self.n)) + self._strata, axis=1)  # random within strata, strata in order
-        return self.given[0][order]
-
-
 @dataclass(frozen=True)
 class Permuted:
     """What a permutation test found; ``observed``, ``hits`` and ``p`` have the statistic's shape.
@@ -391,7 +366,7 @@ class Permuted:
 
 def permutation_test(
     statistic: Callable[[np.ndarray], np.ndarray],
-    exchange: Swaps | Shuffles,
+    exchange: Swaps,
     *,
     resamples: int = 10_000,
     seed: Seed,
@@ -421,7 +396,7 @@ def _reached(statistic: Callable[[np.ndarray], np.ndarray], least: np.ndarray, a
 def count_hits(
     hits: Callable[[np.ndarray], np.ndarray],
     observed: np.ndarray,
-    exchange: Swaps | Shuffles,
+    exchange: Swaps,
     *,
     resamples: int,
     seed: Seed,
@@ -445,19 +420,14 @@ def count_hits(
 
 
 def _drawn(
-    hits: Callable[[np.ndarray], np.ndarray], exchange: Swaps | Shuffles, count: int, rng: np.random.Generator
+    hits: Callable[[np.ndarray], np.ndarray], exchange: Swaps, count: int, rng: np.random.Generator
 ) -> np.ndarray:
     return hits(exchange.drawn(count, rng))
 
 
-#: Short names and what they control: the chance of one false finding, or the share of findings that are false.
-ADJUSTMENTS = {
-    "bonferroni": "family-wise error",
-    "holm": "family-wise error",
-    "hommel": "family-wise error, where tests are independent or positively dependent",
-    "fdr_bh": "false discovery rate, where tests are independent or positively dependent",
-    "fdr_by": "false discovery rate",
-}
+#: Ways to adjust for many tests. The first three control the chance of one false finding, the others the share of
+#: findings that are false; "hommel" and "fdr_bh" where tests are independent or positively dependent.
+ADJUSTMENTS = ("bonferroni", "holm", "hommel", "fdr_bh", "fdr_by")
 
 
 def adjust(p: ArrayLike, *, method: str = "holm") -> np.ndarray:

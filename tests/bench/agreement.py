@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats import inter_rater
 
 from evalkit.stats import agreement
-from evalkit.stats.agreement.pairs import all_pairs
+from evalkit.stats.correlation import all_pairs
 
 
 def bootstrap(scores, name, level):

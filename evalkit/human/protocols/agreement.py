@@ -17,7 +17,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT, segment_names
 from evalkit.stats import correlation, widths
-from evalkit.stats.agreement.coefficients import PREPARE, coded
+from evalkit.stats.agreement import PREPARE, coded
 from evalkit.stats.correlation import ratio, tau_b
 
 #: All collections, by the names of the release -> the kind of judgement that it holds: people's, those that WMT made

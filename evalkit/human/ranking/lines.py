@@ -24,6 +24,8 @@ from evalkit.human.ranking.scores import COUNTED, SegmentMeans, apart, ranked, s
 from evalkit.stats import inference
 from evalkit.stats.widths import Influences
 
+#: Options of ``segment_means`` that a ranking may take.
+_OF_MEANS = ("score", "item_types", "segment", "unit")
 #: Tests that match no segments, so that systems may have segments of their own.
 UNMATCHED = ("mann-whitney", "rank sum", "t")
 #: Without ties, rank sums are exact below so many segments of both systems (R), or up to so many of either (scipy).
@@ -339,77 +341,62 @@ def compare(pair: str, table: SegmentMeans, rule: LineRule, *, resamples: int = 
     )
 
 
-def pairwise_tests(
-    ratings: pd.DataFrame,
-    *,
-    score: str = "score",
-    item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] | None = None,
-    unit: str | Sequence[str] | None = None,
-    resamples: int = 5000,
-    seed: int = 7,
-    **rule: Any,
-) -> pd.DataFrame:
+def pairwise_tests(ratings: pd.DataFrame, *, resamples: int = 5000, seed: int = 7, **how: Any) -> pd.DataFrame:
     """Test whether the better of two systems is better, for every two systems of a language pair.
 
-    rule: fields of ``LineRule`` that shape a test. test: "mann-whitney" (the default), on all segments of either
-    system, as WMT does; "wilcoxon", signed ranks on the segments that both have; "permutation", random signs of these
-    differences; "t", the difference of the scores over its standard error under another choice of ``unit`` (see
-    ``stats.widths``); others stand in ``rules.TESTS``. The first two are R's wilcox.test: ties corrected, continuity
-    corrected, exact in small samples without ties. All are one-sided: the better beats the worse. alpha: their level.
-    correction: None (WMT's), "holm", for all tests of a language pair, or "lines". digits: see ``segment_means``; 15
-    gives WMT22's published p-values to their last digit. unit: what the t-test takes as drawn by chance, a column such
-    as "annotator" or two that are crossed; None for segments. resamples, seed: of the permutation test, whose p is
-    (hits + 1) / (resamples + 1).
-    Returns, in the order of the ranking: pair, better, worse, difference (of scores), n_better, n_worse (segments),
-    wins, ties, losses (over all pairs of segments, or matched ones), superiority (of the better: share of wins plus
-    half the ties), p, adjusted (p after correction), significant (adjusted < alpha).
-    Source: Mann & Whitney 1947; Wilcoxon 1945; Holm 1979; WMT22 findings.  Caveat: segments count as independent,
-    although an annotator judged many of them, so p-values are too small where annotators differ, but for "t"
-    with that unit.
+    how: options of ``segment_means`` (score, item_types, segment, unit), and fields of ``LineRule`` that shape a test.
+    test: "mann-whitney" (the default), on all segments of either system, as WMT does; "wilcoxon", signed ranks on the
+    segments that both have; "permutation", random signs of these differences; "t", the difference of the scores over
+    its standard error under another choice of ``unit`` (see ``stats.widths``); others stand in ``rules.TESTS``. The
+    first two are R's wilcox.test: ties corrected, continuity corrected, exact in small samples without ties. All are
+    one-sided: the better beats the worse. alpha: their level. correction: None (WMT's), "holm", for all tests of a
+    language pair, or "lines". digits: see ``segment_means``; 15 gives WMT22's published p-values to their last digit.
+    unit: what the t-test takes as drawn by chance, a column such as "annotator" or two that are crossed; None for
+    segments. resamples, seed: of the permutation test, whose p is (hits + 1) / (resamples + 1). Returns, in the order
+    of the ranking: pair, better, worse, difference (of scores), n_better, n_worse (segments), wins, ties, losses (over
+    all pairs of segments, or matched ones), superiority (of the better: share of wins plus half the ties), p, adjusted
+    (p after correction), significant (adjusted < alpha). Source: Mann & Whitney 1947; Wilcoxon 1945; Holm 1979; WMT22
+    findings.  Caveat: segments count as independent, although an annotator judged many of them, so p-values are too
+    small where annotators differ, but for "t" with that unit.
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 4 + ["B"] * 4,
     ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
     >>> pairwise_tests(ratings)[["better", "worse", "wins", "losses", "p"]].round(3).values.tolist()
     [['A', 'B', 15, 1, 0.029]]
     """
-    how = LineRule(**rule)
-    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=how.digits, unit=unit)
-    parts = [compare(pair, table, how, resamples=resamples, seed=seed) for pair, table in tables.items()]
+    tables, rule = averaged(ratings, how)
+    parts = [compare(pair, table, rule, resamples=resamples, seed=seed) for pair, table in tables.items()]
     return pd.concat(parts, ignore_index=True)
 
 
-def significance_clusters(
-    ratings: pd.DataFrame,
-    *,
-    score: str = "score",
-    item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] | None = None,
-    unit: str | Sequence[str] | None = None,
-    resamples: int = 5000,
-    seed: int = 7,
-    **rule: Any,
-) -> pd.DataFrame:
+def averaged(ratings: pd.DataFrame, how: Mapping[str, Any]) -> tuple[dict[str, SegmentMeans], LineRule]:
+    """Average ratings as options of ``segment_means`` say; the others shape the rule."""
+    rule = LineRule(**{name: value for name, value in how.items() if name not in _OF_MEANS})
+    options = {name: value for name, value in how.items() if name in _OF_MEANS}
+    return segment_means(ratings, digits=rule.digits, **options), rule
+
+
+def significance_clusters(ratings: pd.DataFrame, *, resamples: int = 5000, seed: int = 7, **how: Any) -> pd.DataFrame:
     """Rank the systems of each language pair, and part them into clusters by pairwise tests.
 
-    rule: fields of ``LineRule``: those of ``pairwise_tests``, and line: "all" draws one below a system if it and all
-    above are significantly better than all below, which is how WMT's findings describe clusters; "own" if it has as
-    many wins as there are systems below, whatever those above have, which is the rule of WMT's published files; others
-    stand in ``rules.LINES``, and ``rules.RULES`` has them by year. upsets: a system may also win over one with a higher
-    score, as in these files (a mean and a rank test can disagree). The defaults with score="z" are WMT22's.
-    Returns, in the order of the ranking: pair, system, score, segments, judgements, rank, cluster (1 is best), wins and
-    losses (significant ones), rank_top = 1 + losses and rank_bottom = systems - wins, the range of ranks that WMT
-    prints.  Source: WMT22 findings (Kocmi et al. 2022).  Caveat: a range is no confidence interval; many tests at
-    ``alpha`` each draw some lines by chance (see correction), and a line not drawn says nothing about equality.
+    how: options of ``segment_means``, and fields of ``LineRule``: those of ``pairwise_tests``, and line: "all" draws
+    one below a system if it and all above are significantly better than all below, which is how WMT's findings describe
+    clusters; "own" if it has as many wins as there are systems below, whatever those above have, which is the rule of
+    WMT's published files; others stand in ``rules.LINES``, and ``rules.RULES`` has them by year. upsets: a system may
+    also win over one with a higher score, as in these files (a mean and a rank test can disagree). The defaults with
+    score="z" are WMT22's. Returns, in the order of the ranking: pair, system, score, segments, judgements, rank,
+    cluster (1 is best), wins and losses (significant ones), rank_top = 1 + losses and rank_bottom = systems - wins, the
+    range of ranks that WMT prints.  Source: WMT22 findings (Kocmi et al. 2022).  Caveat: a range is no confidence
+    interval; many tests at ``alpha`` each draw some lines by chance (see correction), and a line not drawn says nothing
+    about equality.
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": list("AAAABBBB"),
     ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
     >>> significance_clusters(ratings)[["system", "cluster", "rank_top", "rank_bottom"]].values.tolist()
     [['A', 1, 1, 1], ['B', 2, 2, 2]]
     """
-    how = LineRule(**rule)
-    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=how.digits, unit=unit)
-    parts = [cluster(pair, table, how, resamples=resamples, seed=seed).table for pair, table in tables.items()]
+    tables, rule = averaged(ratings, how)
+    parts = [cluster(pair, table, rule, resamples=resamples, seed=seed).table for pair, table in tables.items()]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -431,42 +418,51 @@ def apply_rule(
     ratings: pd.DataFrame,
     rule: LineRule,
     *,
-    unit: str | Sequence[str] | None = "doc",
-    item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] | None = None,
     resamples: int = 1000,
     seed: int = 7,
     known: dict[Any, Any] | None = None,
+    **options: Any,
 ) -> list[Ruled]:
     """Apply a rule to every language pair.
 
     Rules on z-scores take the column ``z`` where there is one, and standardise per annotator where not. Rules that
-    weigh domains alike take the column ``domain``; without it, everything is one domain. unit: what t-tests take as
-    drawn; see ``pairwise_tests``. resamples, seed: random signs, or draws, of the rules that need them. known: what
-    rules have in common, filled and used here, for one after another on the same ratings and options.
-    Raises DataError where the ratings lack what the rule needs, such as segments that systems share.
+    weigh domains alike take the column ``domain``; without it, everything is one domain. options: item_types and
+    segment of ``segment_means``, and unit, what t-tests take as drawn, by default "doc"; see ``pairwise_tests``.
+    resamples, seed: random signs, or draws, of the rules that need them. known: what rules have in common, filled and
+    used here, for one after another on the same ratings and options. Raises DataError where the ratings lack what the
+    rule needs, such as segments that systems share.
     """
     known = {} if known is None else known
-    segment = segment or segment_key(ratings)
     key = (rule.by, rule.apart, rule.digits, rule.test == "t")
     if key not in known:
-        known[key] = _laid_out(ratings, rule, segment, unit=unit if rule.test == "t" else None, item_types=item_types)
+        known[key] = _laid_out(ratings, rule, **options)
     draws = {"resamples": resamples, "seed": seed}
     return [cluster(pair, table, rule, laid=laid, **draws) for pair, (table, laid) in known[key].items()]
 
 
 def _laid_out(
-    ratings: pd.DataFrame, rule: LineRule, segment: tuple[str, ...], *, item_types: tuple[str, ...], **options: Any
+    ratings: pd.DataFrame,
+    rule: LineRule,
+    *,
+    unit: str | Sequence[str] | None = "doc",
+    item_types: tuple[str, ...] = COUNTED,
+    segment: tuple[str, ...] | None = None,
 ) -> dict[str, tuple[SegmentMeans, Field]]:
     """Average what a rule ranks: z-scores, or each judgement by its number among those of its segment."""
+    segment = segment or segment_key(ratings)
     if rule.by == "z" and "z" not in ratings:
         ratings = standardised(ratings, item_types)
     if rule.apart:
         turn = ratings.groupby(["src_lang", "tgt_lang", "system", *segment], sort=False).cumcount()
         ratings, segment = ratings.assign(turn=turn), (*segment, "turn")
     score = "score" if rule.by == "raw" else "z"
-    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=rule.digits, **options)
-    domains = None
+    how: dict[str, Any] = {
+        "score": score,
+        "item_types": item_types,
+        "segment": segment,
+        "unit": unit if rule.test == "t" else None,
+    }
+    tables, domains = segment_means(ratings, digits=rule.digits, **how), None
     if "domain" in ratings and rule.test != "t":
         first = ratings.drop_duplicates(list(segment)).set_index(list(segment))
         domains = first["domain"]

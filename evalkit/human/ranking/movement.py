@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,9 +12,8 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import segment_key
-from evalkit.human.ranking.lines import cluster
-from evalkit.human.ranking.rules import LineRule
-from evalkit.human.ranking.scores import COUNTED, SegmentMeans, half_widths, influences, ranked, segment_means
+from evalkit.human.ranking.lines import averaged, cluster
+from evalkit.human.ranking.scores import SegmentMeans, half_widths, influences, ranked, segment_means
 from evalkit.stats import inference
 from evalkit.stats.correlation import kendall_b
 
@@ -27,37 +26,27 @@ class Resampled(NamedTuple):
     drawn: np.ndarray
 
 
-def rank_ranges(
-    ratings: pd.DataFrame,
-    *,
-    score: str = "score",
-    unit: str | Sequence[str] | None = None,
-    resamples: int = 1000,
-    seed: int = 7,
-    item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] | None = None,
-) -> pd.DataFrame:
+def rank_ranges(ratings: pd.DataFrame, *, resamples: int = 1000, seed: int = 7, **options: Any) -> pd.DataFrame:
     """Give each system's score and rank an interval.
 
-    unit: what another campaign would have drawn otherwise, a column such as "annotator", "hit" or "doc", all judgements
-    of one together; None for segments: how the ranking would look with other annotators is another question than how it
-    would look with other segments. Two columns are drawn independently, crosswise.
-    Returns, in the order of the ranking: pair, system, score, low, high (95 %, see ``stats.widths``), rank, rank_low,
-    rank_high (percentiles of draws whose differences spread as widely as their intervals; whole ranks) and best (share
-    of draws in which nobody is better).  Raises DataError where a system rests on one unit.
-    Caveat: what is not drawn is taken as given; ranks of systems that are nearly equal have intervals that cover less
-    than their level.
+    options: those of ``segment_means``. unit: what another campaign would have drawn otherwise, a column such as
+    "annotator", "hit" or "doc", all judgements of one together; None for segments: how the ranking would look with
+    other annotators is another question than how it would look with other segments. Two columns are drawn
+    independently, crosswise. Returns, in the order of the ranking: pair, system, score, low, high (95 %, see
+    ``stats.widths``), rank, rank_low, rank_high (percentiles of draws whose differences spread as widely as their
+    intervals; whole ranks) and best (share of draws in which nobody is better).  Raises DataError where a system rests
+    on one unit. Caveat: what is not drawn is taken as given; ranks of systems that are nearly equal have intervals that
+    cover less than their level.
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 3 + ["B"] * 3,
     ...     "segment": list("123") * 2, "score": [60.0, 70, 80, 10, 20, 30], "item_type": "system"})
     >>> rank_ranges(ratings)[["system", "rank", "rank_low", "rank_high", "best"]].values.tolist()
     [['A', 1, 1, 1, 1.0], ['B', 2, 2, 2, 0.0]]
     """
-    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, unit=unit)
-    parts = []
-    for pair, table in tables.items():
+    unit, parts = options.get("unit") or "segment", []
+    named = unit if isinstance(unit, str) else " and ".join(unit)
+    for pair, table in segment_means(ratings, **options).items():
         table = table.ordered()
-        named = unit if isinstance(unit, str) else " and ".join(unit or ["segment"])
         sure = places(table, unit=f"units ({named})", resamples=resamples, seed=seed)
         parts.append(
             pd.concat([ranked(pair, table)[["pair", "system", "score", "rank"]], sure.drop(columns="system")], axis=1)
@@ -81,33 +70,24 @@ def places(table: SegmentMeans, *, unit: str, resamples: int, seed: int) -> pd.D
 def resampled(
     variants: Mapping[str, pd.DataFrame],
     *,
-    score: str | Mapping[str, str] = "score",
-    unit: str | Sequence[str] | None = None,
     resamples: int = 1000,
     seed: int = 7,
-    item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] | None = None,
-    **test: Any,
+    **how: Any,
 ) -> list[Resampled]:
     """Rank the systems under every variant of the ratings, and draw their scores anew, pair by pair.
 
     variants: name -> ratings, such as the same judgements normalised or screened in different ways; all have the same
-    systems. score: the column to rank by, one for all, or variant -> column. test: options of ``pairwise_tests`` that
-    shape the clusters: test, alpha, correction. Segments, or the values of the column ``unit`` (see ``rank_ranges``),
+    systems. how: options of ``pairwise_tests``: score and others of ``segment_means``, and what shapes the clusters,
+    such as test, alpha and correction. Segments, or the values of the column ``unit`` (see ``rank_ranges``),
     are drawn jointly: each draw scores all variants on the same ones, so that moves are not blurred by which segments a
     campaign happened to have. The result is for ``rankings`` and ``rank_shifts``.
     """
     if not variants:
         raise DataError("There is no variant to rank. Give at least one table of ratings.")
-    how = LineRule(**test)
-    segment = segment or segment_key(next(iter(variants.values())))
-    columns = dict.fromkeys(variants, score) if isinstance(score, str) else score
-    if lost := [name for name in variants if name not in columns]:
-        raise DataError(f"score names no column for the variant {lost[0]}. Name one, or pass one column for all.")
-    tables = {
-        name: segment_means(frame, score=columns[name], item_types=item_types, segment=segment, unit=unit)
-        for name, frame in variants.items()
-    }
+    how["segment"] = segment or segment_key(next(iter(variants.values())))
+    both = {name: averaged(frame, how) for name, frame in variants.items()}
+    tables, rule = {name: means for name, (means, _) in both.items()}, next(iter(both.values()))[1]
     names, found = list(variants), []
     for pair in tables[names[0]]:
         for name in names:
@@ -122,7 +102,7 @@ def resampled(
         drawn = influences(aligned).draws(totals.ravel(), resamples=resamples, seed=seed, scale=scale)
         drawn = drawn.reshape(resamples, *totals.shape).swapaxes(0, 1).round(9)
         clusters = {
-            name: cluster(pair, table, how).table.sort_values("system", ignore_index=True)
+            name: cluster(pair, table, rule).table.sort_values("system", ignore_index=True)
             for name, table in zip(names, aligned, strict=True)
         }
         found.append(Resampled(pair, clusters, drawn))
@@ -136,20 +116,7 @@ def rankings(found: Iterable[Resampled]) -> pd.DataFrame:
     cluster, moved (places gained against the first variant; positive is up), moved_low, moved_high, and beyond_noise
     (the interval of ``moved`` leaves 0 out), in the order of each ranking.
     """
-    columns = [
-        "pair",
-        "variant",
-        "system",
-        "score",
-        "rank",
-        "rank_low",
-        "rank_high",
-        "cluster",
-        "moved",
-        "moved_low",
-        "moved_high",
-        "beyond_noise",
-    ]
+    columns = "pair variant system score rank rank_low rank_high cluster moved moved_low moved_high beyond_noise"
     parts = []
     for one in found:
         ranks = ranks_of(one.drawn)
@@ -167,7 +134,7 @@ def rankings(found: Iterable[Resampled]) -> pd.DataFrame:
                 beyond_noise=(moved_low > 0) | (moved_high < 0),
             )
             parts.append(part.sort_values("rank", kind="stable"))
-    return pd.concat(parts, ignore_index=True)[columns]
+    return pd.concat(parts, ignore_index=True)[columns.split()]
 
 
 def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -148,28 +149,22 @@ def _significant(values: pd.Series, digits: int) -> np.ndarray:
     return np.array([float(f"{value:.{digits}g}") for value in values])
 
 
-def system_scores(
-    ratings: pd.DataFrame,
-    *,
-    score: str = "score",
-    item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] | None = None,
-) -> pd.DataFrame:
+def system_scores(ratings: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """Score each system: average the judgements of each segment, then the segments.
 
-    score: the column to average ("score", "z", "normalized"); higher is better. item_types: what counts; without
-    "repeat", the unchanged segments shown in a degraded context are left out. segment: the columns that name a segment.
-    Every segment counts once, however often it was judged (the macro average, WMT's). Returns pair, system,
-    score, segments, judgements and rank (1 is best; equal scores share the better rank), by pair and name.
-    Source: WMT's rule since 2016, Knowles & Lo 2024, section 3.  Caveat: published z-scores rest on means over all of
-    an annotator's items, also those left out here.
+    options: those of ``segment_means``. score: the column to average; higher is better. item_types: what counts;
+    without "repeat", the unchanged segments shown in a degraded context are left out. segment: the columns that name a
+    segment. Every segment counts once, however often it was judged (the macro average, WMT's). Returns pair, system,
+    score, segments, judgements and rank (1 is best; equal scores share the better rank), by pair and name. Source:
+    WMT's rule since 2016, Knowles & Lo 2024, section 3.  Caveat: published z-scores rest on means over all of an
+    annotator's items, also those left out here.
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A", "A", "A", "B", "B"],
     ...     "segment": ["1", "1", "2", "1", "2"], "score": [80, 40, 30, 50, 44], "item_type": "system"})
     >>> system_scores(ratings)[["system", "score", "judgements", "rank"]].values.tolist()
     [['A', 45.0, 3, 2], ['B', 47.0, 2, 1]]
     """
-    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment)
+    tables = segment_means(ratings, **options)
     return pd.concat([ranked(pair, table) for pair, table in tables.items()], ignore_index=True)
 
 

@@ -306,30 +306,6 @@ def wide(found: pd.DataFrame) -> pd.DataFrame:
     return table.assign(level=levels).rename_axis(columns=None).reset_index()
 
 
-def judged(
-    esa: pd.DataFrame,
-    protocols: Mapping[str, pd.DataFrame],
-    crowds: Mapping[str, pd.DataFrame],
-    segments: pd.DataFrame,
-    calibration: pd.DataFrame,
-) -> dict[str, tuple[pd.DataFrame, dict[str, Any]]]:
-    """Name the real judgements that rules are compared on, with the options of ``lines.apply_rule`` that each needs.
-
-    esa: WMT24's, with domains. protocols: WMT23's texts by name of the collection. crowds: WMT21 and WMT22 into
-    English. segments: WMT23's mean scores of segments, DA+SQM, no annotators. calibration: WMT22's calibration HITs.
-    """
-    own: dict[str, Any] = {"item_types": ("system",)}
-    shared = {"item_types": ("calibration",), "unit": ("annotator", "doc")}
-    da = segments[segments["metric"].eq("da-sqm")].assign(item_type="system")
-    return {
-        "wmt24-esa": (esa, own),
-        **{name: (table, own) for name, table in protocols.items()},
-        "wmt23-da-sqm": (da, own),
-        **{name: (table, {"unit": "annotator"}) for name, table in crowds.items()},
-        "wmt22-calibration": (calibration, shared),
-    }
-
-
 def totals(counts: pd.DataFrame) -> pd.DataFrame:
     """Sum up what rules draw where all can be applied: rule, rankings, lines, parted, beaten, unproved.
 

@@ -1,4 +1,11 @@
-r"""Agreement beyond chance, :math:`(p_a - p_e) / (1 - p_e)`, for any number of annotators who may skip items.
+r"""How far annotators agree: correlations, shares of variance, and agreement beyond chance.
+
+``correlations``, ``intraclass`` and their kin take a ratings table (see ``evalkit.data.schemas``) and work within each
+language pair. ``coefficients``, ``per_category`` and ``pairwise`` take items × annotators, as ``score_matrix`` makes it
+of one language pair. Where an annotator scored an item more than once, the mean of these scores stands for them unless
+said otherwise.
+
+Agreement beyond chance is :math:`(p_a - p_e) / (1 - p_e)`, for any number of annotators who may skip items.
 
 Items that were rated alike carry the same information, so each coefficient is prepared once for the distinct patterns
 of ratings, and then evaluated for many vectors of how often each pattern occurs: the observed one, bootstrap draws,
@@ -26,19 +33,24 @@ from __future__ import annotations
 
 import itertools
 import tomllib
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
+from evalkit.data.schemas import ITEM, with_pair
 from evalkit.stats import inference
+from evalkit.stats.correlation import all_pairs, ratio
 
+#: Ways to reduce an annotator's repeated scores of one item to a single score.
+REPEATS = ("mean", "first", "last", "min", "max")
 #: Weights of agreement for kappas, pi, percent agreement and AC2.
 WEIGHTS = ("none", "linear", "quadratic")
 #: Levels of measurement for Krippendorff's alpha.
@@ -134,8 +146,7 @@ def per_category(
     *,
     measures: Sequence[tuple[str, str]] = (("fleiss_kappa", "none"), ("krippendorff_alpha", "nominal")),
     categories: Collection[object] | None = None,
-    resamples: int = 1000,
-    seed: int = 7,
+    **drawn: Any,
 ) -> pd.DataFrame:
     """Estimate the agreement on each category: this category against all others together.
 
@@ -155,7 +166,7 @@ def per_category(
     tables = []
     for value in coded(scores, categories=categories).values:
         chosen = kept.eq(value).astype(float).where(kept.notna())
-        table = _or_missing(chosen, f"category {value}", measures, (0.0, 1.0), resamples, seed)
+        table = _or_missing(chosen, f"category {value}", measures, (0.0, 1.0), **drawn)
         table.insert(0, "category", value)
         table.insert(1, "share", float(np.nanmean(chosen.to_numpy())))
         tables.append(table)
@@ -167,8 +178,7 @@ def pairwise(
     *,
     measures: Sequence[tuple[str, str]] = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic")),
     categories: Collection[object] | None = None,
-    resamples: int = 1000,
-    seed: int = 7,
+    **drawn: Any,
 ) -> pd.DataFrame:
     """Estimate the agreement of every two annotators over the items that both rated.
 
@@ -187,11 +197,157 @@ def pairwise(
     kept = scores.dropna(how="all", axis=1)
     tables = []
     for a, b in itertools.combinations(kept.columns, 2):
-        table = _or_missing(kept[[a, b]].dropna(), f"{a} and {b}", measures, offered, resamples, seed)
+        table = _or_missing(kept[[a, b]].dropna(), f"{a} and {b}", measures, offered, **drawn)
         table.insert(0, "annotator_a", str(a))
         table.insert(1, "annotator_b", str(b))
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+# Annotators of a ratings table beside each other
+
+
+def score_matrix(ratings: pd.DataFrame, *, repeats: str = "mean") -> pd.DataFrame:
+    """Arrange one language pair's scores as items × annotators, one score a cell, NaN where an annotator skipped.
+
+    repeats: how scores of the same item by the same annotator become one: mean, first, last (in row order), min, max.
+    Raises DataError on several language pairs, on no rows, and on an unknown ``repeats``.
+    """
+    if repeats not in REPEATS:
+        raise DataError(f"repeats={repeats!r} is not known. Choose one of: {', '.join(REPEATS)}.")
+    pairs = with_pair(ratings)["pair"].unique()
+    if len(pairs) != 1:
+        raise DataError(f"Scores of one language pair are needed, and these are {len(pairs)}. Select one first.")
+    return ratings.groupby([*ITEM, "annotator"], sort=True)["score"].agg(repeats).unstack("annotator")
+
+
+def correlations(ratings: pd.DataFrame, *, repeats: str = "mean") -> pd.DataFrame:
+    """Correlate every two annotators of a language pair over the items that both scored.
+
+    Returns one row per pair of annotators and statistic: pair, annotator_a, annotator_b, n (items), statistic, value,
+    p (two-sided). Statistics are spearman, pearson, kendall_c (Stuart's τ-c, scipy's ``variant="c"``: annotators use
+    different numbers of distinct scores) and kendall_b, for comparison.
+    value and p are NaN where one of the two gave all items the same score: no correlation is defined then.
+    Source: Knowles & Lo 2024, section 4.2, footnote e.  Caveat: pairs share annotators, so the p-values are dependent;
+    Pearson's assumes straight lines and no outliers.
+
+    >>> ratings = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": "d",
+    ...     "segment": ["1", "2", "3", "4"] * 2, "annotator": ["a"] * 4 + ["b"] * 4,
+    ...     "score": [10.0, 20, 30, 40, 15, 10, 60, 90]})
+    >>> correlations(ratings).set_index("statistic")["value"].round(2).to_dict()
+    {'spearman': 0.8, 'pearson': 0.93, 'kendall_c': 0.67, 'kendall_b': 0.67}
+    """
+    tables = []
+    for pair, group in with_pair(ratings).groupby("pair"):
+        scores = score_matrix(group, repeats=repeats)
+        names = list(itertools.combinations(scores.columns, 2))
+        if not names:
+            continue
+        n, by_statistic = all_pairs(scores.to_numpy(float))
+        if n.min() < 3:
+            a, b = names[int(np.argmax(n < 3))]
+            raise DataError(
+                f"{pair}: annotators {a} and {b} share {n[n < 3][0]} items, and a correlation needs at least 3. "
+                "Leave one of them out, or give them a common calibration set."
+            )
+        rows = np.repeat(np.arange(len(n)), len(by_statistic))
+        table = pd.DataFrame(names, columns=["annotator_a", "annotator_b"]).loc[rows]
+        table.insert(0, "pair", pair)
+        table["n"] = n[rows]
+        table["statistic"] = np.tile(list(by_statistic), len(n))
+        table["value"] = np.column_stack([value for value, _ in by_statistic.values()]).ravel()
+        table["p"] = np.column_stack([p for _, p in by_statistic.values()]).ravel()
+        tables.append(table)
+    if not tables:
+        raise DataError("No two annotators share a language pair: agreement needs at least two annotators.")
+    return pd.concat(tables, ignore_index=True)
+
+
+def correlation_extremes(correlated: pd.DataFrame) -> pd.DataFrame:
+    """Summarise annotator correlations per language pair and statistic, with who stands at either end.
+
+    correlated: the result of ``correlations``. Undefined correlations are left out of the summary and counted in
+    ``undefined``. p-values belong to the extreme pairs; a median has none.
+    """
+    rows = []
+    for (pair, statistic), group in correlated.groupby(["pair", "statistic"], sort=False):
+        defined = group.dropna(subset="value")
+        if defined.empty:
+            raise DataError(f"{pair}: no {statistic} correlation is defined. Did each annotator give one score only?")
+        row = {"pair": pair, "statistic": statistic} | _end("min", defined.loc[defined["value"].idxmin()])
+        row |= {"median": defined["value"].median()} | _end("max", defined.loc[defined["value"].idxmax()])
+        rows.append(row | {"undefined": len(group) - len(defined)})
+    return pd.DataFrame(rows)
+
+
+def _end(name: str, row: pd.Series) -> dict[str, object]:
+    between = f"{row['annotator_a']} {row['annotator_b']}"
+    return {name: row["value"], f"{name}_p": row["p"], f"{name}_between": between}
+
+
+def extreme_annotators(extremes: pd.DataFrame, pair: str) -> list[str]:
+    """Name the annotators of one language pair who stand in its lowest and highest correlations."""
+    rows = extremes[extremes["pair"] == pair]
+    if rows.empty:
+        raise DataError(f"{pair}: no such language pair here. Choose one of: {', '.join(extremes['pair'].unique())}.")
+    return sorted(set(" ".join([*rows["min_between"], *rows["max_between"]]).split()))
+
+
+def intraclass(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Estimate which share of the scores' variance is the items', with and without the annotators' levels.
+
+    Returns pair, items, annotators, then agreement and consistency (unitless, 1 is perfect) with 95 % intervals.
+    Agreement, ICC(A,1) of McGraw & Wong 1996, counts a strict annotator's lower level as disagreement; consistency,
+    ICC(C,1), forgives it. What lies between the two is the most that shifting annotators' scores can mend.
+    Items that some annotator skipped are left out.  Caveat: both assume equal variances across annotators.
+    """
+    import pingouin
+
+    rows = []
+    for pair, group in with_pair(ratings).groupby("pair"):
+        scores = score_matrix(group).dropna()
+        if len(scores) < 2 or scores.shape[1] < 2:
+            raise DataError(f"{pair}: an intraclass correlation needs two annotators who share two items or more.")
+        long = scores.reset_index(drop=True).melt(var_name="annotator", value_name="score", ignore_index=False)
+        long = long.reset_index(names="item")
+        with warnings.catch_warnings():  # pingouin 0.7 uses pandas calls that pandas 3 deprecates
+            warnings.simplefilter("ignore")
+            table = pingouin.intraclass_corr(long, targets="item", raters="annotator", ratings="score")
+        by_kind = table.set_index("Type")
+        low_high = next(c for c in by_kind.columns if c.startswith("CI95"))
+        rows.append({"pair": pair, "items": len(scores), "annotators": scores.shape[1]})
+        for name, kind in (("agreement", "ICC(A,1)"), ("consistency", "ICC(C,1)")):
+            low, high = by_kind.loc[kind, low_high]
+            rows[-1] |= {name: float(by_kind.loc[kind, "ICC"]), f"{name}_low": float(low), f"{name}_high": float(high)}
+    return pd.DataFrame(rows)
+
+
+def cross_replication(here: ArrayLike, there: ArrayLike, squares: ArrayLike, counts: ArrayLike) -> np.ndarray:
+    """Return the agreement beyond chance of a person of one replication with a person of the other, (batch,).
+
+    here, there: (items,) means of the judgements of an item in either. squares: (items,) the mean square of the one
+    plus that of the other. counts: (batch, items) how often each item counts.
+    It is 1 - D/E, where D is the mean squared difference of a judgement here and one there of the same item, and E that
+    of any two items; each item counts once. So it is built as Krippendorff's alpha of interval data, but compares
+    nobody with their own side; with one judgement an item on either side it is Lin's concordance correlation. NaN
+    where all judgements are the same.
+    Source: Wong, Paritosh & Aroyo 2021, cross-replication reliability, with squared differences; Lin 1989.
+
+    >>> here, there = np.array([1.0, 2, 3]), np.array([2.0, 3, 4])  # one judgement each
+    >>> cross_replication(here, there, here**2 + there**2, np.ones((1, 3))).round(3).tolist()
+    [0.571]
+    """
+    here, there, squares, counts = (np.asarray(one, float) for one in (here, there, squares, counts))
+    centre = np.mean([here, there])  # little is lost by cancellation
+    squares = squares - 2 * centre * (here + there) + 2 * centre**2
+    x, y = here - centre, there - centre
+    size = counts.sum(axis=1)
+    square, product, mean_x, mean_y = (counts @ part / size for part in (squares, x * y, x, y))
+    chance = square - 2 * mean_x * mean_y
+    return 1 - ratio(square - 2 * product, np.where(chance > 1e-12 * (1 + centre**2), chance, 0))
+
+
+# Agreement beyond chance
 
 
 class _Undefined(DataError):
@@ -199,16 +355,11 @@ class _Undefined(DataError):
 
 
 def _or_missing(
-    scores: pd.DataFrame,
-    of: str,
-    measures: Sequence[tuple[str, str]],
-    categories: Collection[object],
-    resamples: int,
-    seed: int,
+    scores: pd.DataFrame, of: str, measures: Sequence[tuple[str, str]], categories: Collection[object], **drawn: Any
 ) -> pd.DataFrame:
     """Estimate each coefficient; where one is not defined, leave its row empty and say why in the note."""
     shared = int((scores.notna().sum(axis=1) > 1).sum())
-    estimated, rows = partial(coefficients, scores, categories=categories, resamples=resamples, seed=seed), []
+    estimated, rows = partial(coefficients, scores, categories=categories, **drawn), []
     for name, level in measures:
         reason = "no item in common"
         try:

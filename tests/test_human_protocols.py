@@ -1,0 +1,488 @@
+"""Protocols compared: agreement and rankings, each against scipy, krippendorff or loops over frames."""
+
+import itertools
+from itertools import combinations
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats import inter_rater
+
+from evalkit import DataError
+from evalkit.human import mqm
+from evalkit.human.protocols import agreement, rankings
+from tests.makers import laid_out, ratings
+
+SYSTEMS = ("a", "b", "c", "d")
+
+
+def table(*, seed=0, segments=24, protocols=("ESA-1", "ESA-2"), systems=SYSTEMS):
+    """Draw judgements of systems and a reference, each segment's and each person's scores alike."""
+    rng = np.random.default_rng(seed)
+    names = ("ref", *systems)
+    quality = rng.normal(0, 10, (segments, len(names))) - 4 * np.arange(len(names))
+    rows = []
+    for protocol, (segment, place) in itertools.product(protocols, np.ndindex(quality.shape)):
+        score = np.clip(80 + quality[segment, place] + rng.normal(0, 12), 0, 100).round()
+        document, kind = segment // 3, "system" if place else "reference"
+        who, hit = f"{protocol}-p{document % 4}", f"{protocol}{document % 4:02d}"
+        rows.append((protocol, names[place], f"d{document}", segment, who, hit, kind, score))
+    return laid_out(rows, "protocol system doc segment annotator hit item_type score")
+
+
+def flat(frame, *names):
+    wide = frame.pivot(index=["segment", "system"], columns="protocol", values="score")
+    return [wide[name].to_numpy() for name in names]
+
+
+# between
+
+
+def test_collections_correlate_as_scipy_says():
+    frame = table(protocols=("ESA-1", "MQM-1")).drop(index=[3, 17, 200])  # gaps on either side
+    [row] = agreement.between(frame, resamples=5).to_dict("records")
+    wide = frame.pivot(index=["segment", "system"], columns="protocol", values="score").dropna()
+    x, y = wide["ESA-1"], wide["MQM-1"]
+    assert row["n"] == len(wide)
+    assert row["pearson"] == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert row["kendall_b"] == pytest.approx(stats.kendalltau(x, y).statistic)
+    assert row["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic)
+    means = wide.drop("ref", level="system").groupby("system").mean()
+    assert row["system_pearson"] == pytest.approx(stats.pearsonr(means["ESA-1"], means["MQM-1"]).statistic)
+    assert row["low"] <= row["high"]
+
+
+def test_nobody_is_drawn_who_is_not_known_and_nothing_may_be_judged_twice():
+    frame = table(segments=1).assign(annotator=None)
+    found = agreement.between(frame, resamples=20).iloc[0]
+    assert found[["low", "high"]].tolist() == pytest.approx([found["pearson"]] * 2)
+    with pytest.raises(DataError, match="twice"):
+        agreement.lay(pd.concat([frame, frame[:1]]))
+
+
+def test_collections_may_be_compared_on_what_all_of_them_judged():
+    frame = table(protocols=("ESA-1", "ESA-2", "MQM-1"))
+    fewer = frame[~(frame["protocol"].eq("MQM-1") & frame["segment"].isin(["0", "1"]))]
+    names = ["ESA-2", "ESA-1", "MQM-1"]
+    found = agreement.between(fewer, among=names, resamples=5)
+    assert found[["a", "b"]].to_numpy().tolist() == [list(pair) for pair in itertools.combinations(names, 2)]
+    assert found["n"].eq(22 * 5).all()
+    kept = fewer[~fewer["segment"].isin(["0", "1"])]
+    assert found["pearson"].iloc[0] == pytest.approx(stats.pearsonr(*flat(kept, "ESA-2", "ESA-1")).statistic)
+
+
+# every coefficient, under any weighting
+
+
+def runs(seed, rows=60):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 8, rows).astype(float)
+    y = np.clip(x + rng.integers(-3, 4, rows), 0, 9).astype(float)
+    z = x + rng.normal(0, 3, rows)
+    classes = pd.DataFrame({"A": np.digitize(x, [3, 6]), "B": np.digitize(y, [3, 6])}).astype(float)
+    segment = rng.integers(0, 12, rows)
+    names = pd.MultiIndex.from_arrays([segment.astype(str), np.arange(rows).astype(str)])
+    frame = pd.DataFrame({"A": x, "B": y, "LLM": z}, index=names)
+    laid = agreement.Laid(pd.DataFrame({"segment": segment}, names), frame, frame.astype(int))
+    lengths = rng.integers(3, 30, rows)
+    on = {"": lengths, "A": rng.random(lengths.sum()) < 0.3, "B": rng.random(lengths.sum()) < 0.3}
+    on["B"] |= on["A"] & (rng.random(lengths.sum()) < 0.5)
+    own = {"": lengths, "A": on["A"] & (rng.random(lengths.sum()) < 0.5)}
+    return laid, classes, on, own, rng.multinomial(rows, np.full(rows, 1 / rows)).astype(float)
+
+
+def ac1(first, second, categories=3):
+    """Gwet 2008, equations 7 to 9, for two raters."""
+    share = np.array([(np.mean(first == k) + np.mean(second == k)) / 2 for k in range(categories)])
+    by_chance = (share * (1 - share)).sum() / (categories - 1)
+    return (np.mean(first == second) - by_chance) / (1 - by_chance)
+
+
+def fleiss(first, second):
+    counts, _ = inter_rater.aggregate_raters(np.column_stack([first, second]).astype(int))
+    return inter_rater.fleiss_kappa(counts)
+
+
+def of_libraries(laid, classes, on, own, times):
+    """Compute every coefficient with other libraries, on the rows repeated."""
+    rows = np.repeat(np.arange(len(times)), times.astype(int))
+    x, y, z = laid.scores.iloc[rows].to_numpy().T
+    a, b = classes.iloc[rows].to_numpy().T
+    begin = np.concatenate([[0], np.cumsum(on[""])])
+    cut = np.concatenate([np.arange(begin[row], begin[row + 1]) for row in rows])
+    absent = np.zeros(begin[-1], bool)
+    marked = [(given["A"][cut].astype(int), given.get("B", absent)[cut].astype(int)) for given in (on, own)]
+    frame, segment = pd.DataFrame({"x": x, "y": y, "z": z}), laid.items["segment"].to_numpy()
+    signs = [
+        (np.sign(x[i] - x[j]), np.sign(y[i] - y[j]))
+        for i, j in itertools.combinations(range(len(x)), 2)
+        if segment[rows[i]] == segment[rows[j]]
+    ]
+    sx, sy = np.array(signs).T
+    alpha = krippendorff.alpha
+    return {
+        "pearson": stats.pearsonr(x, y).statistic,
+        "kendall_b": stats.kendalltau(x, y).statistic,
+        "kendall_b_within": (sx * sy).sum() / np.sqrt((sx**2).sum() * (sy**2).sum()),
+        "pearson_without_model": pingouin.partial_corr(frame, "x", "y", "z")["r"].iloc[0],
+        "krippendorff_ordinal": alpha([x, y], level_of_measurement="ordinal"),
+        "fleiss_kappa": fleiss(a, b),
+        "gwet_ac1": ac1(a, b),
+        "characters_alpha": alpha(np.stack(marked[0]), level_of_measurement="nominal"),
+        "characters_own_alpha": alpha(np.stack(marked[1]), level_of_measurement="nominal"),
+    }
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("drawn", [False, True])
+def test_every_coefficient_is_that_of_another_library(seed, drawn):
+    laid, classes, on, own, times = runs(seed)
+    times = times if drawn else np.ones_like(times)
+    made = agreement.together(laid, classes, on, own, ("A", "B"))
+    assert set(made) == set(agreement.COEFFICIENTS)
+    found = {name: float(each(times[None])[0]) for name, each in made.items()}
+    assert found == pytest.approx(of_libraries(laid, classes, on, own, times), abs=1e-9)
+
+
+def test_characters_agree_as_in_the_study_of_mqm():
+    rng = np.random.default_rng(3)
+    items = laid_out(np.zeros((1, 12)), "system segment")
+    texts = items.assign(hypothesis="x" * 40, reference="y")
+    start = rng.integers(0, 30, 50).astype(float)
+    spans = items.iloc[rng.integers(0, 12, 50)].reset_index(drop=True)
+    spans = spans.assign(start=start, end=start + rng.integers(1, 10, 50), protocol=rng.choice(["A", "B"], 50))
+    spans = spans.assign(severity="minor", error_type="o", side="target", annotator=spans["protocol"])
+    judged = pd.concat([items.assign(annotator=who) for who in "AB"])
+    on = agreement.characters(items[["system", "doc", "segment"]], spans, texts)
+    alpha = agreement.characters_alpha(on, ("A", "B"))(np.ones((1, 12)))[0]
+    theirs = mqm.span_agreement(judged, spans, texts).set_index("compared").loc["any error", "characters"]
+    assert alpha == pytest.approx(theirs)
+
+
+# marks
+
+
+def spans_of(frame, severity, **other):
+    facts = {"start": 0.0, "end": 3.0, "side": "target", "src_lang": "eng", "tgt_lang": "deu", "item_type": "system"}
+    return frame[["protocol", "system", "segment", "doc"]].assign(severity=severity, **{**facts, **other})
+
+
+def test_a_translation_is_as_bad_as_its_worst_mark_and_degraded_copies_do_not_count():
+    frame = table(segments=2, protocols=("ESA-1", "WMT-DASQM"))
+    marked = [spans_of(frame[:1], "minor"), spans_of(frame[:1], "critical"), spans_of(frame[1:2], "unstated")]
+    found = agreement.worst(frame, pd.concat([*marked, spans_of(frame[2:3], "major", item_type="degraded")]))
+    assert found[:4].tolist() == [2, 1, 0, 0]
+    assert found[frame["protocol"] == "WMT-DASQM"].isna().all()
+    with pytest.raises(DataError, match="minor or major"):
+        agreement.worst(frame, spans_of(frame[:1], "awful"))
+
+
+def test_marks_are_laid_on_their_own_translation_and_cut_at_its_end():
+    place = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1"}
+    items = pd.DataFrame({"system": ["b", "a", "ref"], "doc": "d", "segment": "1"})
+    texts = pd.DataFrame({"system": ["a", "b"], "hypothesis": ["four", "fifteen letters"], "reference": "six xx"})
+    rows = [("a", "system", 2, 9), ("a", "degraded", 0, 4), ("b", "system", 13, 15), ("b", "system", None, None)]
+    marked = pd.DataFrame(rows, columns=["system", "item_type", "start", "end"])
+    marked, texts = marked.assign(protocol="P", **place), texts.assign(**place)
+    found = agreement.characters(items, marked, texts)
+    assert found[""].tolist() == [15, 4, 6]
+    assert np.flatnonzero(found["P"]).tolist() == [13, 14, 17, 18]
+    with pytest.raises(DataError, match="no text"):
+        agreement.characters(items.assign(segment="2"), marked, texts)
+    own = agreement.own_marks(marked.assign(suggested=[True, False, True, False]))  # marks that nobody suggested
+    assert own["start"].isna().tolist() == [True, False, True, True]
+
+
+def test_wmts_marks_come_beside_the_others_and_those_in_the_source_lose_their_place():
+    frame = table(segments=2, protocols=("MQM-1",))
+    merged = spans_of(frame[:2], "major").assign(side=["source", "target"], annotator="merged")
+    merged = pd.concat([merged, merged.assign(doc="elsewhere")]).drop(columns="protocol")
+    both = agreement.with_wmt(spans_of(frame, "minor", suggested=False), merged)
+    wmt = both[both["protocol"] == "WMT-MQM"]
+    assert len(wmt) == 2
+    assert wmt["start"].isna().tolist() == [True, False]
+    assert (~wmt["suggested"].astype(bool)).all()
+
+
+# tables of coefficients
+
+
+NAMES = tuple(dict.fromkeys(np.ravel([*agreement.SETS.values()]).tolist()))
+
+
+def all_coefficients(frame, **options):
+    marked = spans_of(frame[(frame["score"] < 80) & (frame["protocol"] != "LLM")], "major", suggested=False)
+    texts = table(protocols=("LLM",)).assign(hypothesis="x" * 9, reference="y")
+    return agreement.coefficients(frame, marked, texts, **options)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return all_coefficients(table(protocols=(*NAMES, "LLM")), resamples=40)
+
+
+def test_a_set_holds_only_translations_that_all_of_its_runs_judged(small):
+    frame = table(protocols=(*NAMES, "LLM"))
+    fewer = frame[~(frame["protocol"].eq("WMT-MQM") & frame["segment"].isin(["0", "1"]))]
+    found = all_coefficients(fewer, resamples=2)
+    counts = found.groupby("protocol")["n"].first()
+    assert counts[["ESA-1", "MQM-1", "ESA-IAA"]].tolist() == [22 * 5, 22 * 5, 24 * 5]
+    kept = fewer[~fewer["segment"].isin(["0", "1"])]
+    told = found.set_index(["protocol", "coefficient"])["estimate"]
+    assert told["ESA-1", "kendall_b"] == pytest.approx(stats.kendalltau(*flat(kept, "ESA-1", "ESA-2")).statistic)
+    assert small["n"].eq(120).all()
+
+
+def test_shares_of_first_places_add_up_and_the_highest_comes_first(small):
+    assert (small["low"] <= small["high"]).all()
+    marked = small[small["coefficient"].ne("characters_own_alpha")]
+    halves = marked.groupby([marked["protocol"].str.endswith("IAA"), "coefficient"])["first"].sum()
+    assert (halves >= 1 - 1e-9).all()
+    best = agreement.highest(small).set_index(["coefficient", "set"])["protocol"]
+    values = small.set_index(["coefficient", "protocol"])["estimate"]
+    for name, pairs in agreement.SETS.items():
+        runs_of = [protocol for protocol, _ in pairs]
+        assert best["pearson", name] == values["pearson"][runs_of].idxmax()
+    assert len(best) == len(best.dropna()) <= 2 * len(agreement.COEFFICIENTS)
+
+
+# Rankings under several protocols
+
+
+RANKED = ("ESA-1", "ESA-2", "ESAAI-1", "MQM-1", "WMT-MQM", "WMT-DASQM", "LLM")
+
+
+def campaigns(rng, *, names=RANKED, systems=5, documents=10, length=2, people=6, steps=3.0, noise=6.0, taste=0.0):
+    """One judgement a translation and protocol, by a person at random; people may like systems differently."""
+    spread = {"segment": 0.0, "annotator": 0.0, "taste": taste, "residual": noise}
+    sizes = {"systems": systems, "documents": documents, "length": length, "people": people}
+    options = {"each": 1, "dealt": "item", "gap": -steps, "level": 0.0, "scale": None, "spread": spread}
+    parts = []
+    for name in names:
+        part = ratings(rng, **sizes, **options, protocol=name)
+        parts.append(part.assign(annotator=None) if name.startswith(("WMT", "LLM")) else part)
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """Seven protocols whose systems are close enough to change places."""
+    return campaigns(np.random.default_rng(4))
+
+
+@pytest.fixture(scope="module")
+def drawn(scored):
+    """The same, drawn 200 times."""
+    return rankings.draw_scores(scored, resamples=200)
+
+
+def means(scored):
+    """Return the means of systems, systems × protocols, by pandas alone."""
+    return scored.pivot_table(index="system", columns="protocol", values="score")[list(RANKED)]
+
+
+def test_means_and_places_are_those_of_pandas(scored, drawn):
+    placed = rankings.places(drawn)
+    wide = means(scored)
+    found = placed.pivot(index="system", columns="protocol", values="mean")[list(RANKED)]
+    np.testing.assert_allclose(found, wide, rtol=1e-12)
+    ranks = placed.pivot(index="system", columns="protocol", values="rank")[list(RANKED)]
+    np.testing.assert_array_equal(ranks, wide.rank(ascending=False))
+    assert (placed["rank_low"].le(placed["rank"]) & placed["rank"].le(placed["rank_high"])).all()
+
+
+def test_every_two_rankings_correlate_as_in_scipy(scored, drawn):
+    found, wide = rankings.between(drawn), means(scored)
+    assert len(found) == 21
+    for row in found.itertuples():
+        x, y = wide[row.a], wide[row.b]
+        assert row.pearson == pytest.approx(stats.pearsonr(x, y).statistic)
+        assert row.spearman == pytest.approx(stats.spearmanr(x, y).statistic)
+        assert row.kendall_b == pytest.approx(stats.kendalltau(x, y).statistic)
+        pairs = [np.sign((x.iloc[i] - x.iloc[j]) * (y.iloc[i] - y.iloc[j])) for i, j in combinations(range(5), 2)]
+        assert row.same_order == pytest.approx(np.mean(np.array(pairs) > 0))
+        assert -1 <= row.low <= row.kendall_b <= row.high <= 1
+    same = {(row.a, row.b) for row in found.itertuples() if row.kind == "same"}
+    assert same == {("ESA-1", "ESA-2"), ("MQM-1", "WMT-MQM")}
+
+
+def test_opposed_pairs_are_sure_in_both_and_otherwise_ordered():
+    scored = campaigns(np.random.default_rng(4), steps=6.0, documents=20)
+    turned = scored.assign(score=scored["score"].where(scored["protocol"] != "MQM-1", -scored["score"]))
+    drawn = rankings.draw_scores(turned, resamples=300)
+    found = rankings.between(drawn).set_index(["a", "b"])["opposed"]
+
+    def sure(name, i, j):
+        own = drawn.draws[:, RANKED.index(name)]
+        low, high = np.quantile(own[:, i] - own[:, j], [0.025, 0.975])
+        return int(low > 0) - int(high < 0)
+
+    for a, b in (("ESA-1", "MQM-1"), ("ESA-1", "ESA-2")):
+        assert found[a, b] == sum(sure(a, i, j) * sure(b, i, j) < 0 for i, j in combinations(range(5), 2))
+
+
+def test_without_gold_every_other_kind_has_one_vote(scored, drawn):
+    found, wide = rankings.against(drawn).set_index("protocol"), means(scored)
+    tau = {(a, b): stats.kendalltau(wide[a], wide[b]).statistic for a in RANKED for b in RANKED}
+    of_kind = {"ESA": ["ESA-1", "ESA-2"], "AI": ["ESAAI-1"], "MQM": ["MQM-1", "WMT-MQM"], "DA": ["WMT-DASQM"]}
+    for name, own in {"ESA-1": "ESA", "ESAAI-1": "AI", "WMT-MQM": "MQM", "LLM": "AI"}.items():
+        kinds = [others for kind, others in of_kind.items() if kind != own]
+        theirs = np.mean([np.mean([tau[name, other] for other in others]) for others in kinds])
+        assert found.loc[name, "others"] == pytest.approx(theirs)
+    assert found.loc["ESA-2", "gold"] == pytest.approx(tau["ESA-2", "WMT-MQM"])
+    assert found.loc["WMT-MQM", ["gold", "gold_low", "gold_high"]].isna().all()
+    alone = campaigns(np.random.default_rng(1), names=("MQM-1", "WMT-MQM"))
+    assert rankings.against(rankings.draw_scores(alone, resamples=50))["others"].isna().all()
+
+
+def test_campaigns_of_one_kind_are_compared_with_those_of_two(scored, drawn):
+    found, wide = rankings.kinds_apart(drawn).set_index("kind"), means(scored).drop(columns="LLM")
+    tau = {pair: stats.kendalltau(wide[pair[0]], wide[pair[1]]).statistic for pair in combinations(wide, 2)}
+    same = [tau["ESA-1", "ESA-2"], tau["MQM-1", "WMT-MQM"]]
+    other = [value for pair, value in tau.items() if pair not in (("ESA-1", "ESA-2"), ("MQM-1", "WMT-MQM"))]
+    assert found.loc["same", "kendall_b"] == pytest.approx(np.mean(same))
+    assert found.loc["other", "kendall_b"] == pytest.approx(np.mean(other))
+    assert found.loc["same - other", "kendall_b"] == pytest.approx(np.mean(same) - np.mean(other))
+    assert found["pairs"].tolist() == [2, 13, 15]
+
+
+def test_customary_wins_are_scipys_signed_rank_tests(scored, drawn):
+    found = rankings.clusters(scored, drawn).set_index("protocol")
+    for name in ("ESA-1", "WMT-MQM"):
+        wide = scored[scored["protocol"] == name].pivot(index="segment", columns="system", values="score")
+        p = [stats.wilcoxon(wide[a], wide[b], correction=True).pvalue / 2 for a, b in combinations(wide, 2)]
+        assert found.loc[name, "distinguished"] == np.sum(np.array(p) < 0.05)
+        assert found.loc[name, "pairs"] == 10
+    order = rankings.sure_order(drawn)
+    np.testing.assert_array_equal(found["sure"], (order != 0).sum(axis=1))
+
+
+def test_draws_vary_as_much_as_campaigns_do():
+    """Judged once each, by people who only scatter: the error of a difference is known, √(2/n) times the noise."""
+    options = {"systems": 4, "documents": 40, "length": 3, "people": 10, "steps": 0.0, "noise": 6.0}
+    scored = campaigns(np.random.default_rng(3), names=("ESA-1", "WMT-MQM"), **options)
+    drawn = rankings.draw_scores(scored, resamples=2000).draws
+    first, second = np.triu_indices(4, 1)
+    spread = (drawn[..., first] - drawn[..., second]).std(axis=0).mean(axis=1)
+    np.testing.assert_allclose(spread, 6 * np.sqrt(2 / 120), rtol=0.15)
+
+
+def test_people_who_like_systems_differently_widen_intervals():
+    """Ten people, each with likings of standard deviation 5: they are what scatters, and are hardly overcounted."""
+    options = {"systems": 8, "documents": 200, "people": 10, "noise": 0.1, "taste": 5.0}
+    scored = campaigns(np.random.default_rng(8), names=("ESA-1",), **options)
+    drawn = rankings.draw_scores(scored, resamples=1000).draws
+    first, second = np.triu_indices(8, 1)
+    assert (drawn[..., first] - drawn[..., second]).var(axis=0).mean() == pytest.approx(2 * 5**2 / 10, rel=0.5)
+
+
+def test_only_segments_that_all_protocols_have_are_compared(scored):
+    fewer = scored.query("not (protocol == 'WMT-MQM' and segment in ['003', '007'])")
+    fewer = fewer.query("not (protocol == 'WMT-DASQM' and segment == '005' and system == 'S2')")
+    part = scored[scored["protocol"] == "ESA-1"].assign(protocol="ESA-IAA").head(5)
+    reference = scored[scored["system"] == "S0"].assign(system="refA", item_type="reference")
+    kept = rankings.same_segments(pd.concat([fewer, part, reference]))
+    assert set(kept["segment"]) == set(scored["segment"]) - {"003", "005", "007"}
+    assert set(kept["protocol"]) == set(RANKED)
+    assert kept.groupby("protocol").size().tolist() == [17 * 5] * 7
+    assert "refA" not in set(kept["system"])
+    assert len(rankings.same_segments(fewer, protocols=["ESA-1", "MQM-1"])) == 2 * 20 * 5
+
+
+def of(scored, *names):
+    return rankings.draw_scores(scored, protocols=names, resamples=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda s: of(s, "ESA-1", "MQM-9"), "MQM-9"),
+        (lambda s: rankings.same_segments(s[(s["protocol"] == "ESA-1") != (s["segment"] < "005")]), "share no segment"),
+        (lambda s: rankings.draw_scores(s.query("protocol != 'MQM-1' or system != 'S2'")), "MQM-1 .* S2"),
+        (lambda s: of(campaigns(np.random.default_rng(1), documents=1, people=20, length=1), "ESA-1"), "ESA-1"),
+        (lambda s: rankings.against(of(s, "ESA-1", "LLM")), "WMT-MQM"),
+        (lambda s: rankings.kinds_apart(of(s, "ESA-1", "LLM", "MQM-1")), "of one kind"),
+        (lambda s: rankings.subset_consistency(s[s["doc"] < "d03"]), "3 documents"),
+        (lambda s: rankings.subset_consistency(s, protocols=["ESA-1", "MQM-1"]), "WMT-MQM"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(scored, call, word):
+    with pytest.raises(DataError, match=word):
+        call(scored)
+
+
+def by_all_splits(scored, names, share):
+    """Average scipy's tau over every way to part documents into halves, and to take some of the first."""
+    documents, found = range(scored["doc"].nunique()), {}
+    by = scored.groupby(["protocol", "doc", "system"])["score"]
+    total, count = (one.unstack("system") for one in (by.sum(), by.count()))
+
+    def scores(name, chosen):
+        return total.loc[name].to_numpy()[chosen].sum(0) / count.loc[name].to_numpy()[chosen].sum(0)
+
+    for half in map(list, combinations(documents, len(documents) // 2)):
+        rest = [document for document in documents if document not in half]
+        for few in map(list, combinations(half, max(1, round(share * len(half))))):
+            mine, theirs = ([scores(name, chosen) for name in names] for chosen in (few, rest))
+            for a, x in zip(names, mine):
+                for b, y in zip(names, theirs):
+                    found.setdefault((a, b), []).append(stats.kendalltau(x, y).statistic)
+    return {pair: np.mean(values) for pair, values in found.items()}
+
+
+def test_consistency_is_the_mean_over_all_splits():
+    names, share = ("ESA-1", "WMT-MQM", "WMT-DASQM"), 0.5
+    scored = campaigns(np.random.default_rng(9), names=names, documents=6)
+    found = rankings.subset_consistency(scored, shares=[share], splits=4000, resamples=10)
+    found = found.set_index(["protocol", "against"])["kendall"]
+    tau = by_all_splits(scored, names, share)
+    assert found["ESA-1", "itself"] == pytest.approx(tau["ESA-1", "ESA-1"], abs=0.03)
+    assert found["ESA-1", "gold"] == pytest.approx(tau["ESA-1", "WMT-MQM"], abs=0.03)
+    others = (tau["ESA-1", "WMT-MQM"] + tau["ESA-1", "WMT-DASQM"]) / 2
+    assert found["ESA-1", "others"] == pytest.approx(others, abs=0.03)
+    assert ("WMT-MQM", "gold") not in found.index
+
+
+def test_systems_whose_scores_add_up_to_the_same_in_another_order_are_tied():
+    one, other = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
+    assert one > other
+    totals = np.array([[one, other, 3, 3], [one + 1e-6, other, 3, 3], [one, other, 3, 0]])
+    assert rankings._order(totals).tolist() == [[0], [1], [0]]
+
+
+def test_more_documents_rank_better_and_the_interval_holds_the_estimate():
+    found = rankings.subset_consistency(campaigns(np.random.default_rng(7), documents=24), splits=100, resamples=10)
+    for _, part in found.groupby(["protocol", "against"]):
+        assert part["segments"].is_monotonic_increasing
+        assert part["agreement"].iloc[-1] > part["agreement"].iloc[0]
+    assert found["segments"].max() == 24  # half of the documents, of two segments each
+    assert (found["low"].le(found["agreement"]) & found["agreement"].le(found["high"])).all()
+    np.testing.assert_allclose(found["kendall"], 2 * found["agreement"] - 1)
+
+
+def test_segments_needed_are_read_off_a_straight_line():
+    curve = pd.DataFrame({"protocol": list("AAABBB"), "against": "itself", "segments": [10, 20, 40] * 2})
+    curve["agreement"] = [0.9, 0.95, 0.97, 0.6, 0.7, 0.8]
+    found = rankings.segments_needed(curve, agreement=0.75).set_index("protocol")
+    assert found["segments"].tolist() == [10, pytest.approx(30)]
+    assert rankings.segments_needed(curve, agreement=0.96)["segments"].isna().tolist() == [False, True]
+    assert found["reached"].tolist() == [0.97, 0.8]
+
+
+@settings(max_examples=2)
+@given(shift=st.floats(-50, 50), factor=st.sampled_from([0.25, 2.0, 8.0]), seed=st.integers(0, 99))
+def test_the_unit_of_a_protocol_and_the_order_of_rows_change_nothing(shift, factor, seed):
+    scored = campaigns(np.random.default_rng(seed), names=("ESA-1", "MQM-1", "WMT-MQM"), documents=12)
+    other = scored.assign(score=scored["score"].where(scored["protocol"] != "MQM-1", factor * scored["score"] + shift))
+    other = other.sample(frac=1, random_state=seed)
+    found = [rankings.draw_scores(table, resamples=20, seed=seed) for table in (scored, other)]
+    columns = ["protocol", "system", "rank", "rank_low", "rank_high"]
+    pd.testing.assert_frame_equal(*(rankings.places(one)[columns] for one in found))
+    pd.testing.assert_frame_equal(*map(rankings.between, found))
+    options = {"splits": 20, "resamples": 3, "shares": [0.5, 1.0]}
+    pd.testing.assert_frame_equal(*(rankings.subset_consistency(one, **options) for one in (scored, other)))
