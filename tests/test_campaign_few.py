@@ -61,7 +61,8 @@ def test_segments_that_nobody_judged_narrow_intervals_and_enter_no_comparison(tm
 
 def test_an_interval_is_that_of_documents_added_up_one_by_one(tmp_path):
     judges, found = estimated(tmp_path, r=0.8, seed=4)
-    human, metric = few._aligned(judges.grid, judges.everywhere["COMET"])
+    metric = judges.everywhere["COMET"]
+    human = judges.grid.reindex(metric.index)
     scale = np.nanstd(human.to_numpy()) / np.nanstd(metric.where(human.notna()).to_numpy())
     row = found.table[found.table["name"] == "A"].iloc[0]
     y, f = human["A"], scale * metric["A"]

@@ -94,19 +94,21 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
 
     resamples, seed: random draws of items behind the 95 % intervals.
     """
-    asked, part = campaign.asked(campaign.ratings, once=True), campaign.asked(campaign.part, once=True)
-    tables = {
-        pair: _measured(ratings, detail=pair == campaign.pair, resamples=resamples, seed=seed).assign(pair=pair)
-        for pair, ratings in ((pair, asked[asked["pair"] == pair]) for pair in campaign.pairs)
-    }
-    own = tables[campaign.pair]
-    main, there = own.iloc[0], not np.isnan(own["estimate"].iloc[0])
-    first = pd.concat([table.head(1) for table in tables.values()], ignore_index=True)
+    asked, parts = campaign.asked(campaign.ratings, once=True), {}
+    for pair in campaign.pairs:
+        detail = pair == campaign.pair
+        table = _measured(asked[asked["pair"] == pair], detail=detail, resamples=resamples, seed=seed)
+        parts[pair] = table.assign(pair=pair, coefficient=table["coefficient"].map(_NAMES))
+    own, first = parts[campaign.pair], pd.concat([table.head(1) for table in parts.values()], ignore_index=True)
+    main, there = own.iloc[0], bool(own["estimate"].notna().iloc[0])
+    between = every_two(campaign.asked(campaign.part, once=True))
+    columns = ["coefficient", "level", "estimate", "low", "high", "items", "annotators"]
+    notes = [["note"] if table["note"].ne("").any() else [] for table in (first, own)]
     return Agreement(
         pair=campaign.pair,
-        by_pair=_named(first, "pair") if first["estimate"].notna().any() else first.head(0),
-        measures=_named(own, "why") if there else own.head(0),
-        between=every_two(part) if there else every_two(part.head(0)),
+        by_pair=first[["pair", *columns, *notes[0]]].head(len(first) if first["estimate"].notna().any() else 0),
+        measures=own[[*columns, "why", *notes[1]]].head(len(own) if there else 0),
+        between=between.head(len(between) if there else 0),
         estimate=float(main["estimate"]) if there else None,
         low=float(main["low"]),
         high=float(main["high"]),
@@ -146,48 +148,29 @@ def kind_of(scores: pd.Series) -> str:
     return "nominal" if number <= 2 else "ordinal" if number <= STEPS else "continuous"
 
 
-def _named(table: pd.DataFrame, extra: str) -> pd.DataFrame:
-    """Name coefficients as people do, order the columns, and leave out a column of notes where there are none."""
-    table = table.assign(coefficient=table["coefficient"].map(_NAMES))
-    columns = ["coefficient", "level", "estimate", "low", "high", "items", "annotators"]
-    columns = [extra, *columns] if extra == "pair" else [*columns, extra]
-    return table[[*columns, *(["note"] if table["note"].ne("").any() else [])]].reset_index(drop=True)
-
-
-def _shared(ratings: pd.DataFrame, types: tuple[str, ...]) -> tuple[pd.DataFrame, int]:
-    """Keep the judgements of these types on items that several people judged, and count the items."""
-    kept = of_systems(ratings, types)
-    people = kept.groupby(ITEM)["annotator"].transform("nunique")
-    several = kept[people > 1]
-    return several, len(several.drop_duplicates(ITEM))
-
-
 def _measured(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int) -> pd.DataFrame:
     """Estimate the measures of one pair, or the first of them; an estimate that cannot be had is missing, with why."""
-    several, items = _shared(ratings, _RANKED)
-    note = ""
+    kept = of_systems(ratings, _WITH_CALIBRATION)
+    kind, note = kind_of(kept["score"]), ""
+    for types in (_RANKED, _WITH_CALIBRATION):
+        several = of_systems(ratings, types)
+        several = several[several.groupby(ITEM)["annotator"].transform("nunique") > 1]
+        items = len(several.drop_duplicates(ITEM))
+        if items >= FEWEST:
+            break
+    if several["item_type"].eq("calibration").any():
+        note = "with calibration items"
     if items < FEWEST:
-        several, items = _shared(ratings, _WITH_CALIBRATION)
-        note = "with calibration items" if several["item_type"].eq("calibration").any() else ""
-    kind = kind_of(of_systems(ratings, _WITH_CALIBRATION)["score"])
-    problem = ""
-    if items < FEWEST:
-        problem = f"{pluralize(items, 'item')} {'was' if items == 1 else 'were'} judged by two annotators or more"
+        note = f"{pluralize(items, 'item')} {'was' if items == 1 else 'were'} judged by two annotators or more"
     elif several["score"].nunique() < 2:
-        problem = "all of these judgements are the same score, so there is nothing to agree on beyond chance"
-    scores = None if problem else agreement.score_matrix(several)
-    blank = {
-        "estimate": np.nan,
-        "low": np.nan,
-        "high": np.nan,
-        "items": items,
-        "annotators": several["annotator"].nunique(),
-        "note": problem or note,
-    }
-    rows = []
+        items_alike = "all of these judgements are the same score"
+        note = f"{items_alike}, so there is nothing to agree on beyond chance"
+    scores = agreement.score_matrix(several) if items >= FEWEST and several["score"].nunique() > 1 else None
+    people, rows = several["annotator"].nunique(), []
+    blank = {"estimate": np.nan, "low": np.nan, "high": np.nan, "items": items, "annotators": people, "note": note}
     for name, level, why in MEASURES[kind] if detail else MEASURES[kind][:1]:
-        row = {"coefficient": name, "level": level, "why": why, **blank}
-        rows.append(row | (_estimate(scores, name, level, resamples, seed) if scores is not None else {}))
+        found = _estimate(scores, name, level, resamples, seed) if scores is not None else {}
+        rows.append({"coefficient": name, "level": level, "why": why, **blank, **found})
     complete = scores.dropna() if detail and kind == "continuous" and scores is not None else pd.DataFrame()
     if len(complete) >= FEWEST and complete.shape[1] <= 50:
         name, level, why = _COMPLETE

@@ -73,24 +73,20 @@ class Collection:
     @property
     def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
         """What there is to show in tables: name, title and table."""
+        mean, rest = (
+            "mean: of segments' means, as in the ranking",
+            "of systems and human translations; other items apart",
+        )
         every = [
             ("uses", "Which judgements count for what", self.uses),
             ("pairs", "Language pairs in the file", self.pairs),
             ("items", f"{self.pair}: kinds of items", self.kinds),
-            (
-                "coverage_systems",
-                f"{self.pair}: coverage by system (mean: of segments' means, as in the ranking)",
-                self.systems,
-            ),
-            (
-                "coverage_annotators",
-                f"{self.pair}: coverage by annotator (of systems and human translations; other items apart)",
-                self.annotators,
-            ),
+            ("coverage_systems", f"{self.pair}: coverage by system ({mean})", self.systems),
+            ("coverage_annotators", f"{self.pair}: coverage by annotator ({rest})", self.annotators),
         ]
         if not self.names_people:
             every = [
-                (name, title, table.drop(columns="annotators", errors="ignore")) for name, title, table in every[:-1]
+                (name, title, table.drop(columns="annotators", errors="ignore")) for name, title, table in every[:4]
             ]
         return [entry for entry in every if len(entry[2])]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,19 +43,12 @@ def of_pilot(ratings: pd.DataFrame, judged: pd.DataFrame | None, *, pair: str) -
     if judged is None or judged.empty:
         return None
     sides = arrange(from_ratings(ratings, pair=pair), judged, column="score")
-    if not sides.scores:
+    scores = sides.stacked if sides.scores else None
+    whole = [int(np.isfinite(own).all(axis=0).sum()) >= 3 for own in scores.values] if scores else []
+    if not scores or not any(whole):  # three segments of all systems
         return None
-    scores = sides.stacked
-    scores = scores.only([name for name, own in zip(scores.metrics, scores.values, strict=True) if _covers(own)])
-    if not scores.metrics:
-        return None
-    name = ppi.most_saving(ppi.saved(scores), number=1)[0]
-    return correlation(scores, name)
-
-
-def _covers(values: np.ndarray) -> bool:
-    """Tell whether a metric has three segments of all systems."""
-    return int(np.isfinite(values).all(axis=0).sum()) >= 3
+    scores = scores.only([name for name, enough in zip(scores.metrics, whole, strict=True) if enough])
+    return correlation(scores, ppi.most_saving(ppi.saved(scores), number=1)[0])
 
 
 def correlation(scores: Scores, metric: str) -> Correlation:
@@ -82,20 +76,8 @@ class Few:
     @property
     def shown(self) -> list[str]:
         """The table's columns that a page has room for."""
-        return [
-            "judge",
-            "name",
-            "judged",
-            "others",
-            "plain",
-            "plain_low",
-            "plain_high",
-            "estimate",
-            "low",
-            "high",
-            "narrower",
-            "newly",
-        ]
+        hidden = ("what", "weight", "distinguished", "no_longer")
+        return [name for name in self.table if name not in hidden]
 
     @property
     def differences(self) -> pd.DataFrame:
@@ -116,24 +98,23 @@ def estimate_with_metrics(judges: Judges | Missing) -> Few | Missing:
     names = judges.grid.index.get_level_values("doc") if "doc" in judges.grid.index.names else []
     documents = len(set(names)) >= GROUPS
     for name in judges.names:
-        everywhere = judges.everywhere.get(name)
-        if everywhere is None:
+        if (everywhere := judges.everywhere.get(name)) is None:
             continue
-        sides = _aligned(judges.grid, everywhere)
-        sides = sides[0], sides[1] * _unit(*sides)
-        found = [row for row in _estimates(*sides, documents=documents) if row]
-        if found:
-            rows += [{"judge": name} | row for row in found]
-            chance[name] = _by_chance(*sides, documents=documents)
+        index = judges.grid.index.append(everywhere.index.difference(judges.grid.index, sort=False))
+        human, metric = (side.reindex(index=index, columns=judges.grid.columns) for side in (judges.grid, everywhere))
+        metric = metric * _unit(human, metric)
+        groups = pd.factorize(index.get_level_values("doc"))[0] if documents else np.arange(len(index))
+        order = human.mean().sort_values(ascending=False, kind="stable").index
+        found = [_row(human[one], metric[one], groups, one, ppi.WHAT[0]) for one in order]
+        for one, two in combinations(order, 2):
+            gaps = human[one] - human[two], metric[one] - metric[two]
+            found.append(_row(*gaps, groups, f"{one} − {two}", ppi.WHAT[1]))
+        if any(found):
+            rows += [{"judge": name} | row for row in found if row]
+            chance[name] = _by_chance(human, metric, groups)
     if not rows:
         return Missing(NONE, "")
     return Few(pd.DataFrame(rows), chance, "documents" if documents else "segments", judges.treated)
-
-
-def _aligned(grid: pd.DataFrame, everywhere: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Lay out people's and a metric's scores on all segments of either."""
-    index = grid.index.append(everywhere.index.difference(grid.index, sort=False))
-    return grid.reindex(index), everywhere.reindex(index=index, columns=grid.columns)
 
 
 def _unit(human: pd.DataFrame, metric: pd.DataFrame) -> float:
@@ -146,23 +127,7 @@ def _unit(human: pd.DataFrame, metric: pd.DataFrame) -> float:
     return float(human.to_numpy(float)[both].std() / spread) if spread else 1.0
 
 
-def _estimates(human: pd.DataFrame, metric: pd.DataFrame, *, documents: bool) -> list[dict]:
-    """Estimate every system, and every two: rows of ``Few.table``; empty ones where segments lack."""
-    groups = _groups(human.index, documents=documents)
-    order = human.mean().sort_values(ascending=False, kind="stable").index
-    rows = [_row(human[name], metric[name], groups, name, ppi.WHAT[0]) for name in order]
-    for one, two in combinations(order, 2):
-        gaps = human[one] - human[two], metric[one] - metric[two]
-        rows.append(_row(*gaps, groups, f"{one} − {two}", ppi.WHAT[1]))
-    return rows
-
-
-def _groups(index: pd.Index, *, documents: bool) -> np.ndarray:
-    """Number what is independent of each other: documents, or segments."""
-    return pd.factorize(index.get_level_values("doc"))[0] if documents else np.arange(len(index))
-
-
-def _row(human: pd.Series, metric: pd.Series, groups: np.ndarray, name: str, what: str) -> dict:
+def _row(human: pd.Series, metric: pd.Series, groups: np.ndarray, name: str, what: str) -> dict[str, Any]:
     """Estimate one mean, plainly and with the metric; empty where there is too little."""
     y, f = human.to_numpy(float), metric.to_numpy(float)
     judged, rest = np.isfinite(y) & np.isfinite(f), ~np.isfinite(y) & np.isfinite(f)
@@ -170,25 +135,13 @@ def _row(human: pd.Series, metric: pd.Series, groups: np.ndarray, name: str, wha
     if n < FEWEST or others < OTHERS * n or len(set(groups[judged])) < GROUPS:
         return {}
     weight = float(ppi.mean(y[judged], f[judged], f[rest]).weight)
-    plain, tuned = (_ends(y, f, judged, rest, groups, one) for one in (0.0, weight))
-    sure = [what == ppi.WHAT[1] and (one[1] > 0 or one[2] < 0) for one in (plain, tuned)]
-    return {
-        "what": what,
-        "name": name,
-        "judged": n,
-        "others": others,
-        "plain": plain[0],
-        "plain_low": plain[1],
-        "plain_high": plain[2],
-        "estimate": tuned[0],
-        "low": tuned[1],
-        "high": tuned[2],
-        "weight": weight,
-        "narrower": 1 - (tuned[2] - tuned[1]) / (plain[2] - plain[1]) if plain[2] > plain[1] else 0.0,
-        "distinguished": sure[0],
-        "newly": sure[1] and not sure[0],
-        "no_longer": sure[0] and not sure[1],
-    }
+    (plain, low, high), tuned = (_ends(y, f, judged, rest, groups, one) for one in (0.0, weight))
+    before, after = (what == ppi.WHAT[1] and (one > 0 or other < 0) for one, other in ((low, high), tuned[1:]))
+    alone = {"plain": plain, "plain_low": low, "plain_high": high}
+    both = dict(zip(("estimate", "low", "high"), tuned)) | {"weight": weight}
+    gain = {"narrower": 1 - (tuned[2] - tuned[1]) / (high - low) if high > low else 0.0}
+    said = {"distinguished": before, "newly": after and not before, "no_longer": before and not after}
+    return {"what": what, "name": name, "judged": n, "others": others, **alone, **both, **gain, **said}
 
 
 def _ends(
@@ -199,29 +152,30 @@ def _ends(
     What is left of each segment, in the estimate's own scale, adds up within its group; a group with judged segments
     and others counts once.
     """
-    left = np.zeros(len(y))
-    own = y[judged] - weight * f[judged]
-    value = own.mean() + (weight * f[rest].mean() if weight else 0.0)
-    left[judged] = (own - own.mean()) / judged.sum()
-    if weight:
-        left[rest] = weight * (f[rest] - f[rest].mean()) / rest.sum()
+    own = y - weight * f
+    value = own[judged].mean() + (weight * f[rest].mean() if weight else 0.0)
     number = len(set(groups[judged]))
-    sums = np.bincount(groups, left)
-    reach = stats.t.ppf(0.975, number - 1) * np.sqrt((sums**2).sum() * number / (number - 1))
+    error = _error(_share(own, judged) + (weight * _share(f, rest) if weight else 0.0), groups)
+    reach = stats.t.ppf(0.975, number - 1) * error * np.sqrt(number / (number - 1))
     return float(value), float(value - reach), float(value + reach)
 
 
-def _by_chance(human: pd.DataFrame, metric: pd.DataFrame, *, documents: bool) -> float:
+def _share(values: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """Say what each value does to the mean of some; 0 of others."""
+    return np.where(some, values - values[some].mean(), 0.0) / some.sum()
+
+
+def _error(left: np.ndarray, groups: np.ndarray) -> float:
+    return float(np.sqrt((np.bincount(groups, left) ** 2).sum()))
+
+
+def _by_chance(human: pd.DataFrame, metric: pd.DataFrame, groups: np.ndarray) -> float:
     """Test whether the metric scores judged segments as it scores others: the mean over systems of each segment."""
     means = metric.sub(metric.mean()).mean(axis=1).to_numpy(float)
     known, judged = np.isfinite(means), human.notna().any(axis=1).to_numpy()
     one, other = known & judged, known & ~judged
     if one.sum() < 2 or other.sum() < 2:
         return float("nan")
-    left = np.zeros(len(means))
-    for side, sign in ((one, 1.0), (other, -1.0)):
-        left[side] = sign * (means[side] - means[side].mean()) / side.sum()
-    groups = _groups(human.index, documents=documents)
-    error = np.sqrt((np.bincount(groups, left) ** 2).sum())
+    error = _error(_share(means, one) - _share(means, other), groups)
     gap = means[one].mean() - means[other].mean()
     return float(2 * stats.norm.sf(abs(gap) / error)) if error > 0 else float("nan")

@@ -230,16 +230,12 @@ def choose_method(
             raise DataError(f"{name}={value!r}: choose one of {', '.join(known)}.")
     rows = campaign.judged if ratings is None else ratings
     spread = Spread.of(rows, campaign.calibrating)
-    chosen, why = (score, _as_told(score, spread)) if score != "auto" else _fitting_score(rows, spread)
-    redrawn, why_drawn = (
-        _exchangeable(campaign, rows) if unit == "auto" else (_named(campaign, unit), f"unit is {unit}")
-    )
-    units, why_unit, barred = redrawn, why_drawn, ""
+    chosen, why = _fitting_score(rows, spread) if score == "auto" else (score, _as_told(score, spread))
+    redrawn, why_unit = _exchangeable(campaign, rows) if unit == "auto" else (_named(campaign, unit), f"unit is {unit}")
+    units, barred, kept = redrawn, "", spread.kept
     if campaign.compares:
-        chosen, why = (
-            "raw",
-            "strengths are fitted to comparisons (Bradley-Terry; ties after Davidson), so that it does ",
-        )
+        chosen, kept = "raw", 1.0
+        why = "strengths are fitted to comparisons (Bradley-Terry; ties after Davidson), so that it does "
         why += "not matter whom a system met"
     elif unit == "auto":
         units, why_unit = _drawn(campaign, rows, spread)
@@ -257,7 +253,7 @@ def choose_method(
         lines=lines,
         compares=campaign.compares,
         redrawn=redrawn,
-        kept=1.0 if campaign.compares else spread.kept,
+        kept=kept,
         barred=barred,
     )
 
@@ -292,7 +288,8 @@ def _exchangeable(campaign: Campaign, rows: pd.DataFrame) -> tuple[tuple[str, ..
     Annotators, where there are enough: each comes with all that they judged. Texts as well, where most annotators
     judged most texts, so that one text's judgements are not one annotator's. Texts alone, where few people judged.
     """
-    text, shares = _text(campaign, rows), rows["annotator"].value_counts(normalize=True)
+    documents = rows["doc"].nunique() >= DOCUMENTS and campaign.segment == ("doc", "segment")
+    text, shares = "doc" if documents else "segment", rows["annotator"].value_counts(normalize=True)
     people = round(1 / float((shares**2).sum()), 6) if len(shares) else 0.0
     if people < PEOPLE:
         if len(shares) < 2:
@@ -310,20 +307,13 @@ def _exchangeable(campaign: Campaign, rows: pd.DataFrame) -> tuple[tuple[str, ..
     return ("annotator",), f"{len(shares)} annotators each judged {_WORDS[text]} of their own"
 
 
-def _text(campaign: Campaign, rows: pd.DataFrame) -> str:
-    """Choose documents, where there are enough that systems have in common, or segments."""
-    return "doc" if rows["doc"].nunique() >= DOCUMENTS and campaign.segment == ("doc", "segment") else "segment"
-
-
 def _named(campaign: Campaign, unit: str) -> tuple[str, ...]:
     """Return the columns of a unit that is asked for; DataError where documents are not the same for all systems."""
     if "documents" in unit and campaign.segment == ("segment",):
         raise DataError(
             f"unit={unit!r}: documents have other names for each system here. Choose annotators or segments."
         )
-    return {"annotators": ("annotator",), "documents": ("doc",), "segments": ("segment",)}.get(
-        unit, ("annotator", "doc")
-    )
+    return tuple(column for column, word in _WORDS.items() if word in unit)
 
 
 def _as_told(score: str, spread: Spread) -> str:

@@ -13,6 +13,7 @@ from evalkit.campaign.plan import block_length, typical_seconds
 from evalkit.data import registry
 from evalkit.data.provenance import like, reading_of
 from evalkit.human import components
+from evalkit.stats.terms import pluralize
 
 #: The example, and the language pair that stands for it where none is named.
 EXAMPLE, EXAMPLE_PAIR = "wmt22-calibration-hits", "eng-deu"
@@ -152,10 +153,9 @@ def _opened(choice: str, *, columns: str, scale: Sequence[float], fallback: bool
 
 def _stretched(counted: pd.DataFrame, mine: Campaign) -> pd.DataFrame:
     """Put scores onto a scale from 0 to 100; those that are there already stay as they are, to the last bit."""
-    low, high = mine.scale
-    if (low, high) == (0.0, 100.0):
-        return like(counted, counted, scale=(0.0, 100.0))
-    return like(counted.assign(score=(counted["score"] - low) * (100 / (high - low))), counted, scale=(0.0, 100.0))
+    (low, high), score = mine.scale, counted["score"]
+    moved = score if (low, high) == (0.0, 100.0) else (score - low) * (100 / (high - low))
+    return like(counted.assign(score=moved), counted, scale=(0.0, 100.0))
 
 
 def recognise(rows: pd.DataFrame, mine: Campaign) -> str:
@@ -178,10 +178,11 @@ def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> st
 
     given: whether the layout was chosen by hand, so that a single system may do.
     """
+    some = "Have a second person judge some of the same segments."
     if len(rows) < FEWEST:
         return (
-            f"{pair}: the pilot has {len(rows)} judgement{'s' * (len(rows) != 1)}, too few to tell what scatters. "
-            f"Collect {FEWEST} or more: two people who judge two systems on the same segments."
+            f"{pair}: the pilot has {pluralize(len(rows), 'judgement')}, too few to tell what scatters. Collect "
+            f"{FEWEST} or more: two people who judge two systems on the same segments."
         )
     if rows["score"].nunique() == 1:
         return (
@@ -195,12 +196,9 @@ def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> st
             "knows who judged) that the systems would have the share -p shared=0.5 in common."
         )
     if rows["annotator"].nunique() == 1 and layout != "unnamed":
-        return (
-            f"{pair}: one person judged everything, so the pilot cannot tell how much people differ. Have a second "
-            "person judge some of the same segments."
-        )
+        return f"{pair}: one person judged everything, so the pilot cannot tell how much people differ. {some}"
     try:
         components.estimate(rows, layout=layout)
     except DataError as problem:
-        return f"{problem} Have a second person judge some of the same segments."
+        return f"{problem} {some}"
     return ""

@@ -241,29 +241,19 @@ class Plan:
         rows = self.table[self.table["compares"].eq(_named(rivals)) & self.table["difference"].eq(difference)]
         return None if rows.empty else rows.iloc[0].to_dict()
 
+    def _first(self, column: str) -> int | None:
+        value = self.table[column].iloc[0]
+        return None if pd.isna(value) else int(value)
+
     @property
     def needed(self) -> int | None:
         """Segments needed for the two best systems; None where more than ``MOST`` are."""
-        return _whole(self.table["segments_needed"].iloc[0])
-
-    @property
-    def more_people(self) -> int | None:
-        """People who lack for the two best systems."""
-        return _whole(self.table["more_people"].iloc[0])
-
-    @property
-    def more_segments(self) -> int | None:
-        """Segments that lack for the two best systems."""
-        return _whole(self.table["more_segments"].iloc[0])
+        return self._first("segments_needed")
 
     @property
     def more_judgements(self) -> int | None:
         """Judgements that lack for the two best systems."""
-        return _whole(self.table["more_judgements"].iloc[0])
-
-
-def _whole(value: Any) -> int | None:
-    return None if pd.isna(value) else int(value)
+        return self._first("more_judgements")
 
 
 def _named(rivals: tuple[str, str]) -> str:
@@ -277,39 +267,42 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     ranking: tells what is compared, and the best systems; the differences between these are noisy themselves, hence the
     other differences. hourly_pay, currency: what an annotator is paid for an hour; 0 leaves prices out.
     """
+    names = ranking.names if ranking else []
     if len(campaign.systems) < 2:
         raise DataError("There is one system, so there is no difference to plan for.")
     if campaign.ranked_types[0] == "calibration":
         raise DataError("There are only calibration items, of which systems may have other texts each.")
     if not ranking:
         raise DataError("Without a ranking there is no difference to plan for.")
-    names = ranking.names
     if len(names) < 2:
         raise DataError("There is one system that can be the best, so there is no difference to plan for.")
-    judged = _in_points(campaign, ranking)
     level = [name for name in names[1:] if name in ranking.level][: TOP - 1]
     rivals = tuple((names[0], name) for name in level or names[1:2])
     near = list(dict.fromkeys([names[0], *level, *names]))[:TOP]  # bad systems scatter more than good ones
-    judged = judged[judged["system"].isin(near)]
+    judged = campaign.judged[campaign.judged["item_type"].eq("system") & campaign.judged["system"].isin(near)]
+    judged = judged.assign(score=judged[ranking.method.column] * ranking.points)  # as ranked, in points of the scale
     basis = measure_basis(judged, campaign, over_annotators=ranking.method.draws_people)
-    gaps = tuple(ranking.gap(*pair) for pair in rivals)
+    segments = judged.drop_duplicates(["system", *campaign.segment]).groupby("system").size()
     errors, freedom = _uncertain(campaign, ranking, rivals)
-    segments = judged.groupby("system")[list(campaign.segment)].apply(lambda own: len(own.drop_duplicates()))
-    rows = []
-    for pair, gap, error, free in zip(rivals, gaps, errors, freedom, strict=True):
-        there = _there(judged, basis, pair, int(segments[list(pair)].min()))
-        cautious = abs(gap) - float(stats.t.ppf(0.75, free)) * error
-        rows.append(_row(basis, _named(pair), OBSERVED, abs(gap), **there))
-        if cautious > abs(gap) / 20:  # what is less is none
-            rows.append(_row(basis, _named(pair), CAUTIOUS, cautious, **there))
-    there = _there(judged, basis, rivals[0], int(segments[list(rivals[0])].min()))
+    rows: list[dict[str, Any]] = []
+    there: list[dict[str, Any]] = []
+    for pair, error, free in zip(rivals, errors, freedom, strict=True):
+        first, second = pair
+        options: dict[str, Any] = {"first": first, "second": second, "layout": basis.layout}
+        variance = components.contrast_variance(judged, basis.variances, **options)
+        there.append({"variance": variance, "now": int(segments[[first, second]].min())})
+        gap = abs(ranking.gap(*pair))
+        cautious = gap - float(stats.t.ppf(0.75, free)) * error
+        rows.append(_row(basis, _named(pair), OBSERVED, gap, **there[-1]))
+        if cautious > gap / 20:  # what is less is none
+            rows.append(_row(basis, _named(pair), CAUTIOUS, cautious, **there[-1]))
     whole, width = "scale" if campaign.known_scale else "range of scores", campaign.scale[1] - campaign.scale[0]
-    rows += [_row(basis, ANY, f"{share:.0%} of the {whole}", share * width, **there) for share in SHARES]
+    rows += [_row(basis, ANY, f"{share:.0%} of the {whole}", share * width, **there[0]) for share in SHARES]
     table = pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))
     seconds = typical_seconds(campaign)
     if seconds:
         table["more_hours"] = table["more_judgements"].astype("Float64") * seconds / 3600
-    parts = pd.DataFrame({"component": list(basis.variances), "variance": list(basis.variances.values())})
+    parts = pd.Series(basis.variances, name="variance").rename_axis("component").reset_index()
     parts["share"] = parts["variance"] / parts["variance"].sum()
     return Plan(
         campaign.pair,
@@ -317,7 +310,7 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
         parts,
         basis,
         rivals,
-        gaps,
+        tuple(ranking.gap(*pair) for pair in rivals),
         errors,
         apart=not level,
         by_z=ranking.method.by_z,
@@ -325,13 +318,6 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
         hourly_pay=hourly_pay,
         currency=currency.strip(),
     )
-
-
-def _there(judged: pd.DataFrame, basis: Basis, rivals: tuple[str, str], now: int) -> dict[str, Any]:
-    """Say what there is of two systems: the variance of their difference, by the model of the plan, and segments."""
-    first, second = rivals
-    options: dict[str, Any] = {"first": first, "second": second, "layout": basis.layout}
-    return {"variance": components.contrast_variance(judged, basis.variances, **options), "now": now}
 
 
 def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: bool = False) -> Basis:
@@ -346,15 +332,11 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: 
     variances = components.of_pair(found, campaign.pair)
     if np.nansum(list(variances.values())) < 1e-12:
         raise DataError("All scores are the same, so nothing scatters and nothing can be planned.")
-    block = min(block_length(judged), 50)
-    told = found["taste"].notna().iloc[0]
-    liking = FOUND if variances["taste"] > 0 else NOT_FOUND if told else NOT_TOLD
-    usual = int(judged.groupby("annotator").size().median())
-    people = judged["annotator"].nunique()
+    liking = FOUND if variances["taste"] > 0 else NOT_FOUND if found["taste"].notna().iloc[0] else NOT_TOLD
+    people, block = judged.groupby("annotator").size(), min(block_length(judged), 50)
+    capacity = max(int(people.median()), CAPACITY, 2 * block)
     over = liking == FOUND or over_annotators
-    return Basis(
-        variances, layout, block, max(usual, CAPACITY, 2 * block), liking, over, people, judged["system"].nunique()
-    )
+    return Basis(variances, layout, block, capacity, liking, over, len(people), judged["system"].nunique())
 
 
 def block_length(judged: pd.DataFrame) -> int:
@@ -392,20 +374,11 @@ def typical_seconds(campaign: Campaign) -> float | None:
     return float(found.median()) if len(found) and found.median() > 0 else None
 
 
-def _in_points(campaign: Campaign, ranking: Ranking) -> pd.DataFrame:
-    """Return the judgements of systems' outputs as they are ranked, z-scores put back into points of the scale."""
-    judged = campaign.judged[campaign.judged["item_type"].eq("system")]
-    return judged.assign(score=judged[ranking.method.column] * ranking.points)
-
-
 def _uncertain(
     campaign: Campaign, ranking: Ranking, rivals: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return standard errors of the rivals' differences, points, and degrees of freedom, as the ranking's tests do."""
     table = ranking.method.table(campaign)
-    place = {name: number for number, name in enumerate(table.systems)}
+    one, other = (pd.Index(table.systems).get_indexer([pair[k] for pair in rivals]) for k in (0, 1))
     variance, freedom = table.influences.spread() if table.influences else (np.empty(0), np.empty(0))
-    found = []
-    for one, other in ((place[first], place[second]) for first, second in rivals):
-        found.append((ranking.points * float(variance[one, other]) ** 0.5, float(freedom[one, other])))
-    return tuple(error for error, _ in found), tuple(freedom for _, freedom in found)
+    return tuple(ranking.points * variance[one, other] ** 0.5), tuple(freedom[one, other])

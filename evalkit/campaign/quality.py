@@ -242,19 +242,18 @@ def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Cal
         rows = campaign.part
         if not rows["item_type"].eq("calibration").any():
             raise DataError(f"there are no calibration items in {campaign.pair}.")
+    how: dict[str, Any] = {"scale": campaign.scale, "resamples": resamples, "seed": seed}
     systems = groups = pd.DataFrame()
     unmoved, excluded = "", 0
     try:
-        moved, excluded = _moved(rows, design, scale=campaign.scale, resamples=resamples, seed=seed)
+        moved, excluded = _moved(rows, design, **how)
     except DataError as problem:
         unmoved = str(problem)
     else:
         systems = _systems(moved, by=by)
         groups = moved.assign(form=moved["form"].map(dict(calibration.FORMS))).drop(columns=["within"])
-    carry_over, share, low, high = _carried(rows, design, scale=campaign.scale, resamples=resamples, seed=seed)
-    return Calibration(
-        campaign.scale, by, _strictness(rows, by), systems, groups, unmoved, excluded, carry_over, share, low, high
-    )
+    carried = _carried(rows, design, **how)
+    return Calibration(campaign.scale, by, _strictness(rows, by), systems, groups, unmoved, excluded, *carried)
 
 
 def _strictness(rows: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -302,11 +301,11 @@ def _systems(moved: pd.DataFrame, *, by: str) -> pd.DataFrame:
     before = table[table["form"] == "shift"].assign(form="raw", adjusted=lambda t: t["raw"])
     table = pd.concat([before, table], ignore_index=True)
     ranks = table.groupby("form")["adjusted"].rank(ascending=False, method="min")
-    table["rank"] = ranks.where(ranks.notna(), table.groupby("form")["raw"].transform("size")).astype(int)
+    table["rank"] = ranks.fillna(table.groupby("form")["raw"].transform("size")).astype(int)
     titles = {"raw": RAW, **calibration.FORMS}
-    place = {form: number for number, form in enumerate(titles)}
-    table = table.assign(place=table["form"].map(place), form=table["form"].map(titles))
-    return table.sort_values(["place", "rank"], ignore_index=True).drop(columns="place")
+    table["form"] = pd.Categorical(table["form"].map(titles), titles.values())
+    table = table.sort_values(["form", "rank"], ignore_index=True)
+    return table.astype({"form": "str"})
 
 
 def _carried(

@@ -46,6 +46,16 @@ class Screens:
         return self.judgements > 0
 
     @property
+    def known(self) -> np.ndarray:
+        """Where a system was shown with a probability that is known."""
+        return self.shown & np.isfinite(self.probability)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """How many screens each of these stands for: one over the probability; 0 elsewhere."""
+        return np.divide(1.0, self.probability, out=np.zeros(self.probability.shape), where=self.known)
+
+    @property
     def plain(self) -> np.ndarray:
         """The mean of all judgements of each system."""
         return np.nansum(self.scores * self.judgements, axis=0) / self.judgements.sum(axis=0)
@@ -147,13 +157,12 @@ def weigh_steered(campaign: Campaign) -> Steering:
         raise DataError("Every screen showed each system with the same probability.")
     if why and not _follows_scores(screens):
         raise DataError("Counts of judgements do not follow scores.")
-    known = np.isfinite(screens.probability) & screens.shown
-    table = _means(screens, known if not why else np.zeros_like(known))
+    table = _means(screens, screens.weights if not why else np.zeros(screens.scores.shape))
     return Steering(
         campaign.pair,
         table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True),
         not why,
-        int(screens.judgements[screens.shown & ~known].sum()),
+        int(screens.judgements[screens.shown & ~screens.known].sum()),
         why if screens.written else "",
         reading_of(campaign.ratings).get("format") == "pearmut",
         screens.ordered,
@@ -162,11 +171,10 @@ def weigh_steered(campaign: Campaign) -> Steering:
 
 def _unusable(screens: Screens) -> str:
     """Say why a file's probabilities cannot be used, or that it has none; empty where they can."""
-    lacks = screens.shown & ~np.isfinite(screens.probability)
-    share = screens.judgements[lacks].sum() / screens.judgements.sum()
+    share = 1 - screens.judgements[screens.known].sum() / screens.judgements.sum()
     if share > LACKING:
         return f"{share:.0%} of the judgements have no probability" if share < 1 else "there are no probabilities"
-    weights = _inverse(screens.probability, screens.shown & ~lacks)
+    weights = screens.weights
     stands, error = weights.sum(axis=0), np.sqrt((weights * (weights - 1)).sum(axis=0))
     there = len(screens.scores)
     off = (stands > FACTOR * there) | (stands < there / FACTOR)
@@ -180,10 +188,6 @@ def _unusable(screens: Screens) -> str:
     )
 
 
-def _inverse(probability: np.ndarray, known: np.ndarray) -> np.ndarray:
-    return np.where(known, 1 / np.where(known, probability, 1), 0.0)
-
-
 def _follows_scores(screens: Screens) -> bool:
     """Tell whether some systems were shown far more often than others, and those that score higher more often."""
     counts = screens.shown.sum(axis=0)
@@ -193,42 +197,35 @@ def _follows_scores(screens: Screens) -> bool:
     return bool(found.statistic > 0 and found.pvalue < ALPHA)
 
 
-def _means(screens: Screens, known: np.ndarray) -> pd.DataFrame:
-    """Average the judgements of each system without and with weights."""
+def _means(screens: Screens, weights: np.ndarray) -> pd.DataFrame:
+    """Average the judgements of each system without and with weights of screens.
+
+    p: that both means are the same, which rest on the same screens (Holm).
+    """
     counts, scores = screens.judgements, np.nan_to_num(screens.scores)
-    weights = counts * _inverse(screens.probability, known)
-    plain, weighted = adaptive.ratio(scores[None], counts[None]), adaptive.ratio(scores[None], weights[None])
+    weights = counts * weights
+    plain, weighted = (adaptive.ratio(scores[None], own[None]) for own in (counts, weights))
     low, high = (end[0] for end in weighted.interval(1 - ALPHA))
     any_low, any_high = _any_look(screens) if screens.ordered else (np.nan, np.nan)
-    table = pd.DataFrame(
+    sums = [own.sum(axis=0) for own in (weights, counts)]
+    gap = _share(weights * (scores - weighted.means[0]), sums[0]) - _share(counts * (scores - plain.means[0]), sums[1])
+    shown = np.maximum(screens.shown.sum(axis=0), 2)
+    error = np.sqrt((gap**2).sum(axis=0) * shown / (shown - 1))
+    worth = _share(sums[0] ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * sums[1])
+    return pd.DataFrame(
         {
             "system": screens.systems,
-            "judgements": counts.sum(axis=0).astype(int),
+            "judgements": sums[1].astype(int),
             "plain": plain.means[0],
             "weighted": weighted.means[0],
             "low": low,
             "high": high,
-            "p": _differ(scores, counts, weights, plain.means[0], weighted.means[0]),
+            "p": inference.adjust(2 * stats.norm.sf(np.abs(_share(weighted.means[0] - plain.means[0], error)))),
             "any_low": any_low,
             "any_high": any_high,
-            "worth": _share(
-                weights.sum(axis=0) ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * counts.sum(axis=0)
-            ),
+            "worth": worth,
         }
     )
-    return table
-
-
-def _differ(
-    scores: np.ndarray, counts: np.ndarray, weights: np.ndarray, plain: np.ndarray, weighted: np.ndarray
-) -> np.ndarray:
-    """Test whether plain and weighted means are the same; both rest on the same screens. p by Holm."""
-    gap = _share(weights * (scores - weighted), weights.sum(axis=0)) - _share(
-        counts * (scores - plain), counts.sum(axis=0)
-    )
-    shown = np.maximum((counts > 0).sum(axis=0), 2)
-    error = np.sqrt((gap**2).sum(axis=0) * shown / (shown - 1))
-    return inference.adjust(2 * stats.norm.sf(np.abs(_share(weighted - plain, error))))
 
 
 def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:
@@ -237,8 +234,8 @@ def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:
     size = screens.judgements / np.maximum(screens.judgements.sum(axis=0) / np.maximum(shown.sum(axis=0), 1), 1)
     scores = screens.plain + size * (np.nan_to_num(screens.scores) - screens.plain)
     low, high = adaptive.asymptotic(scores.T, shown.T, tuned=TUNED, alpha=ALPHA, start=START)
-    ends = low[:, -1], high[:, -1]
-    return tuple(np.where(np.isfinite(end), end, np.nan) for end in ends)  # type: ignore[return-value]
+    low, high = (np.where(np.isfinite(end[:, -1]), end[:, -1], np.nan) for end in (low, high))
+    return low, high
 
 
 def _share(above: np.ndarray, below: np.ndarray) -> np.ndarray:
@@ -298,11 +295,9 @@ def may_stop(
     screens = screens_of(campaign)
     if len(screens.systems) < 2 or not screens.ordered or len(screens.scores) < adaptive.FIRST:
         raise DataError(f"{campaign.pair} has no order in time, or fewer than {adaptive.FIRST} screens.")
-    means = (
-        screens.plain
-        if not (steering and steering.weighted)
-        else np.array([steering.table.set_index("system")["weighted"][name] for name in screens.systems])
-    )
+    means = screens.plain
+    if steering and steering.weighted:
+        means = steering.table.set_index("system").loc[[*screens.systems], "weighted"].to_numpy()
     first, second = np.argsort(-means, kind="stable")[:2]
     at, daily = _looks(screens)
     share = np.cumsum(screens.judgements.sum(axis=1))[at - 1] / (planned or np.inf)
