@@ -165,7 +165,7 @@ def test_tidy_check_says_what_is_not_tidy(capsys, tmp_path, monkeypatch):
     (folder / ".ipynb_checkpoints").mkdir(parents=True)
     for place in (folder, folder / ".ipynb_checkpoints"):
         (place / "a.ipynb").write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-    monkeypatch.setattr(cli.housekeeping, "ROOT", tmp_path)
+    monkeypatch.setattr(cli.studies, "ROOT", tmp_path)
     assert cli.main(["tidy", "--check"]) == 1
     assert "1 of 1 notebooks are not tidy" in capsys.readouterr().err
     assert cli.main(["tidy"]) == 0
@@ -174,7 +174,7 @@ def test_tidy_check_says_what_is_not_tidy(capsys, tmp_path, monkeypatch):
 
 
 def test_student_copies_go_to_the_chosen_folder(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(cli.housekeeping, "ROOT", tmp_path)
+    monkeypatch.setattr(cli.studies, "ROOT", tmp_path)
     assert cli.main(["student"]) == 1
     assert "There are no lessons" in capsys.readouterr().err
     lessons = tmp_path / "notebooks" / "lessons"

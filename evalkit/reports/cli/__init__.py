@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from evalkit import DataError, __version__
-from evalkit.reports.cli import campaigns, datasets, housekeeping, studies, teaching
+from evalkit.reports.cli import campaigns, studies
 
 __all__ = ["main", "program"]
 
@@ -31,9 +31,8 @@ def program(context: click.Context) -> None:
         print(context.get_help())
 
 
-for group in (studies, datasets, campaigns, teaching, housekeeping):
-    for command in group.COMMANDS:
-        program.add_command(command)
+for command in (*studies.COMMANDS, *campaigns.COMMANDS):
+    program.add_command(command)
 
 
 def _stop() -> None:

@@ -1,4 +1,4 @@
-"""Commands over studies: list, params, run."""
+"""Commands over studies, their data, the lessons and the notebooks of the suite."""
 
 from __future__ import annotations
 
@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalkit.reports.cli.paths import a_path
-from evalkit.reports.cli.words import Pair, parameter_names, print_columns, print_paragraph, study_names, usage
+from evalkit import CLONE, ROOT, DataError
+from evalkit.reports.cli.words import (
+    Pair,
+    a_path,
+    data_names,
+    parameter_names,
+    print_columns,
+    print_paragraph,
+    study_names,
+    usage,
+)
 
 if TYPE_CHECKING:
     from evalkit.reports.studies import Layout
+
 
 of_file = click.option(
     "--studies",
@@ -132,4 +142,165 @@ def run(
     return int(any(outcome.status == "failed" for outcome in outcomes))
 
 
-COMMANDS = [list_studies, params, run]
+@click.group("data")
+def datasets() -> None:
+    """The data sets: list, fetch, verify."""
+
+
+@datasets.command("list")
+def list_data() -> None:
+    """Names, whether they are here, sizes, dates, licences."""
+    import pandas as pd
+
+    from evalkit import data
+
+    for row in data.listing().astype(object).itertuples():
+        size = f", {row.bytes:,} bytes" if pd.notna(row.bytes) else ""
+        print(f"{row.name}  ({'here' if row.here else 'not here'}{size})")
+        dated = f"Released: {row.released}. " if row.released else ""
+        print_paragraph(f"    {row.title}. {dated}Licence: {row.licence}")
+
+
+@datasets.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=data_names)
+def fetch(names: tuple[str, ...]) -> None:
+    """Download, or copy from the mirror (default: all)."""
+    from evalkit import data
+
+    with usage():
+        known(names)
+    for path in data.fetch(list(names) or None):
+        print(path)
+
+
+@datasets.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=data_names)
+def verify(names: tuple[str, ...]) -> None:
+    """Check every file that is here (default: all sets).
+
+    Says for each data set how many of its files are verified, and names the others; of the sets NAME every file.
+    """
+    from evalkit import data
+
+    with usage():
+        known(names)
+    for name, files in data.verify(list(names) or None).groupby("name", sort=False):
+        print(f"{name}  {', '.join(f'{count} {state}' for state, count in files['state'].value_counts().items())}")
+        for file in files.itertuples():
+            if names or file.state != "verified":
+                print(f"    {file.file}: {file.state}, {file.digest[:40]}")
+
+
+def known(names: tuple[str, ...]) -> None:
+    """Raise DataError for a data set that is not registered, naming the nearest."""
+    from evalkit.data import registry
+
+    for name in names:
+        registry.entry(name)
+
+
+def lesson_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """List the names of lessons that begin so, for the shell to complete."""
+    from evalkit.reports.slides import lessons
+
+    return [name for name in lessons() if name.startswith(begun)]
+
+
+@click.command()
+@click.argument("folder", type=a_path, metavar="DIR")
+@click.option("--out", type=a_path, default="grades.csv", metavar="CSV", help="default: grades.csv")
+@click.option("--run", "again", is_flag=True, hidden=True)
+def grade(folder: Path, out: Path, again: bool) -> None:
+    """Students' notebooks as a table of exercises.
+
+    Reads the lessons that students handed in, all in one folder or in a folder each, and writes a row per student and
+    a column per exercise, with the misconception behind each wrong answer.
+
+    Nothing is executed: the table rests on what the checks recorded when students ran them, and says what does not
+    fit, such as an answer run after its check. A record can be forged.
+
+    \b
+    Example:
+      evalkit grade handed-in --out grades.csv
+    """
+    from evalkit.reports import grading
+    from evalkit.reports.notebooks import write_text
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    if again:
+        raise click.UsageError("grade runs no notebook. Run it yourself in JupyterLab (Run All), save it, grade again.")
+    found = grading.grade(folder, say=say)
+    write_text(out, grading.as_csv(found))
+    print(grading.as_text(found))
+    print(f"\n{out}")
+
+
+@click.command()
+@click.argument("lessons", nargs=-1, required=True, metavar="LESSON...", shell_complete=lesson_names)
+@click.option("--out", type=a_path, default="slides", metavar="DIR", help="default: ./slides")
+def slides(lessons: tuple[str, ...], out: Path) -> None:
+    """Slides of a lesson: one page, no network, no script.
+
+    Runs the students' copy of the lesson on this machine, and writes a slide per heading with the figures of that run.
+
+    \b
+    Example:
+      evalkit slides 1_kappa_by_hand
+    """
+    from evalkit.reports.slides import make
+
+    for name in lessons:
+        print(make(name, out, say=lambda line: print(line, file=sys.stderr)))
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print what lets a shell complete words.
+
+    Write it to the shell's start-up file.
+    """
+    from click import shell_completion
+
+    from evalkit.reports.cli import program
+
+    shells = {
+        "bash": shell_completion.BashComplete,
+        "zsh": shell_completion.ZshComplete,
+        "fish": shell_completion.FishComplete,
+    }
+    print(shells[shell](program, {}, "evalkit", "_EVALKIT_COMPLETE").source())
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="change nothing; exit 1 if anything would change")
+def tidy(check: bool) -> None:
+    """Strip outputs and write notebooks in canonical form."""
+    from evalkit.reports import notebooks
+
+    if not CLONE:
+        raise DataError("tidy is for the notebooks of a clone, and this is an installation. Run it in a clone.")
+    paths = sorted(path for path in (ROOT / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+    changed = [path for path in paths if notebooks.tidy(path, check=check)]
+    for path in changed:
+        print(path)
+    if changed and check:
+        raise DataError(f"{len(changed)} of {len(paths)} notebooks are not tidy. Run: evalkit tidy")
+
+
+@click.command()
+@click.option("--out", type=a_path, default="student", metavar="DIR", help="default: ./student")
+def student(out: Path) -> None:
+    """Student copies of the lessons, without solutions."""
+    from evalkit.reports import notebooks
+
+    lessons = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
+    if not lessons:
+        raise DataError(f"There are no lessons in {ROOT / 'notebooks' / 'lessons'}. Add one, then make student copies.")
+    for lesson in lessons:
+        print(notebooks.student(lesson, out / lesson.name))
+
+
+COMMANDS = [list_studies, params, run, datasets, grade, slides, completion, tidy, student]

@@ -9,11 +9,24 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from itertools import zip_longest
+from pathlib import Path
 from typing import IO, Any
 
 import click
 
-from evalkit import DataError
+from evalkit import DataError, nameable
+
+
+class _Nameable(click.Path):
+    """A path that reports and receipts can name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse bytes that are no text."""
+        return nameable(Path(str(super().convert(value, param, ctx))))
+
+
+a_path = _Nameable(path_type=Path)
+
 
 LEAST = 18  # characters that a column of a table keeps on a narrow terminal
 
