@@ -17,7 +17,7 @@ from evalkit.reports import export, findings, notebooks, tally
 from evalkit.reports.studies import Layout, Study, read_studies
 
 _REFERENCE = re.compile(r'href="index\.html#([A-Za-z_]\w*)(?:\.([\w-]+))?"')
-OWN, PAPERS = "Your campaigns and studies", "Papers, computed again"
+OWN, PAPERS = "", "Check: papers, computed again"  # one's own stand under how to run them
 
 
 def page(layout: Layout) -> str:
