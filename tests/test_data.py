@@ -60,7 +60,7 @@ def own_cache(tmp_path, monkeypatch, request):
 @pytest.fixture
 def toy(monkeypatch):
     """Register one small data set of two files."""
-    entry = Entry("toy", "A toy", "none", "nobody", "appraise.ratings", (ROWS_FILE, HEADER_FILE), "stand_in")
+    entry = Entry("toy", "A toy", "none", "nobody", "appraise.ratings", (ROWS_FILE, HEADER_FILE), stand_in=True)
     monkeypatch.setattr(registry, "entries", lambda: {"toy": entry})
     monkeypatch.setitem(simulate.recipes(), "toy", simulate.recipes()["wmt22-calibration-hits"])
 
@@ -110,8 +110,7 @@ def test_every_data_set_has_a_licence_a_loader_a_digest_and_a_date_that_says_wha
     for name, entry in registry.entries().items():
         assert entry.licence, name
         assert entry.citation, name
-        assert callable(data._function(entry.loader))
-        assert entry.simulator is None or callable(data._function(f"simulate.{entry.simulator}"))
+        assert callable(data._loader(entry.loader))
         assert all(entry.optional or (file.git and file.bytes) for file in entry.files), f"{name} is taken on trust"
         assert (entry.dated_by == "publication") == (len(entry.released) == 4), f"{name}: years are from papers"
 

@@ -20,7 +20,7 @@ from evalkit.human import preferences
 ITEM = ["src_lang", "tgt_lang", "system", "doc", "segment"]
 
 
-STAND_INS = [name for name, entry in registry.entries().items() if entry.simulator]
+STAND_INS = [name for name, entry in registry.entries().items() if entry.stand_in]
 #: Those that lack texts or times, which no study reads of them.
 PARTIAL = ["literary-preferences", "literary-marks", "wmt23-side-by-side", "contrastive-esa"]
 

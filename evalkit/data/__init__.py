@@ -1,8 +1,7 @@
 """The door to all data: find, fetch, verify and load them as validated tables that know where they came from."""
 
-import difflib
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -46,26 +45,18 @@ def load(name: str, *, fallback: bool = False, columns: dict[str, str | list[str
     if columns and not entry.mapped:
         raise DataError(f"The columns of {name} are known. Leave columns= out.")
     try:
-        if entry.optional and not all(files.locate(file) for file in entry.files):
+        if entry.optional and not all(map(files.locate, entry.files)):
             raise DataError(f"The optional data set {name} is not here. Run `evalkit data fetch {name}` to get it.")
         paths = [files.obtain(file) for file in entry.files]
     except DataError as problem:
-        if not (fallback and entry.simulator):
+        if not (fallback and entry.stand_in):
             raise
         return _simulated(entry, problem)
     digest = "+".join(file.digest or "unknown" for file in entry.files)
-    loader = partial(_parsed, entry, columns)
+    loader = partial(_loader(entry.loader), **{"columns": columns} if entry.mapped else {})
     frame = files.kept(name, loader, paths, digest=digest) if entry.kept else loader(paths)
     frame.attrs["scale"] = entry.scale
     return _labelled(frame, name=name, source="real", origin=entry.base or entry.files[0].url, digest=digest)
-
-
-def _parsed(entry: registry.Entry, columns: dict[str, str | list[str]] | None, paths: list[Path]) -> pd.DataFrame:
-    """Read a data set's files. Raises DataError where one is another by the end of it."""
-    frame = _function(entry.loader)(paths, **{"columns": columns} if entry.mapped else {})
-    for file in entry.files:
-        files.locate(file)
-    return frame
 
 
 def open_campaign(path: str | Path, **options: Any) -> tuple[pd.DataFrame, pd.DataFrame | None]:
@@ -74,7 +65,9 @@ def open_campaign(path: str | Path, **options: Any) -> tuple[pd.DataFrame, pd.Da
     path: what ``evalkit import`` wrote, or a raw export that it can read, which is then imported in passing.
     options: see ``evalkit.data.importing.open_campaign``. Raises DataError where the file cannot be read.
     """
-    return import_module("evalkit.data.importing").open_campaign(path, **options)
+    from evalkit.data import importing
+
+    return importing.open_campaign(path, **options)
 
 
 def open_judges(path: str | Path = "", **options: Any) -> pd.DataFrame | None:
@@ -82,7 +75,9 @@ def open_judges(path: str | Path = "", **options: Any) -> pd.DataFrame | None:
 
     path: what ``evalkit import`` wrote. options: ratings and files of metrics, see ``evalkit.data.importing``.
     """
-    return import_module("evalkit.data.importing").open_judges(path, **options)
+    from evalkit.data import importing
+
+    return importing.open_judges(path, **options)
 
 
 def open_testset(path: str | Path = "", *, example: str = "", fallback: bool = False, **options: Any) -> Any:
@@ -91,7 +86,8 @@ def open_testset(path: str | Path = "", *, example: str = "", fallback: bool = F
     path: the folder; "" takes the registered data whose names begin with ``example``, such as wmt23. options: see
     ``evalkit.data.testsets``. Raises DataError where the folder is no such test set, or cannot be used.
     """
-    testsets = import_module("evalkit.data.testsets")
+    from evalkit.data import testsets
+
     if path:
         return testsets.open_testset(path, **options)
     return testsets.registered(example, fallback=fallback, **options)
@@ -149,19 +145,18 @@ def published(table: str) -> pd.DataFrame:
     >>> printed.attrs["source"]["origin"]
     'Licht et al. 2022, Table 6'
     """
-    known = {path.stem: path for path in sorted((ROOT / "data" / "published").glob("*.csv"))}
-    if table not in known:
-        near = difflib.get_close_matches(table, known, n=1, cutoff=0) or ["nothing"]
-        raise DataError(f"There is no published table {table!r} in data/published. Did you mean {near[0]}?")
-    content = delimited.content(known[table])
-    frame = delimited.table(content, origin=known[table].name, delimiter=",").reset_index(drop=True)
+    path = ROOT / "data" / "published" / f"{table}.csv"
+    if not path.is_file():
+        near = registry.nearest(table, [one.stem for one in path.parent.glob("*.csv")])
+        raise DataError(f"There is no published table {table!r} in data/published. Did you mean {near}?")
+    frame = delimited.table(delimited.content(path), origin=path.name, delimiter=",").reset_index(drop=True)
     return _labelled(frame, name=table, source="published", origin=registry.publication(table), digest=_content(frame))
 
 
 def available(name: str) -> bool:
     """Tell, without the network, whether verified files of a data set are here."""
     try:
-        return all(files.locate(file) for file in registry.entry(name).files)
+        return all(map(files.locate, registry.entry(name).files))
     except DataError:
         return False
 
@@ -177,20 +172,17 @@ def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing).
     Raises DataError listing every file that is altered, and those of named data sets that are missing.
     """
-    rows: list[tuple[str, ...]] = []
-    problems: list[str] = []
-    for entry in _entries(names, optional=True):
-        for file in entry.files:
-            try:
-                path = files.locate(file)
-            except DataError as problem:
-                problems.append(str(problem))
-                continue
-            if not path and names is not None:
-                problems.append(f"{entry.name}: {file.path} is not here. Run `evalkit data fetch {entry.name}`.")
-            known = file.digest or "unknown"
-            state = "missing" if not path else "unverified" if known == "unknown" else "verified"
-            rows.append((entry.name, file.path, known, state))
+    rows, problems = [], []
+    for entry, file in [(one, file) for one in _entries(names, optional=True) for file in one.files]:
+        try:
+            path = files.locate(file)
+        except DataError as problem:
+            problems.append(str(problem))
+            continue
+        if not path and names is not None:
+            problems.append(f"{entry.name}: {file.path} is not here. Run `evalkit data fetch {entry.name}`.")
+        state = "missing" if not path else "verified" if file.digest else "unverified"
+        rows.append((entry.name, file.path, file.digest or "unknown", state))
     if problems:
         raise DataError(*dict.fromkeys(problems))
     return pd.DataFrame(rows, columns=["name", "file", "digest", "state"])
@@ -201,13 +193,18 @@ def listing() -> pd.DataFrame:
 
     released: a year or an ISO date, as the registry has it; "" where unknown.
     """
-    rows = []
-    for entry in registry.entries().values():
-        sizes = [file.bytes for file in entry.files if file.bytes is not None]
-        size = sum(sizes) if len(sizes) == len(entry.files) else None
-        rows.append((entry.name, entry.title, size, entry.licence, available(entry.name), entry.released))
-    frame = pd.DataFrame(rows, columns=["name", "title", "bytes", "licence", "here", "released"])
-    return frame.astype({"bytes": "Int64"})
+    rows = [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "bytes": pd.Series([file.bytes for file in entry.files], dtype="Int64").sum(skipna=False),
+            "licence": entry.licence,
+            "here": available(entry.name),
+            "released": entry.released,
+        }
+        for entry in registry.entries().values()
+    ]
+    return pd.DataFrame(rows).astype({"bytes": "Int64"})
 
 
 def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[registry.Entry]:
@@ -217,8 +214,8 @@ def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[regis
     return [registry.entry(name) for name in ([names] if isinstance(names, str) else names)]
 
 
-def _function(place: str):
-    """Import the loader or simulator that the registry names as ``module.function``."""
+def _loader(place: str) -> Callable[..., pd.DataFrame]:
+    """Import the loader that the registry names as ``module.function``."""
     module, _, function = place.partition(".")
     try:
         return getattr(import_module(f"evalkit.data.{module}"), function)
@@ -228,9 +225,11 @@ def _function(place: str):
 
 def _simulated(entry: registry.Entry, problem: DataError) -> pd.DataFrame:
     """Stand in for data that cannot be had, saying so."""
-    frame = _function(f"simulate.{entry.simulator}")(entry.name)
+    from evalkit.data import simulate
+
+    frame = simulate.stand_in(entry.name)
     frame.attrs |= {"why_simulated": str(problem), "scale": entry.scale}
-    origin = f"evalkit {__version__}, evalkit.data.simulate.{entry.simulator}, seed {frame.attrs['seed']}"
+    origin = f"evalkit {__version__}, evalkit.data.simulate.stand_in, seed {frame.attrs['seed']}"
     return _labelled(frame, name=entry.name, source="simulated", origin=origin, digest=_content(frame))
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import gzip
 import hashlib
 import io
+import itertools
 import lzma
 import os
 import re
@@ -37,7 +37,6 @@ _MOST_BYTES = 4 << 30  # of a download whose size the registry does not know
 _MOST_UNPACKED = 1 << 30  # of the files in an archive that nobody knows the digest of
 _TIMES = (3.0, 15.0)  # seconds to wait for a connection, and for the next bytes
 _REST = 60.0  # seconds for which a host that did not answer is not asked again
-_PATIENCE = 20.0  # seconds that others may keep a folder to themselves
 _STALE = 3600.0  # seconds after which what a killed process left unfinished is nobody's any more
 _silent: dict[str, float] = {}  # hosts that did not answer, and when: without a network, wait once and not per file
 _HINT = "Check the network, or set EVALKIT_DATA_MIRROR to a folder or address that has the file."
@@ -67,20 +66,11 @@ def cache() -> Path:
 
 def _mirror() -> tuple[Path | None, str | None]:
     """Read the mirror variable: a folder, or a base address, or neither."""
-    mirror = os.environ.get("EVALKIT_DATA_MIRROR", "").strip()
-    place = mirror.removeprefix("file://").rstrip("/")
-    if ":" not in place or os.path.isdir(place):
-        return (Path(place or "/") if mirror else None), None
-    try:
-        parts = urlsplit(place)
-        fit = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in parts.path
-    except ValueError:  # a port that is no number
-        fit = False
-    if not fit:  # whatever it is, it may hold a password
-        raise DataError(
-            "EVALKIT_DATA_MIRROR is neither a folder that is here nor the address of one. Write it like "
-            "https://host/folder; in a name or password write %40 for @, %2F for /, %3A for :."
-        )
+    place = os.environ.get("EVALKIT_DATA_MIRROR", "").strip().removeprefix("file://").rstrip("/")
+    if "://" not in place:
+        return (Path(place) if place else None), None
+    if not place.startswith(("http://", "https://")):  # whatever it is, it may hold a password
+        raise DataError("EVALKIT_DATA_MIRROR is neither a folder nor an address like https://host/folder. Correct it.")
     return None, place
 
 
@@ -186,28 +176,27 @@ def _brought(url: str, sink: IO[bytes], *, most: int, progress: Any) -> str:
     most: bytes after which it is stopped. progress: is told the bytes that came (``update``).
     """
     import requests
-    import urllib3
 
     host, came = urlsplit(url).hostname or "", 0
     if time.monotonic() - _silent.get(host, float("-inf")) < _REST:
         return f"{host} did not answer a moment ago. {_HINT}"
-    # Bytes are asked for as they lie on the server: what is packed for the way can unfold to anything.
-    headers = {"Accept-Encoding": "identity"}
-    try:
-        with requests.get(url, headers=headers, stream=True, timeout=_TIMES) as response:
+    try:  # bytes are asked for as they lie on the server: what is packed for the way can unfold to anything
+        with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=_TIMES) as response:
             if response.status_code != 200:  # also 206, 204 and the like: no error, and not the file either
                 return f"the server answers {response.status_code}. {_HINT}"
-            for block in response.raw.stream(1 << 16, decode_content=False):
+            for block in response.iter_content(1 << 16):
                 came += len(block)
                 if came > most:
                     return f"the download was stopped after {most} bytes, for there should be no more. {_HINT}"
                 sink.write(block)
                 progress.update(len(block))
+    except requests.exceptions.ChunkedEncodingError:
+        return f"the server's answer broke off. {_HINT}"
     except (requests.ConnectionError, requests.Timeout) as problem:
         _silent[host] = time.monotonic()
         return f"{host} does not answer ({type(problem).__name__}). {_HINT}"
-    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as problem:
-        return f"the server's answer broke off or is malformed ({type(problem).__name__}). {_HINT}"
+    except (requests.RequestException, ValueError) as problem:
+        return f"the address, or the server's answer, is malformed ({type(problem).__name__}). {_HINT}"
     return ""
 
 
@@ -239,37 +228,18 @@ def is_abandoned(left: Path) -> bool:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep other processes of ours from moving files into a folder meanwhile, where the system can lock one.
+    """Keep other processes of ours from moving files into a folder meanwhile; a kill unlocks it.
 
-    A kill unlocks it. Raises DataError where another process keeps it for long. Caveat: Windows locks no folders, nor
-    do some file systems of networks.
+    Caveat: Windows locks no folders, nor do some file systems of networks.
     """
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(PermissionError):
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
             place = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, place)
-            end = time.monotonic() + _PATIENCE
-            while not _locked(place):
-                if time.monotonic() > end:
-                    raise DataError(
-                        f"Another process has been writing into {folder} for {_PATIENCE:.0f} seconds. Wait until it "
-                        "ends, or stop it, and try again."
-                    )
-                time.sleep(0.02)
+            fcntl.flock(place, fcntl.LOCK_EX)
         yield
-
-
-def _locked(place: int) -> bool:
-    """Lock an open folder, and tell whether that is done, or cannot be."""
-    try:
-        import fcntl
-
-        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):
-        return True
-    return True
 
 
 def kept(name: str, loader: Callable[[list[Path]], pd.DataFrame], paths: list[Path], *, digest: str) -> pd.DataFrame:
@@ -322,7 +292,7 @@ def member(path: Path, name: str) -> bytes:
 
     Raises DataError where the archive is damaged, or does not have exactly one such file.
     """
-    found = [content for _, content in _read(path, lambda place: PurePosixPath(place).name == name)]
+    found = [content for _, content in members(path, lambda place: PurePosixPath(place).name == name)]
     if len(found) != 1:
         raise DataError(f"{path.name} has {len(found)} files {name}, not 1. Fetch the right archive.")
     return found[0]
@@ -330,28 +300,16 @@ def member(path: Path, name: str) -> bytes:
 
 def only(path: Path, wanted: re.Pattern[str]) -> tuple[str, bytes] | None:
     """Return name and content of the one file of an archive whose name ``wanted`` fits; None unless it is one."""
-    found: list[tuple[str, bytes]] = []
-    for place, content in _read(path, lambda place: bool(wanted.fullmatch(PurePosixPath(place).name)), _MOST_UNPACKED):
-        found.append((PurePosixPath(place).name, content))
-        if len(found) > 1:
-            return None
-    return found[0] if found else None
+    fitting = members(path, lambda place: bool(wanted.fullmatch(PurePosixPath(place).name)), most=_MOST_UNPACKED)
+    found = [(PurePosixPath(place).name, content) for place, content in itertools.islice(fitting, 2)]
+    return found[0] if len(found) == 1 else None
 
 
-def members(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
-    """Yield the matched name and the content of each file of an archive whose name ``wanted`` fits, one by one.
-
-    A file packed with gzip is unpacked, and named without its ``.gz``.
-    """
-    for place, content in _read(path, lambda place: bool(wanted.fullmatch(place.removesuffix(".gz")))):
-        if name := wanted.fullmatch(place.removesuffix(".gz")):
-            yield name, gzip.decompress(content) if place.endswith(".gz") else content
-
-
-def _read(path: Path, is_wanted: Callable[[str], bool], most: float = float("inf")) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each wanted file, whatever kind of archive it is.
+def members(path: Path, is_wanted: Callable[[str], bool], *, most: float = float("inf")) -> Iterator[tuple[str, bytes]]:
+    """Yield place and content of each wanted file of a zip or tar archive.
 
     most: bytes that all files may have unpacked, by what their headers say, beyond which none is read.
+    Raises DataError where the archive is damaged.
     """
     try:
         for place, size, content in _walked(path):
@@ -365,9 +323,7 @@ def _read(path: Path, is_wanted: Callable[[str], bool], most: float = float("inf
 
 def _walked(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
     """Yield name, unpacked size and reader of each regular file."""
-    with path.open("rb") as stream:
-        magic = stream.read(2)
-    if magic == b"PK":
+    if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 if not info.is_dir():

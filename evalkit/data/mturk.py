@@ -1,5 +1,6 @@
 """Load WMT's Mechanical Turk ratings into English: judgements in the order of annotation, official rankings."""
 
+import gzip
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,9 @@ ITEM_TYPES = {"SYSTEM": "system", "REPEAT": "repeat", "REF": "reference", "BAD_R
 #: ISO 639-3 codes of the files' languages. WMT22 writes Livonian as lv.
 LANGUAGES = languages.CODES | {"lv": "liv"}
 #: A file of one language pair; folders of an archive say how it was done (mturk-doclevel-..., for instance).
-_NAME = re.compile(r"(?P<folder>.*/)?ad-(?P<source>\w\w)en-(?P<what>good|trk)-(stnd\.csv|mean-sd\.txt)")
+_NAME = re.compile(
+    r"(?P<folder>.*/)?ad-(?P<source>\w\w)en-(?P<what>good|trk)-(stnd\.csv|mean-sd\.txt)(?P<packed>\.gz)?"
+)
 _RANKING = re.compile(r"ad-sys-ranking-(?P<source>\w\w)-en-z\.csv")
 _SHOWN = ["hit", "src_lang", "system", "segment"]
 _ROW = ["HITId", "WorkerId", "Input.src", "Input.trg", "sys_id", "rid", "sid", "type"]
@@ -51,9 +54,10 @@ def archive(paths: list[Path]) -> pd.DataFrame:
     a HIT are left out and counted in ``attrs["excluded"]``.
     """
     found = {}
-    for place, content in files.members(paths[0], _NAME):
-        if not re.search("appraise|turkle", (folder := place["folder"] or "").casefold()):
-            found[folder, place["source"], place["what"]] = place.string, content
+    for place, content in files.members(paths[0], lambda place: bool(_NAME.fullmatch(place))):
+        if (name := _NAME.fullmatch(place)) and not re.search("appraise|turkle", (name["folder"] or "").casefold()):
+            content = gzip.decompress(content) if name["packed"] else content
+            found[name["folder"] or "", name["source"], name["what"]] = place, content
     parts: list[pd.DataFrame] = []
     again = 0
     for (folder, source, what), (name, content) in sorted(found.items()):

@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -48,9 +49,9 @@ class File:
 class Entry:
     """One data set: what it is, whose it is, the ends of its scale, and which function reads its files.
 
-    about: in Markdown, what is in it and what to beware of. loader: ``module.function`` in ``evalkit.data``. simulator:
-    a function in ``evalkit.data.simulate``. optional: not fetched unless it is named. base: what the addresses of its
-    files have in common. mapped: the user says which of its columns is which of ours. kept: the table that its loader
+    about: in Markdown, what is in it and what to beware of. loader: ``module.function`` in ``evalkit.data``. stand_in:
+    whether ``evalkit.data.simulate`` draws one. optional: not fetched unless it is named. base: what the addresses of
+    its files have in common. mapped: the user says which of its columns is which of ours. kept: the table that its loader
     makes is kept in the cache, for parsing takes long. released: a year or an ISO date, "" where unknown; dated_by:
     what it is the date of.
     """
@@ -61,7 +62,7 @@ class Entry:
     citation: str
     loader: str
     files: tuple[File, ...]
-    simulator: str | None = None
+    stand_in: bool = False
     optional: bool = False
     scale: tuple[float, float] | None = None
     base: str = ""
@@ -119,9 +120,13 @@ def entry(name: str) -> Entry:
     """Find a data set, or name the nearest one."""
     known = entries()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0)
-        raise DataError(f"There is no data set {name!r} in data/registry.toml. Did you mean {', '.join(near)}?")
+        raise DataError(f"There is no data set {name!r} in data/registry.toml. Did you mean {nearest(name, known)}?")
     return known[name]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is most like the one given."""
+    return difflib.get_close_matches(name, [*known], n=1, cutoff=0)[0]
 
 
 def released(name: str) -> dict[str, str]:
@@ -153,25 +158,20 @@ def catalogue() -> str:
     before: dict[str, str] = {}
     for entry in entries().values():
         used = [name for name, one in studies.items() if entry.name in (*one.get("data", ()), *one.get("optional", ()))]
-        facts = _facts(entry) | {"Used for": ", ".join(f"`{name}`" for name in used)}
+        several = f"{len(entry.files)} files, such as " if len(entry.files) > 1 else ""
+        facts = {
+            "Origin": f"{several}<{entry.files[0].url}>",
+            "Released": entry.released and f"{entry.released} ({entry.dated_by})",
+            "Licence": entry.licence,
+            "Citation": entry.citation,
+            "Read by": f"`evalkit.data.{entry.loader}`",
+            "Used for": ", ".join(f"`{name}`" for name in used),
+        }
         lines += [f"### `{entry.name}`{' (optional)' * entry.optional}", f"{entry.title}.", ""]
         lines += [*filter(None, [entry.about.strip()])]
         lines += [f"- **{name}**: {text}" for name, text in facts.items() if text and text != before.get(name)]
         lines, before = [*lines, ""], facts
     return "\n".join([*lines, "## Published tables", "", _contents()["published"]["notes"]])
-
-
-def _facts(entry: Entry) -> dict[str, str]:
-    """Say in Markdown where a data set comes from, whose it is, and what reads it; "" for what is not known."""
-    one = entry.files[0].url
-    several = f"{len(entry.files)} files, such as <{one}>"
-    return {
-        "Origin": several if len(entry.files) > 1 else f"<{one}>",
-        "Released": f"{entry.released} ({entry.dated_by})" if entry.released else "",
-        "Licence": entry.licence,
-        "Citation": entry.citation,
-        "Read by": f"`evalkit.data.{entry.loader}`",
-    }
 
 
 def write_catalogue() -> None:

@@ -53,7 +53,7 @@ def study(name: str, *, dataset: str, title: str, studies: Path | None = None) -
     _checked(name)
     if not (CLONE or studies):
         raise DataError("A study becomes part of the suite, and this is an installation. Clone the project for it.")
-    simulated = bool(registry.entry(dataset).simulator)
+    simulated = registry.entry(dataset).stand_in
     if not title.strip() or not title.isprintable() or set(title) & set('"\\'):
         raise DataError("A title is one line without quotation marks and backslashes. Give another with --title.")
     entries = studies or ROOT / "notebooks" / "studies.toml"
