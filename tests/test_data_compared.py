@@ -189,8 +189,3 @@ def test_real_preferences_are_those_that_the_paper_prints(real, criterion, unit,
     own = ratings[ratings["system"].eq("mt") & ratings["criterion"].eq(criterion) & ratings["unit"].eq(unit)]
     shares = own["choice"].value_counts(normalize=True)[["mt", "tie", "human"]]
     assert tuple((100 * shares + 1e-9).round().astype(int)) == printed
-
-
-def test_a_tie_is_half_a_win_for_either():
-    one = {"annotator": "A", "criterion": "fluency", "unit": "document", "item": "E-1", "choice": "tie"}
-    assert compared.parity_judgements(pd.DataFrame([one]), origin="a test")["score"].tolist() == [0.5, 0.5]

@@ -21,8 +21,8 @@ TOGETHER = ("src_lang", "tgt_lang", "doc", "segment", "annotator", "criterion")
 #: Sums of penalties such as .1 and .2 are no further from .3 than that; people do not score so finely.
 _ROUNDING = 1e-9
 _COMMON = ("started", "ended", "source", "reference")
-#: What Läubli et al. call the two systems, and what they call neither.
-_PARITY, _TIE = ("human", "mt"), "tie"
+#: What Läubli et al. call the two systems.
+_PARITY = ("human", "mt")
 #: A literary paragraph is on several screens, so that its marks are told apart by them, too.
 MARKS = schemas.SPANS.also({"screen": schemas.COMPARISONS.columns["screen"]}, key=["screen"])
 _TEXTS = {"a": "text1", "b": "text2"}
@@ -181,56 +181,46 @@ def as_judgements(comparisons: pd.DataFrame) -> pd.DataFrame:
     return schemas.check(both[names], schemas.RATINGS, origin="the judgements made of comparisons", scale=(0, 1))
 
 
-def parity(paths: list[Path]) -> pd.DataFrame:
-    """Load the preferences of Läubli et al. (2018), each as two judgements: 1 where it won, 0 where it lost, 0.5 tied.
+def parity_preferences(paths: list[Path]) -> pd.DataFrame:
+    """Load the preferences of Läubli et al. (2018), ``a`` being the person's translation and ``b`` the machine's.
 
-    ``against`` is the other system of the comparison, ``choice`` what was answered (mt, human or tie), ``criterion``
-    adequacy or fluency, and ``unit`` what was shown: a sentence or a document. Sentences U-1 to U-120 are left out, as
-    the paper leaves them out, and counted in ``attrs["excluded"]``: they come from documents that were judged, too.
+    ``criterion``: adequacy or fluency. ``unit``: what was shown, a sentence or a document. The file does not tell which
+    stood first. Sentences U-1 to U-120 are left out, as the paper leaves them out, and counted in
+    ``attrs["excluded"]``: they come from documents that were judged, too.
     """
     header = ["annotator", "criterion", "unit", "item", "choice"]
     raw = delimited.table(delimited.content(paths[0]), origin=paths[0].name).set_axis(header, axis=1)
     overlapping = raw["item"].str.startswith("U-")
-    frame = parity_judgements(raw[~overlapping], origin=paths[0].name)
+    frame = of_choices(raw[~overlapping], origin=paths[0].name)
     frame.attrs["excluded"] = {"comparisons of sentences from judged documents": int(overlapping.sum())}
     return frame
 
 
-def parity_preferences(paths: list[Path]) -> pd.DataFrame:
-    """Load each comparison as one row, ``a`` the person's translation and ``b`` the machine's, with its ``unit``.
-
-    The file does not tell which stood first.
-    """
-    judged = parity(paths)
-    return provenance.like(parity_comparisons(judged, origin=paths[0].name), judged)
-
-
-def parity_comparisons(judged: pd.DataFrame, *, origin: str) -> pd.DataFrame:
-    """Write what ``parity_judgements`` makes of a comparison as one row again."""
-    own = judged[judged["system"].eq(_PARITY[0])]
-    answer = own["choice"].map({_PARITY[0]: "a", _PARITY[1]: "b", _TIE: "tie"})
-    frame = own.assign(system_a=own["system"], system_b=own["against"], preference=answer, first="unknown")
+def of_choices(choices: pd.DataFrame, *, origin: str) -> pd.DataFrame:
+    """Write choices (annotator, criterion, unit, item, choice) between ``human`` and ``mt`` as comparisons."""
+    person, machine = _PARITY
+    frame = choices.assign(src_lang="zho", tgt_lang="eng", system_a=person, system_b=machine, first="unknown")
+    preference = choices["choice"].map({person: "a", machine: "b", "tie": "tie"})
+    frame = frame.assign(doc=choices["item"], segment=choices["item"], preference=preference)
     names = [name for name in schemas.COMPARISONS.columns if name in frame]
     return check(frame[[*names, "unit"]].reset_index(drop=True), origin=origin)
 
 
-def parity_judgements(compared: pd.DataFrame, *, origin: str) -> pd.DataFrame:
-    """Write each comparison (annotator, criterion, unit, item, choice) as a judgement of either system.
+def parity(paths: list[Path]) -> pd.DataFrame:
+    """Load the same, each comparison as two judgements, see ``of_parity``."""
+    return of_parity(parity_preferences(paths))
 
-    >>> one = pd.DataFrame([("A", "fluency", "document", "E-1", "mt")],
-    ...                    columns=["annotator", "criterion", "unit", "item", "choice"])
-    >>> parity_judgements(one, origin="a test")[["system", "against", "score"]].to_numpy().tolist()
-    [['human', 'mt', 0.0], ['mt', 'human', 1.0]]
+
+def of_parity(compared: pd.DataFrame) -> pd.DataFrame:
+    """Write comparisons with a person as judgements: 1 for what won, 0 for what lost, 0.5 for either in a tie.
+
+    ``against`` is the other system of the comparison, ``choice`` what was answered (mt, human or tie).
     """
-    parts = []
-    for own, other in (_PARITY, _PARITY[::-1]):
-        score = compared["choice"].map({own: 1.0, other: 0.0, _TIE: 0.5})
-        kind = "reference" if own == "human" else "system"
-        parts.append(compared.assign(system=own, against=other, score=score, item_type=kind))
-    frame = pd.concat(parts).sort_index(kind="stable")
-    frame = frame.assign(src_lang="zho", tgt_lang="eng", doc=frame["item"], segment=frame["item"])
-    names = [name for name in schemas.RATINGS.columns if name in frame]
-    return schemas.check(frame[[*names, "unit", "choice"]], schemas.RATINGS, origin=origin, scale=(0, 1))
+    judged = as_judgements(compared).drop(columns=["hit", "screen_place"])
+    both = compared.loc[compared.index.repeat(2)].reset_index(drop=True)
+    kind = np.where(judged["system"].eq(_PARITY[0]), "reference", "system")
+    choice = both["preference"].replace(dict(zip("ab", _PARITY)))
+    return provenance.like(judged.assign(item_type=kind, unit=both["unit"], choice=choice), compared)
 
 
 def literary(paths: list[Path]) -> pd.DataFrame:

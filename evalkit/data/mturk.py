@@ -55,9 +55,9 @@ def archive(paths: list[Path]) -> pd.DataFrame:
     """
     found = {}
     for place, content in files.members(paths[0], lambda place: bool(_NAME.fullmatch(place))):
-        if (name := _NAME.fullmatch(place)) and not re.search("appraise|turkle", (name["folder"] or "").casefold()):
-            content = gzip.decompress(content) if name["packed"] else content
-            found[name["folder"] or "", name["source"], name["what"]] = place, content
+        if (match := _NAME.fullmatch(place)) and not re.search("appraise|turkle", (match["folder"] or "").casefold()):
+            content = gzip.decompress(content) if match["packed"] else content
+            found[match["folder"] or "", match["source"], match["what"]] = place, content
     parts: list[pd.DataFrame] = []
     again = 0
     for (folder, source, what), (name, content) in sorted(found.items()):

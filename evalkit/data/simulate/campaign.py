@@ -36,6 +36,7 @@ class Quality:
     sd_system: float = 6.0
     sd_document: float = 4.0
     sd_segment: float = 12.0
+    leads: tuple[float, ...] = (0.0,)  # how much better each system is besides, over and over again
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ def campaign(
         document = rng.normal(0, quality.sd_document, design.documents)
         segment = rng.normal(0, quality.sd_segment, (design.systems, design.documents, design.segments))
         true = quality.mean + system[:, None, None] + document[:, None] + segment
+    true = true + np.resize(quality.leads, design.systems)[:, None, None]
     step = (high - low) / (behaviour.ticks - 1) if behaviour.ticks else 1.0
     people = pd.DataFrame(
         {
