@@ -200,15 +200,6 @@ def _brought(url: str, sink: IO[bytes], *, most: int, progress: Any) -> str:
     return ""
 
 
-def stamp(path: Path) -> tuple[int, ...]:
-    """Say what the file system knows of a file's content; writing to it changes this, whatever is written.
-
-    Caveat: time moves in steps of some milliseconds there; whoever needs certainty compares digests besides.
-    """
-    seen = path.stat()
-    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
-
-
 def beside(target: Path) -> Path:
     """Name a file of this process's own beside ``target``, clearing away what killed downloads of it left there."""
     target.parent.mkdir(parents=True, exist_ok=True)
