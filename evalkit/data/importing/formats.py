@@ -5,17 +5,14 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import pandas as pd
-
 from evalkit import DataError
 from evalkit.data import mturk
-from evalkit.data.importing import annotated, appraise, comparisons, layouts, mqm, plain, vocabulary, whole, wide
+from evalkit.data.importing import annotated, appraise, comparisons, layouts, mqm, plain, vocabulary, whole
 from evalkit.data.importing.judgements import ways
-from evalkit.data.importing.options import WIDE, Options, Pseudonyms
+from evalkit.data.importing.options import WIDE, Options
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import EXCLUDED, REFUSE_ABOVE, Judgements, Table
+from evalkit.data.importing.tables import Judgements, Table
 from evalkit.data.importing.vocabulary import bare
-from evalkit.data.names import Looks
 from evalkit.data.names import plain as plain_text
 
 #: What a table lacks to have a format, None where it is far from it; and why it has it.
@@ -28,9 +25,8 @@ class Format:
     """A format: its name, a title, what one row of it holds, and how its rows become judgements.
 
     needs: headings that it must have, compared without case and marks; lacks: what says the same where headings alone
-    do not, and headings: what it then goes by, in words. wanted: how many things it needs, and sure how much having
-    them tells; a refusal names the format that came nearest. kind: what reads it, where it is no table. scale: the ends
-    of its scores, None where they have none.
+    do not, and headings: what it then goes by, in words. kind: what reads it, where it is no table. scale: the ends of
+    its scores, None where they have none.
     """
 
     name: str
@@ -40,8 +36,6 @@ class Format:
     needs: tuple[str, ...] = ()
     lacks: Lacks | None = None
     headings: str = ""
-    wanted: int = 1
-    sure: float = 1.0
     kind: str = ""
     scale: Ends | None = None
 
@@ -99,8 +93,6 @@ FORMATS = (
         "one comparison by one person, or ranks of several outputs",
         comparisons.convert,
         lacks=comparisons.lacks,
-        wanted=4,
-        sure=0.965,
         headings="system_a, system_b, preference; or a column of ranks for each system; or systems with their ranks",
         scale=(0, 1),
     ),
@@ -110,8 +102,6 @@ FORMATS = (
         "one error that one person marked in one output",
         mqm.convert,
         lacks=mqm.lacks,
-        wanted=5,
-        sure=0.96,
         headings="system, segment, annotator, category, severity",
     ),
     Format(
@@ -120,8 +110,6 @@ FORMATS = (
         _JUDGED,
         plain.convert_xsts,
         lacks=plain.lacks_xsts,
-        wanted=3,
-        sure=0.6,
         headings="segment or source, annotator, score; or a column of scores for each evaluator",
         scale=plain.XSTS_SCALE,
     ),
@@ -131,8 +119,6 @@ FORMATS = (
         f"{_JUDGED}, or by several in columns",
         plain.convert_csv,
         lacks=plain.lacks_csv,
-        wanted=4,
-        sure=0.8,
         headings="system, segment, annotator, score; or columns of scores of systems, annotators or criteria",
         scale=(0, 100),
     ),
@@ -204,32 +190,24 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
 
     Raises DataError where no format fits, with all that were tried and the nearest one's lack.
     """
+    tried = [(one, *one.missing(table, options)) for one in FORMATS if name in ("auto", one.name)]
+    for one, missing, why in tried:
+        if missing == []:
+            return Recognised(table, one, why)
     if name != "auto":
-        own = [one for one in FORMATS if one.name == name]
-        tried = [(one, *one.missing(table, options)) for one in own]
-        fitting = [Recognised(table, one, why) for one, missing, why in tried if missing == []]
-        if fitting:
-            return fitting[0]
         one, missing, _ = tried[-1]
-        if one.kind or table.kind or one.convert is whole.convert_mturk:  # others say themselves what they lack
+        if one.kind or table.kind or (one.needs and one.convert is not appraise.convert):
             lack = ", ".join(missing or one.needs) or f"the fields of {one.title}"
             raise DataError(f"{table.name} is not {one.title}: it lacks {lack}. Try --format auto.")
-        return Recognised(table, one, "")
+        return Recognised(table, one, "")  # says itself what it lacks
     if table.first and all(len(cells) == 1 and re.fullmatch(r"[A-Z]", cells[0].strip()) for _, cells in table.first):
         raise DataError(
             f"{table.name} holds one letter a line: labels without scores, systems or annotators. The labels of Sudoh "
             "et al. are the data set sudoh-labels; others need a table with a column of scores."
         )
-    nearest: tuple[float, Format, list[str]] | None = None
-    for one in FORMATS:
-        missing, why = one.missing(table, options)
-        if missing == []:
-            return Recognised(table, one, why)
-        known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
-        fit = one.sure * (1 - len(missing or ()) / one.wanted)
-        if missing and {*missing} <= known and (nearest is None or fit > nearest[0]):
-            nearest = (fit, one, missing)
-    raise DataError(_unrecognised(table, options, nearest[1:] if nearest else None))
+    known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
+    near = [(one, missing) for one, missing, _ in tried if missing and {*missing} <= known and one.name != "xsts"]
+    raise DataError(_unrecognised(table, options, min(near, key=lambda one: len(one[1]), default=None)))
 
 
 def _unrecognised(table: Table, options: Options, nearest: tuple[Format, list[str]] | None) -> str:
@@ -242,11 +220,12 @@ def _unrecognised(table: Table, options: Options, nearest: tuple[Format, list[st
     near = f"Nearest is {kind.name}, but it lacks {', '.join(lacks)}" if kind else "No heading is known"
     tried = ", ".join(dict.fromkeys(one.name for one in FORMATS))
     start = f"{table.name} has none of the formats that were tried ({tried}). {near}{headed}."
-    layout = wide.layout(table, options)
+    layout = plain.layout(table, options)
     if layout and not layout.role and "score" in lacks:
         return f"{start}{_first_row(table)} {layout.question}. {_ways_of(table, options)}"
-    if lacks == ["score"] and (one := _columns_of_scores(table, options)):
-        return f"{start} Say which column holds the scores: {', or '.join(one)}."
+    if lacks == ["score"] and (columns := plain.candidates(table, options)):
+        told = ", or ".join(f"--map score={shlex.quote(name)}" for name in columns)
+        return f"{start} Say which column holds the scores: {told}."
     remedy = "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
     return f"{start}{_first_row(table)} {ways(lacks) if kind else remedy + 'with --format.'}"
 
@@ -255,46 +234,18 @@ def _first_row(table: Table) -> str:
     """Say what one row must hold, and show the first of the file beside it."""
     must = " One row must hold one judgement of one output: its segment, its system, who judged, and the score."
     first: dict = next(iter(table.cells.head(1).to_dict("records")), {})
-    cells = {name: plain_text(cell) for name, cell in first.items() if isinstance(cell, str)}
-    shown = [f"{name[:30]} = {cell[:30]!r}" for name, cell in cells.items()]
+    shown = [f"{name[:30]} = {plain_text(cell)[:30]!r}" for name, cell in first.items() if isinstance(cell, str)]
     rest = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
     return must + (f" The first row here: {', '.join(shown[:_SHOWN])}{rest}." if shown else "")
 
 
-def _columns_of_scores(table: Table, options: Options) -> list[str]:
-    """Say which single column could hold the scores, of those that were tried and work."""
-    fine = []
-    for name in wide.candidates(table, options):
-        way = replace(options, columns=options.columns | {"score": name})
-        fine += [f"--map score={shlex.quote(name)}"] if _reads(table, way) else []
-    return fine
-
-
 def _ways_of(table: Table, options: Options) -> str:
-    """Say how columns of scores can be read, of the ways that were tried and work."""
+    """Say how columns of scores can be read, and what each way needs besides."""
     fine = []
     for told in WIDE:
-        way = replace(options, wide=told)
-        lacks = plain.lacks_csv(table, way)[0]
-        if lacks is None or "segment" in lacks:
-            continue
-        way.values = way.values | dict.fromkeys(lacks, "one")
-        if _reads(table, way):
+        lacks = plain.lacks_csv(table, replace(options, wide=told))[0]
+        if lacks is not None and "segment" not in lacks and WIDE[told] not in plain.known(table, options):
             fine.append(f"--wide {told}" + "".join(f" --value {ours}=TEXT" for ours in lacks))
     if not fine:
         return "Name the columns of scores: --map 'score=HEADING+HEADING', with --wide systems, annotators or criteria."
     return f"Say what they are: {', or '.join(fine)}."
-
-
-def _reads(table: Table, options: Options) -> bool:
-    """Try to read a table in some way; nothing of it is kept."""
-    options = replace(options, pseudonyms=Pseudonyms(keep=True), looks=Looks())
-    try:
-        if plain.lacks_csv(table, options)[0] != []:
-            return False
-        found = plain.convert_csv(table, options, Receipt())
-    except DataError:
-        return False
-    wrong = sum(row.kind != EXCLUDED for row in found.rejected)
-    ratings: pd.DataFrame = found.ratings
-    return not ratings.empty and wrong <= REFUSE_ABOVE * (found.read or len(table.cells))

@@ -1,7 +1,7 @@
 """Turn rows under known columns into judgements in our vocabulary; rows that break a rule are told, not guessed."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
 import numpy as np
@@ -21,6 +21,7 @@ _MOST_CHECKS = 0.5  # share of the rows that can be checks
 _OF_EACH_ROW = ("score", "preference", "first", "category", "severity")  # one value for all rows would be nonsense
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
 _TAKEN = ("source", "hypothesis", "reference", "post_edit", "domain", "mark")
+Ends = tuple[float, float]
 _NUMBERS = ("position", "errors", "z", "hit_seconds", "screen_place")
 
 
@@ -35,16 +36,16 @@ def converted(
     values: dict[str, str],
     options: Options,
     *,
-    scale: tuple[float, float] | None,
+    scale: Ends | Mapping[str, Ends | None] | None,
     note: Callable[[str], None],
     typed: bool = False,
     lower: bool | Collection[str] = False,
 ) -> Judgements:
     """Convert rows to judgements, and reject those that break a rule.
 
-    names: our name -> the file's heading. values: our name -> the one value that all rows have. note: gets what the
-    user should know. typed: the cells are a workbook's. lower: lower is better, so that scores are taken negative and
-    the scale turned round; or the criteria of which that holds.
+    names: our name -> the file's heading. values: our name -> the one value that all rows have. scale: its ends, or
+    those of each criterion. note: gets what the user should know. typed: the cells are a workbook's. lower: lower is
+    better, so that scores are taken negative and the scale turned round; or the criteria of which that holds.
     """
     frame = options.looks.alike(frame, names)
     reject = Rejecting(frame, names.get("annotator"))
@@ -76,7 +77,9 @@ def converted(
     table |= {ours: needed(ours) for ours in ("system", "doc", "segment", "annotator")}
     scores, wrong = numbers.read(column("score"), options.decimal, typed=typed)
     refuse("score", wrong)
-    refuse("score", numbers.off_scale(scores, scale))
+    for criterion, ends in scale.items() if isinstance(scale, Mapping) else [(None, scale)]:
+        own = scores if criterion is None else np.where(column("criterion").eq(criterion), scores, np.nan)
+        refuse("score", numbers.off_scale(own, ends))
     low = column("criterion").isin([*lower]).to_numpy() if not isinstance(lower, bool) and lower else bool(lower)
     table["score"] = np.where(low, -scores, scores) + 0.0
     _tell_checks(marked, scores, note)
@@ -107,8 +110,16 @@ def converted(
         reject(np.flatnonzero(truth.isna()), names["copy"], "is neither True nor False: correct it")
         table["copy"] = truth.eq("1")
     table["annotator"] = options.pseudonyms.column(column("annotator"))
-    turned = (-scale[1], -scale[0]) if scale and lower is True else scale
-    return Judgements(pd.DataFrame(table, index=frame.index)[reject.kept], reject.rows, names, turned)
+    return Judgements(pd.DataFrame(table, index=frame.index)[reject.kept], reject.rows, names, _turned(scale, lower))
+
+
+def _turned(scale: Ends | Mapping[str, Ends | None] | None, lower: bool | Collection[str]) -> Ends | None:
+    """Turn a scale round where lower is better; the one that all criteria then have, if they have one."""
+    if isinstance(scale, Mapping):
+        low = scale if lower is True else lower or ()
+        ends = {_turned(own, name in low) for name, own in scale.items()}
+        return ends.pop() if len(ends) == 1 else None
+    return (-scale[1], -scale[0]) if scale and lower is True else scale
 
 
 def _kinds(cells: pd.Series, options: Options, note: Callable[[str], None]) -> pd.Series:

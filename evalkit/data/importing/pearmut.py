@@ -4,8 +4,6 @@ Source: Pearmut 1.1.6 (github.com/zouharvi/pearmut), README and ``utils.py``: of
 are void; of a screen that was submitted again, the last annotation of each output counts.
 """
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections import Counter, defaultdict
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import languages
@@ -24,21 +23,11 @@ from evalkit.data.importing import annotated, records
 from evalkit.data.importing.records import Cells, Records
 from evalkit.data.importing.tables import Seen, Table, text_digest
 
-# Probabilities of dynamic assignment. Pearmut logs none, but they follow from what had been logged when a screen was
-# loaded, and from the campaign's own file. First all systems below ``dynamic_coldstart`` judgements are drawn evenly;
-# then ``dynamic_models`` of them, one after another, by weights of their places in the order of mean scores. Source:
-# Pearmut, ``assignment.py`` of release 1.1.6, and of two earlier states, whose weights differ.
-
 #: What stands in the place of annotations where an annotator began anew.
 RESET = "__RESET__"
-#: Pearmut's own values where a campaign's file has none.
-_COLDSTART, _SHOWN = 5, 1
-#: Nats by which one rule must fit the log better than another to be told from it.
-_TOLD = 5.0
-#: Standard errors by which a system may be shown more or less often than a rule says, and the share of outputs that it
-#: may give no chance, before it does not fit.
-_FITS, _CHANCELESS = 4.0, 0.02
-_LEAST = 1e-3  # probability that a likelihood takes at least
+_CUT = "_#_"  # between the parts of a name, as WMT writes them
+_COPY = re.compile(r"_#_dup\d{1,4}$")
+_SCREEN = re.compile(r"\d{1,6}\.json")
 
 
 @dataclass
@@ -54,247 +43,14 @@ class Entry:
     checks: list[Any] = field(default_factory=list)
     void: bool = False
 
+    def item(self, number: int) -> Any:
+        """Return the item that an answer is about."""
+        return self.items[number] if number < len(self.items) else {}
 
-@dataclass(frozen=True)
-class Rule:
-    """A state of Pearmut: its name in words, the weight of a place counted from 1, and what its start counts."""
-
-    name: str
-    weight: Callable[[np.ndarray], np.ndarray]
-    by_document: bool = False
-
-
-RULES = (
-    Rule("1/2, 1/2, 1/3, 1/4 … (release 1.1.6)", by_place, by_document=True),
-    Rule("1, 1/√2, 1/√3 … (an earlier state)", lambda place: place**-0.5),
-    Rule("1, 1/2, 1/3 … (an earlier state)", lambda place: 1 / place),
-)
-
-
-@dataclass
-class _Known:
-    """What a log says after each entry of each system: (entries + 1, systems)."""
-
-    sums: np.ndarray
-    scores: np.ndarray
-    outputs: np.ndarray
-    documents: np.ndarray
-
-
-@dataclass
-class _Done:
-    """What one annotator has added since they began: sums, numbers of scores and outputs, and documents by system."""
-
-    added: np.ndarray
-    documents: set[tuple[str, int]] = field(default_factory=set)
-
-
-def probabilities(
-    entries: Sequence[Entry], info: Mapping[str, Any], documents: Sequence[Sequence[Any]]
-) -> tuple[list[Mapping[str, float]], list[str]]:
-    """Return for each entry the probability of every system that it showed, and how it was found in words.
-
-    info, documents: what the campaign's file says, and its documents, each a list of items.
-
-    No probabilities, and why, where the campaign's file does not tell enough, or the log fits no known rule.
-    """
-    systems = _systems(documents)
-    shown = min(_whole(info.get("dynamic_models"), _SHOWN), len(systems))
-    if len(systems) < 2 or not entries:
-        return [], ["probabilities of dynamic assignment were not rebuilt: the campaign's file lists no systems"]
-    known, place = _history(entries, systems, len(documents)), {name: i for i, name in enumerate(systems)}
-    again = _again(entries)
-    judged = [
-        (number, [place[name] for name in _models(entry) if name in place])
-        for number, entry in enumerate(entries)
-        if entry.position.isdecimal() and _models(entry) and again[number] is None
-    ]
-    before = _before(entries)[[number for number, _ in judged]]
-    seen = np.zeros((len(judged), len(systems)), bool)
-    for row, (_, those) in enumerate(judged):
-        seen[row, those] = True
-    start = _whole(info.get("dynamic_coldstart"), _COLDSTART)
-    found = [_chances(rule, known, before, shown, start, len(documents)) for rule in RULES]
-    fits = [_likelihood(chance, seen) for chance in found]
-    best = int(np.argmax(fits))
-    if why := _misfit(found[best], seen):
-        return [], [f"probabilities of dynamic assignment were not rebuilt: {why}"]
-    if fits[best] - fits[0] < _TOLD:
-        best = 0
-    unsure = [rule.name for rule, fit in zip(RULES, fits) if rule is not RULES[best] and fits[best] - fit < _TOLD]
-    by_entry: list[Mapping[str, float]] = [{} for _ in entries]
-    for row, (number, those) in enumerate(judged):
-        by_entry[number] = {systems[i]: float(found[best][row, i]) for i in those if found[best][row, i] > 0}
-    for number, first in enumerate(again):
-        by_entry[number] = by_entry[number] if first is None else by_entry[first]
-    return by_entry, [_sentence(RULES[best], unsure, shown, len(systems))]
-
-
-def _sentence(rule: Rule, unsure: Sequence[str], shown: int, systems: int) -> str:
-    sure = f"; the log cannot tell it from {' or '.join(unsure)}" if unsure else "; the log fits it best"
-    return (
-        f"assignment was dynamic: the probability of each system on each screen was rebuilt from the order of the log "
-        f"({shown} of {systems} systems a screen, weights by place {rule.name}{sure})"
-    )
-
-
-def _systems(documents: Sequence[Sequence[Any]]) -> list[str]:
-    """List the systems that the first item has, as all must."""
-    first = documents[0][0] if documents and documents[0] else None
-    outputs = first.get("tgt") if isinstance(first, dict) else None
-    return sorted(map(str, outputs)) if isinstance(outputs, dict) else []
-
-
-def _whole(value: object, default: int) -> int:
-    return int(str(value)) if str(value).isdecimal() and int(str(value)) else default
-
-
-def _models(entry: Entry) -> list[str]:
-    """List what a screen showed: the systems of its first item; none where it was skipped, reset or is a form."""
-    first = entry.said[0] if entry.said else None
-    return [*first] if isinstance(first, dict) else []
-
-
-def _again(entries: Sequence[Entry]) -> list[int | None]:
-    """Name for each entry the one that it replaces, as its annotator went back to a screen: it was no draw."""
-    found: list[int | None] = []
-    first: dict[tuple[str, str, str], int] = {}
-    for number, entry in enumerate(entries):
-        if entry.said == [RESET]:
-            first = {key: place for key, place in first.items() if key[0] != entry.user}
-        keys = [(entry.user, entry.position, name) for name in _models(entry)]
-        found.append(next((first[key] for key in keys if key in first), None))
-        for key in keys:
-            first.setdefault(key, number)
-    return found
-
-
-def _before(entries: Sequence[Entry]) -> np.ndarray:
-    """Count for each entry how many had been logged when it was loaded; without times, all that stand before it."""
-    ended = [max(entry.times) if entry.times else -np.inf for entry in entries]
-    logged = np.maximum.accumulate(np.array(ended))
-    loaded = [
-        np.searchsorted(logged, min(entry.times), side="right") if entry.times else number
-        for number, entry in enumerate(entries)
-    ]
-    return np.minimum(np.array(loaded, int), np.arange(len(entries)))
-
-
-def _history(entries: Sequence[Entry], systems: Sequence[str], documents: int) -> _Known:
-    """Follow what Pearmut knows from entry to entry; who begins anew takes their own away."""
-    place = {name: i for i, name in enumerate(systems)}
-    counts, done = np.zeros((len(entries) + 1, 3, len(systems))), np.zeros((len(entries) + 1, len(systems)))
-    held: dict[tuple[str, int], int] = {}
-    by_user: dict[str, _Done] = {}
-    for number, entry in enumerate(entries, 1):
-        mine = by_user.setdefault(entry.user, _Done(np.zeros((3, len(systems)))))
-        counts[number], done[number] = counts[number - 1], done[number - 1]
-        if entry.said == [RESET]:
-            counts[number] -= mine.added
-            for one in mine.documents:
-                held[one] -= 1
-                done[number, one[1]] -= held[one] == 0
-            del by_user[entry.user]
-            continue
-        added = _added(entry, place)
-        counts[number] += added
-        mine.added += added
-        if entry.position.isdecimal():
-            for one in {(entry.position, place[name]) for name in _models(entry) if name in place} - mine.documents:
-                held[one] = held.get(one, 0) + 1
-                done[number, one[1]] += held[one] == 1
-                mine.documents.add(one)
-    return _Known(counts[:, 0], counts[:, 1], counts[:, 2], done)
-
-
-def _added(entry: Entry, place: Mapping[str, int]) -> np.ndarray:
-    """Sum an entry's scores by system, and count scores and outputs: (3, systems)."""
-    added = np.zeros((3, len(place)))
-    for said in entry.said:
-        for name, judged in said.items() if isinstance(said, dict) else ():
-            if name in place:
-                score = _score(judged)
-                added[:, place[name]] += (score or 0.0, score is not None, 1)
-    return added
-
-
-def _score(judged: Any) -> float | None:
-    """Return the score of an output as Pearmut takes it: the slider's or, of several, their mean."""
-    if not isinstance(judged, dict):
-        return None
-    sliders = judged.get("sliders")
-    given = (
-        [judged.get("score")]
-        if judged.get("score") is not None or not isinstance(sliders, dict)
-        else [value for value in sliders.values() if value is not None]
-    )
-    try:
-        return statistics.fmean(float(str(value)) for value in given)
-    except (ValueError, statistics.StatisticsError):
-        return None
-
-
-def _chances(rule: Rule, known: _Known, before: np.ndarray, shown: int, start: int, documents: int) -> np.ndarray:
-    """Return the probability that each screen shows each system, (screens, systems), by one rule."""
-    counts = (known.documents if rule.by_document else known.outputs)[before]
-    means = np.divide(known.sums, known.scores, where=known.scores > 0, out=np.zeros_like(known.sums))[before]
-    found = np.empty_like(means)
-    for row, (count, mean) in enumerate(zip(counts, means)):
-        first = count < start
-        if first.any():
-            found[row] = _filled(first, shown, np.full(int(first.sum()), min(1.0, shown / first.sum())))
-            continue
-        left = count < documents if rule.by_document else np.ones(len(count), bool)
-        chance = _of_places(rule, int(left.sum()), shown) if left.sum() > shown else np.ones(int(left.sum()))
-        found[row] = _filled(left, shown, _by_place(chance, mean[left]))
-    return found
-
-
-def _filled(open_: np.ndarray, shown: int, chance: np.ndarray) -> np.ndarray:
-    """Put chances of the systems that a draw is among into their places; where they are too few, any others fill up."""
-    rest = ~open_
-    found = np.where(rest, max(shown - open_.sum(), 0) / max(rest.sum(), 1), 0.0)
-    found[open_] = chance
-    return found
-
-
-def _by_place(chance: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Give each system the chance of its place, the highest mean first; those that are level share theirs."""
-    ordered = np.sort(means)[::-1]
-    first, last = np.searchsorted(-ordered, -means, side="left"), np.searchsorted(-ordered, -means, side="right")
-    total = np.concatenate([[0.0], np.cumsum(chance)])
-    return (total[last] - total[first]) / (last - first)
-
-
-@lru_cache(maxsize=256)
-def _of_places(rule: Rule, systems: int, shown: int) -> np.ndarray:
-    return inclusion(rule.weight(np.arange(1.0, systems + 1)), shown)
-
-
-def _likelihood(chance: np.ndarray, seen: np.ndarray) -> float:
-    """Return the logarithm of how probable it is that each system was seen where it was, and not elsewhere."""
-    safe = np.clip(chance, _LEAST, 1 - _LEAST)
-    return float(np.log(np.where(seen, safe, 1 - safe)).sum())
-
-
-def _misfit(chance: np.ndarray, seen: np.ndarray) -> str:
-    """Say in what the log differs from a rule; empty where in nothing that matters."""
-    if not len(seen):
-        return "the log holds no screens of the campaign"
-    lost = float((chance[seen] <= 0).mean())
-    spread = np.sqrt((chance * (1 - chance)).sum(axis=0))
-    off = np.divide(np.abs((seen - chance).sum(axis=0)), spread, where=spread > 0, out=np.zeros(len(spread)))
-    if lost > _CHANCELESS or off.max() > _FITS:
-        return "the log does not fit what Pearmut's known versions do with this campaign's file"
-    return ""
-
-
-# What is stored
-
-_CUT = "_#_"  # between the parts of a name, as WMT writes them
-_COPY = re.compile(r"_#_dup\d{1,4}$")
-_SCREEN = re.compile(r"\d{1,6}\.json")
-_MOST_SCREENS = 100_000
+    @property
+    def models(self) -> list[str]:
+        """The systems of the first item; none where the screen was skipped, reset or is a form."""
+        return [*self.said[0]] if self.said and isinstance(self.said[0], dict) else []
 
 
 @dataclass
@@ -312,9 +68,11 @@ class Campaign:
         return items if isinstance(items, list) else [items]
 
     @property
-    def documents(self) -> list[list[Any]]:
-        """The documents that annotators share, each a list of items; none where each has their own."""
-        return [one if isinstance(one, list) else [one] for one in self.data] if isinstance(self.data, list) else []
+    def systems(self) -> list[str]:
+        """The systems of the first item that annotators share, as all must have them."""
+        first = self.items("", "0") if isinstance(self.data, list) else []
+        outputs = first[0].get("tgt") if first and isinstance(first[0], dict) else None
+        return sorted(map(str, outputs)) if isinstance(outputs, dict) else []
 
     @property
     def shared(self) -> bool:
@@ -344,12 +102,44 @@ def files(folder: Path) -> list[Path]:
     """List what of a folder is to be imported: the logs of a campaign, or the folder itself where it holds screens."""
     places = ("annotations", "outputs", "data/annotations", "data/outputs")
     logs = [path for name in places for path in sorted((folder / name).glob("*.jsonl"))]
-    screens = (path for path in folder.glob("*.json") if _SCREEN.fullmatch(path.name))
-    return logs or ([folder] if any(is_screen(_loaded(path)[0]) for path in screens) else [])
+    return logs or ([folder] if any(is_screen(_loaded(path)[0]) for path in _screens(folder)) else [])
 
 
-def _loaded(path: Path) -> tuple[Any, str]:
-    return records.loaded(records.content(path, "Get it again."))
+def _screens(folder: Path) -> list[Path]:
+    named = (path for path in folder.glob("*.json") if _SCREEN.fullmatch(path.name))
+    return sorted(named, key=lambda one: int(one.stem))
+
+
+def screens(folder: Path) -> Table:
+    """Take a folder of screens as one campaign.
+
+    Screens do not say who judged: where the tutorial begins again, another annotator's begin.
+    Raises DataError where a screen is none.
+    """
+    beside, entries, seen, user = [], [], set[str](), 1
+    info: dict[str, Any] = {}
+    for path in _screens(folder):
+        beside.append(Seen.at(path))
+        said, reason = _loaded(path)
+        if reason or not is_screen(said):
+            raise DataError(f"{folder.name}/{path.name} {reason or 'is no screen of Pearmut'}. Bake the site again.")
+        items = said["payload"]
+        ids = {_id(item) for item in items if _kind(item, "") == "tutorial"}
+        user, seen = (user + 1, ids) if ids & seen else (user, seen | ids)
+        info = said["info"] if isinstance(said["info"], dict) else info
+        marked = (said.get("payload_existing") or {}).get("annotation") or []
+        entries.append(Entry(int(path.stem) + 1, f"unknown-{user}", path.stem, items, marked))
+    whose = "they are taken for one annotator's"
+    if seen:
+        whose = f"the tutorial begins {user} times, so they are taken for {user} annotators', one after the other"
+    notes = [
+        f"screens do not say who judged; {whose} (--value annotator=NAME names one for all)",
+        "what is called a line is the number of a screen, counted from 1 (0.json is 1)",
+    ]
+    read = Records([], title=folder.name, notes=notes)
+    table = records.laid_out(folder, read, _rows(entries, Campaign(info)), kind="pearmut")
+    table.beside = beside
+    return table
 
 
 def log(path: Path, read: Records) -> Table:
@@ -362,14 +152,18 @@ def log(path: Path, read: Records) -> Table:
         entry.void = place < last.get(entry.user, -1)
     notes = [f"{beside.name} beside it was read, too"] if beside else []
     read.title = read.title or str(campaign.info.get("campaign_id") or "")
-    chances: list[Mapping[str, float]] = []
+    chances: list[dict[str, float]] = []
     if campaign.info.get("assignment") == "dynamic":
-        chances, told = probabilities(entries, campaign.info, campaign.documents)
-        notes += told
+        chances, told = probabilities(entries, campaign)
+        notes.append(told)
     read.notes = [*read.notes, *notes, *_checked(entries)]
     table = records.laid_out(path, read, _rows(entries, campaign, chances), kind="pearmut")
     table.beside = [Seen.at(beside)] if beside else []
     return table
+
+
+def _loaded(path: Path) -> tuple[Any, str]:
+    return records.loaded(records.content(path, "Get it again."))
 
 
 def _beside(path: Path) -> Path | None:
@@ -396,63 +190,18 @@ def _described(path: Path) -> Campaign:
     return Campaign({"campaign_id": said.get("campaign_id"), **info}, said.get("data"))
 
 
-def screens(folder: Path) -> Table:
-    """Take a folder of screens as one campaign.
-
-    Screens do not say who judged: where the tutorial begins again, another annotator's begin.
-    Raises DataError where a screen is none, or there are too many.
-    """
-    named = (path for path in folder.glob("*.json") if _SCREEN.fullmatch(path.name))
-    paths = sorted(named, key=lambda one: int(one.stem))
-    if not paths or len(paths) > _MOST_SCREENS:
-        raise DataError(
-            f"{folder.name} holds {len(paths):,} screens of Pearmut (0.json, 1.json …). Name another folder."
-        )
-    beside, entries, seen, user = [], [], set[str](), 1
-    info: dict[str, Any] = {}
-    for path in paths:
-        beside.append(Seen.at(path))
-        said, reason = _loaded(path)
-        if reason or not is_screen(said):
-            raise DataError(f"{folder.name}/{path.name} {reason or 'is no screen of Pearmut'}. Bake the site again.")
-        items = said["payload"]
-        ids = {_id(item) for item in items if _kind(item, "") == "tutorial"}
-        if ids & seen:
-            user, seen = user + 1, set()
-        seen |= ids
-        info = said["info"] if isinstance(said["info"], dict) else info
-        marked = (said.get("payload_existing") or {}).get("annotation") or []
-        entries.append(Entry(int(path.stem) + 1, f"unknown-{user}", path.stem, items, marked))
-    whose = "they are taken for one annotator's"
-    if seen:
-        whose = f"the tutorial begins {user} times, so they are taken for {user} annotators', one after the other"
-    notes = [
-        f"screens do not say who judged; {whose} (--value annotator=NAME names one for all)",
-        "what is called a line is the number of a screen, counted from 1 (0.json is 1)",
-    ]
-    table = records.laid_out(
-        folder, Records([], title=folder.name, notes=notes), _rows(entries, Campaign(info)), kind="pearmut"
-    )
-    table.beside = beside
-    return table
-
-
 def _entry(line: int, said: Mapping[str, Any], campaign: Campaign) -> Entry:
     """Read an entry of a log; one of early versions has no items, and an object in the list's place."""
-    user, position, marked = str(said.get("user_id")), str(said.get("item_i")), said.get("annotation")
-    items = said.get("item") or campaign.items(user, position)
-    actions = said.get("actions") if isinstance(said.get("actions"), list) else []
-    times = [_number(one.get("time")) for one in actions or [] if isinstance(one, dict)]
-    checks = said.get("validations")
-    return Entry(
-        line,
-        user,
-        position,
-        items if isinstance(items, list) else [items],
-        marked if isinstance(marked, list) else [marked],
-        [time for time in times if time is not None],
-        checks if isinstance(checks, list) else [],
-    )
+
+    def listed(value: Any) -> list[Any]:
+        return value if isinstance(value, list) else [value]
+
+    user, position = str(said.get("user_id")), str(said.get("item_i"))
+    actions = [one for one in listed(said.get("actions")) if isinstance(one, dict)]
+    times = [time for one in actions if (time := _number(one.get("time"))) is not None]
+    items = listed(said.get("item") or campaign.items(user, position))
+    checks = said.get("validations") if isinstance(said.get("validations"), list) else []
+    return Entry(line, user, position, items, listed(said.get("annotation")), times, checks or [])
 
 
 def _number(value: object) -> float | None:
@@ -462,8 +211,7 @@ def _number(value: object) -> float | None:
         return None
 
 
-def _item(entry: Entry, number: int) -> Any:
-    return entry.items[number] if number < len(entry.items) else {}
+# A row per output
 
 
 def _rows(
@@ -477,70 +225,59 @@ def _rows(
     latest: dict[tuple, int] = {}
     for place, entry in enumerate(entries):
         for number, said in enumerate(entry.said if not entry.void else ()):
-            for model in said if isinstance(said, dict) else ():
-                latest[entry.user, entry.position, number, model] = place
-    outputs = [*_outputs(entries)]
+            latest |= {(entry.user, entry.position, number, model): place for model in _judged(said)}
+    outputs = [
+        judged
+        for entry in entries
+        for number, said in enumerate(entry.said)
+        if not entry.void and not _kind(entry.item(number), entry.position)
+        for judged in _judged(said).values()
+    ]
     spans = [span for judged in outputs for span in judged.get("error_spans") or ()]
     typed = any(isinstance(span, dict) and span.get("category") for span in spans)
     scored = not typed or any(_number(judged.get("score")) for judged in outputs)
     for place, entry in enumerate(entries):
+        common = {"annotator": entry.user, "hit": f"{entry.user}/{entry.position}", "item_i": entry.position}
+        if entry.times:
+            common |= {"started": repr(min(entry.times)), "ended": repr(max(entry.times))}
         for number, said in enumerate(entry.said):
-            item, common = _item(entry, number), _common(entry)
             if not isinstance(said, dict):
                 kind = "reset" if said == RESET else "void" if entry.void else "form"
                 yield entry.line, common | {annotated.KIND: kind}  # what was answered is about a person
                 continue
+            item = entry.item(number)
             kind = "void" if entry.void else _kind(item, entry.position)
-            for model, judged in said.items():
-                judged = judged if isinstance(judged, dict) else {"score": judged}
-                replaced = latest.get((entry.user, entry.position, number, model), place) != place
-                own = names.of(entry, number, item, model) | _on_screen(entry, item, model)
+            for model, judged in _judged(said).items():
+                own = names.of(entry, number, item, model)
                 if chances and model in chances[place]:
                     own["probability"] = repr(chances[place][model])
+                replaced = latest.get((entry.user, entry.position, number, model), place) != place
                 own[annotated.KIND] = kind or ("replaced" if replaced else own[annotated.KIND])
                 for cells in _scores(judged, typed, scored, campaign.ends):
                     yield entry.line, common | own | cells
 
 
-def _outputs(entries: list[Entry]) -> Iterator[Mapping[str, Any]]:
-    """Yield what was said of the outputs that are judgements of the campaign."""
-    for entry in entries:
-        for number, said in enumerate(entry.said):
-            if not entry.void and isinstance(said, dict) and not _kind(_item(entry, number), entry.position):
-                yield from (judged for judged in said.values() if isinstance(judged, dict))
-
-
-def _on_screen(entry: Entry, item: Any, model: str) -> dict[str, str]:
-    """Say on which screen an output stood, and at which place by the item's order, where it shows several."""
-    shown = item.get("tgt") if isinstance(item, dict) else None
-    if not isinstance(shown, dict) or len(shown) < 2 or model not in shown:
-        return {}
-    return {"screen": entry.position, "screen_place": str(list(shown).index(model) + 1)}
-
-
-def _common(entry: Entry) -> dict[str, str]:
-    """Say who judged, on which screen, and when."""
-    cells = {"annotator": entry.user, "hit": f"{entry.user}/{entry.position}", "item_i": entry.position}
-    if entry.times:
-        cells |= {"started": repr(min(entry.times)), "ended": repr(max(entry.times))}
-    return cells
+def _judged(said: Any) -> dict[str, dict[str, Any]]:
+    """Return what was said of each output of an item; early versions gave scores alone."""
+    outputs = said.items() if isinstance(said, dict) else ()
+    return {model: one if isinstance(one, dict) else {"score": one} for model, one in outputs}
 
 
 def _scores(judged: Mapping[str, Any], typed: bool, scored: bool, ends: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield the scores of one output: of each slider, the one that was given, and the one that its errors make."""
     spans = {annotated.ERRORS: judged.get("error_spans") or []}
-    given, made = {annotated.SCORED: annotated.BY_PERSON}, {annotated.SCORED: annotated.BY_ERRORS}
+    given, made = spans | {annotated.SCORED: annotated.BY_PERSON}, spans | {annotated.SCORED: annotated.BY_ERRORS}
     sliders = judged.get("sliders")
     if isinstance(sliders, dict) and sliders:
         for name, value in sliders.items():
             own = {"criterion": str(name), "score": records.cell(value), annotated.ENDS: ends.get(str(name), "?")}
-            yield spans | given | own
+            yield given | own
         return
     both = typed and scored
     if typed:
-        yield spans | made | {"score": ""} | ({"criterion": "MQM"} if both else {})
+        yield made | {"score": ""} | ({"criterion": "MQM"} if both else {})
     if scored:
-        yield spans | given | {"score": records.cell(judged.get("score"))} | ({"criterion": "score"} if both else {})
+        yield given | {"score": records.cell(judged.get("score"))} | ({"criterion": "score"} if both else {})
 
 
 def _kind(item: Any, position: str) -> str:
@@ -551,8 +288,7 @@ def _kind(item: Any, position: str) -> str:
         return "check"
     if not isinstance(item, dict):
         return ""
-    models = item.get("tgt")
-    named = [_id(item), *(models if isinstance(models, dict) else ())]
+    named = [_id(item), *_outputs(item)]
     if item.get("skippable") or any("tutorial" in name.casefold() for name in named):
         return "tutorial"
     if checks := item.get("validation"):
@@ -565,6 +301,11 @@ def _id(item: Any) -> str:
     return str(item.get("item_id") or "") if isinstance(item, dict) else ""
 
 
+def _outputs(item: Any) -> dict[str, Any]:
+    outputs = item.get("tgt") if isinstance(item, dict) else None
+    return outputs if isinstance(outputs, dict) else {}
+
+
 def _text(item: Mapping[str, Any]) -> str:
     return records.cell(item.get("src_text") or item.get("src"))
 
@@ -574,30 +315,29 @@ class _Names:
 
     def __init__(self, entries: list[Entry], campaign: Campaign):
         self._shared = campaign.shared
-        self._sources: dict[str, set[str]] = defaultdict(set)
-        self._copies: dict[str, set[str]] = defaultdict(set)
+        self._sources: dict[str, set[str]] = defaultdict(set)  # the texts under one name, copies apart
+        self._copies: dict[str, set[str]] = defaultdict(set)  # and together
         self._texts: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for item in (item for entry in entries for item in entry.items if isinstance(item, dict) and _id(item)):
+        for item in (item for entry in entries for item in entry.items if _id(item)):
             name, stem = _id(item), _COPY.sub("", _id(item))
             self._sources[name].add(_text(item))
             self._copies[stem].add(_text(item))
-            outputs = item.get("tgt")
-            for model, text in outputs.items() if isinstance(outputs, dict) else ():
+            for model, text in _outputs(item).items():
                 self._texts[stem, model].add(records.cell(text))
-        users = Counter(entry.user for entry in entries)
-        self._users = {user: place for place, user in enumerate(users, 1)}
+        self._users = {user: place for place, user in enumerate(dict.fromkeys(entry.user for entry in entries), 1)}
 
     def of(self, entry: Entry, number: int, item: Any, model: str) -> dict[str, str]:
-        """Return the cells that say what was judged."""
-        item = item if isinstance(item, dict) else {}
-        name, text, kind = _id(item), _text(item), ""
+        """Return the cells that say what was judged and, where a screen shows several, at which place it stood."""
+        item, outputs = item if isinstance(item, dict) else {}, _outputs(item)
+        name, text, kind, cells = _id(item), _text(item), "", {}
+        if len(outputs) > 1 and model in outputs:
+            cells = {"screen": entry.position, "screen_place": str(list(outputs).index(model) + 1)}
         stem, plain = _COPY.sub("", name), model.removesuffix("'")
         texts = self._texts.get((stem, model))
         if plain != model and texts and texts == self._texts.get((stem, plain)):
             model, kind = plain, annotated.REPEAT
-        cells = {"system": model, annotated.KIND: kind, "source": text, "reference": records.cell(item.get("ref"))}
-        outputs = item.get("tgt")
-        if isinstance(outputs, dict):
+        cells |= {"system": model, annotated.KIND: kind, "source": text, "reference": records.cell(item.get("ref"))}
+        if outputs:
             cells["hypothesis"] = records.cell(outputs.get(model, outputs.get(f"{model}'")))
         if name:
             cells |= _parts(stem if len(self._copies[stem]) == 1 else name) | {annotated.NAMED: "id"}
@@ -635,11 +375,227 @@ def _checked(entries: Iterable[Entry]) -> list[str]:
     for entry in entries:
         if not entry.void:
             results[entry.user] += [one is True for one in entry.checks]
-    done = [one for checks in results.values() for one in checks]
+    people = [checks for checks in results.values() if checks]
+    done = Counter(one for checks in people for one in checks)
     if not done:
         return []
-    people = [all(checks) for checks in results.values() if checks]
     return [
-        f"{sum(done):,} of {len(done):,} checks that Pearmut made of tutorials and attention items were passed, "
-        f"all of them by {sum(people):,} of {len(people):,} annotators"
+        f"{done[True]:,} of {done.total():,} checks that Pearmut made of tutorials and attention items were passed, "
+        f"all of them by {sum(map(all, people)):,} of {len(people):,} annotators"
     ]
+
+
+# Probabilities of dynamic assignment. Pearmut logs none, but they follow from what had been logged when a screen was
+# loaded, and from the campaign's own file. First all systems below ``dynamic_coldstart`` judgements are drawn evenly;
+# then ``dynamic_models`` of them, one after another, by weights of their places in the order of mean scores. Source:
+# Pearmut, ``assignment.py`` of release 1.1.6, and of two earlier states, whose weights differ.
+
+#: Pearmut's own values where a campaign's file has none.
+_COLDSTART, _SHOWN = 5, 1
+#: Nats by which one rule must fit the log better than another to be told from it.
+_TOLD = 5.0
+#: Standard errors by which a system may be shown more or less often than a rule says, and the share of outputs that it
+#: may give no chance, before it does not fit.
+_FITS, _CHANCELESS = 4.0, 0.02
+_LEAST = 1e-3  # probability that a likelihood takes at least
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A state of Pearmut: its name in words, the weight of a place counted from 1, and what its start counts."""
+
+    name: str
+    weight: Callable[[np.ndarray], np.ndarray]
+    by_document: bool = False
+
+
+RULES = (
+    Rule("1/2, 1/2, 1/3, 1/4 … (release 1.1.6)", by_place, by_document=True),
+    Rule("1, 1/√2, 1/√3 … (an earlier state)", lambda place: place**-0.5),
+    Rule("1, 1/2, 1/3 … (an earlier state)", lambda place: 1 / place),
+)
+
+
+def probabilities(entries: Sequence[Entry], campaign: Campaign) -> tuple[list[dict[str, float]], str]:
+    """Return for each entry the probability of every system that it showed, and how it was found in words.
+
+    No probabilities, and why, where the campaign's file does not tell enough, or the log fits no known rule.
+    """
+    systems = pd.Index(campaign.systems)
+    shown = min(_whole(campaign.info.get("dynamic_models"), _SHOWN), len(systems))
+    if len(systems) < 2:
+        return [], "probabilities of dynamic assignment were not rebuilt: the campaign's file lists no systems"
+    again = _again(entries)
+    drawn = [n for n, entry in enumerate(entries) if entry.position.isdecimal() and entry.models and again[n] is None]
+    seen = np.array([systems.isin(entries[n].models) for n in drawn], bool).reshape(len(drawn), len(systems))
+    known = _History.of(entries, systems).at(_before(entries)[drawn])
+    start = _whole(campaign.info.get("dynamic_coldstart"), _COLDSTART)
+    found = [_chances(rule, known, shown, start, len(campaign.data)) for rule in RULES]
+    safe = [np.clip(chance, _LEAST, 1 - _LEAST) for chance in found]
+    fits = [float(np.log(np.where(seen, chance, 1 - chance)).sum()) for chance in safe]
+    best = int(np.argmax(fits))
+    if why := _misfit(found[best], seen):
+        return [], f"probabilities of dynamic assignment were not rebuilt: {why}"
+    best = best if fits[best] - fits[0] >= _TOLD else 0
+    unsure = [rule.name for n, rule in enumerate(RULES) if n != best and fits[best] - fits[n] < _TOLD]
+    of_entry: list[dict[str, float]] = [{} for _ in entries]
+    for n, chance, own in zip(drawn, found[best], seen):
+        of_entry[n] = {systems[place]: float(chance[place]) for place in np.flatnonzero(own & (chance > 0))}
+    sure = f"; the log cannot tell it from {' or '.join(unsure)}" if unsure else "; the log fits it best"
+    told = (
+        f"assignment was dynamic: the probability of each system on each screen was rebuilt from the order of the log "
+        f"({shown} of {len(systems)} systems a screen, weights by place {RULES[best].name}{sure})"
+    )
+    return [of_entry[n] if first is None else of_entry[first] for n, first in enumerate(again)], told
+
+
+def _whole(value: object, default: int) -> int:
+    return int(str(value)) if str(value).isdecimal() and int(str(value)) else default
+
+
+def _again(entries: Sequence[Entry]) -> list[int | None]:
+    """Name for each entry the one that it replaces, as its annotator went back to a screen: it was no draw."""
+    found: list[int | None] = []
+    first: dict[tuple[str, str, str], int] = {}
+    for number, entry in enumerate(entries):
+        if entry.said == [RESET]:
+            first = {key: place for key, place in first.items() if key[0] != entry.user}
+        keys = [(entry.user, entry.position, name) for name in entry.models]
+        found.append(next((first[key] for key in keys if key in first), None))
+        for key in keys:
+            first.setdefault(key, number)
+    return found
+
+
+def _before(entries: Sequence[Entry]) -> np.ndarray:
+    """Count for each entry how many had been logged when it was loaded; without times, all that stand before it."""
+    logged = np.maximum.accumulate(np.array([max(entry.times, default=-np.inf) for entry in entries]))
+    loaded = [
+        np.searchsorted(logged, min(entry.times), side="right") if entry.times else number
+        for number, entry in enumerate(entries)
+    ]
+    return np.minimum(np.array(loaded, int), np.arange(len(entries)))
+
+
+@dataclass
+class _History:
+    """What a log says of each system: sums and numbers of scores, outputs, documents; (entries + 1, systems) each.
+
+    ``at`` a row: after so many entries.
+    """
+
+    sums: np.ndarray
+    scores: np.ndarray
+    outputs: np.ndarray
+    documents: np.ndarray
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry], systems: pd.Index) -> "_History":
+        """Follow a log from entry to entry; who begins anew takes their own away."""
+        ends: dict[str, int] = {}  # of each annotator the next entry by which they begin anew
+        rows = []
+        for number, entry in reversed([*enumerate(entries, 1)]):
+            if entry.said == [RESET]:
+                ends[entry.user] = number
+                continue
+            end = ends.get(entry.user, len(entries) + 1)
+            for place, said in enumerate(entry.said):
+                doc = entry.position if entry.position.isdecimal() and not place else None
+                rows += [(number, end, entry.user, doc, name, _score(one)) for name, one in _raw(said).items()]
+        table = pd.DataFrame(rows, columns=["from", "to", "user", "doc", "system", "score"])
+        table = table[table["system"].isin(systems)]
+        place = systems.get_indexer(table["system"])
+        shape = (len(entries) + 2, len(systems))
+
+        def total(worth: np.ndarray, begin: np.ndarray, end: np.ndarray, place: np.ndarray) -> np.ndarray:
+            change = np.zeros(shape)
+            np.add.at(change, (begin, place), worth)
+            np.subtract.at(change, (end, place), worth)
+            return change.cumsum(axis=0)
+
+        when = table["from"].to_numpy(int), table["to"].to_numpy(int), place
+        score = table["score"].to_numpy(float)
+        return cls(
+            total(np.where(np.isfinite(score), score, 0.0), *when),
+            total(np.isfinite(score).astype(float), *when),
+            total(np.ones(len(table)), *when),
+            total(*_held(table.dropna(subset="doc"), systems)),
+        )
+
+    def at(self, before: np.ndarray) -> "_History":
+        """Return what was known after some numbers of entries."""
+        return _History(*(part[before] for part in vars(self).values()))
+
+
+def _held(table: pd.DataFrame, systems: pd.Index) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Say from which entry to which a document counts as judged for a system: while anybody's judgement stands."""
+    spells: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
+    for row in table.sort_values("from").itertuples(index=False):
+        own = spells[row.doc, row.system]
+        begin, end = row[0], row[1]
+        if own and begin <= own[-1][1]:
+            own[-1][1] = max(own[-1][1], end)
+        else:
+            own.append([begin, end])
+    flat = [(*spell, systems.get_loc(system)) for (_, system), own in spells.items() for spell in own]
+    begin, end, place = np.array(flat, int).reshape(-1, 3).T
+    return np.ones(len(flat)), begin, end, place
+
+
+def _raw(said: Any) -> dict[str, Any]:
+    return said if isinstance(said, dict) else {}
+
+
+def _score(judged: Any) -> float:
+    """Return the score of an output as Pearmut takes it: the slider's or, of several, their mean; NaN for none."""
+    if not isinstance(judged, dict):
+        return np.nan
+    sliders = judged.get("sliders")
+    given = [judged.get("score")]
+    if given == [None] and isinstance(sliders, dict):
+        given = [value for value in sliders.values() if value is not None]
+    read = [number for value in given if (number := _number(value)) is not None]
+    return statistics.fmean(read) if read and len(read) == len(given) else np.nan
+
+
+def _chances(rule: Rule, known: _History, shown: int, start: int, documents: int) -> np.ndarray:
+    """Return the probability that each screen shows each system, (screens, systems), by one rule."""
+    counts = known.documents if rule.by_document else known.outputs
+    means = np.divide(known.sums, known.scores, where=known.scores > 0, out=np.zeros_like(known.sums))
+    found = np.empty_like(means)
+    for row, (count, mean) in enumerate(zip(counts, means)):
+        among = count < start  # the systems that are drawn first; any others fill up
+        if among.any():
+            chance = np.full(int(among.sum()), min(1.0, shown / among.sum()))
+        else:
+            among = count < documents if rule.by_document else np.ones(len(count), bool)
+            left = int(among.sum())
+            of_places = _of_places(rule, left, shown) if left > shown else np.ones(left)
+            chance = _shared(of_places, mean[among])
+        found[row] = max(shown - among.sum(), 0) / max((~among).sum(), 1)
+        found[row, among] = chance
+    return found
+
+
+def _shared(chance: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Give each system the chance of its place, the highest mean first; those that are level share theirs."""
+    order = np.sort(-means)
+    first, last = np.searchsorted(order, -means, side="left"), np.searchsorted(order, -means, side="right")
+    total = np.concatenate([[0.0], np.cumsum(chance)])
+    return (total[last] - total[first]) / (last - first)
+
+
+@lru_cache(maxsize=256)
+def _of_places(rule: Rule, systems: int, shown: int) -> np.ndarray:
+    return inclusion(rule.weight(np.arange(1.0, systems + 1)), shown)
+
+
+def _misfit(chance: np.ndarray, seen: np.ndarray) -> str:
+    """Say in what the log differs from a rule; empty where in nothing that matters."""
+    if not len(seen):
+        return "the log holds no screens of the campaign"
+    spread = np.sqrt((chance * (1 - chance)).sum(axis=0))
+    off = np.divide(np.abs((seen - chance).sum(axis=0)), spread, where=spread > 0, out=np.zeros(len(spread)))
+    if (chance[seen] <= 0).mean() > _CHANCELESS or off.max() > _FITS:
+        return "the log does not fit what Pearmut's known versions do with this campaign's file"
+    return ""
