@@ -1,16 +1,27 @@
-"""Licht et al. 2022 in print: each number is transcribed, and has one row in one of its two studies."""
+"""Licht et al. 2022, Tables 5 and 6: what cells imply by other ways to compute it, and comparisons with print."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
+from scipy.optimize import linprog
 
-from evalkit import data
+from evalkit import ROOT, DataError, data, show
+from evalkit.data import simulate
+from evalkit.human import calibration
 from evalkit.papers import claims
-from evalkit.papers.licht2022 import languages, protocols
+from evalkit.papers.licht2022 import languages, protocols, table_figures
+from evalkit.papers.licht2022 import languages as inside
+from evalkit.show.plots import calibration as draw
 from evalkit.stats import verdicts
+
+# --- Licht et al. 2022 in print: each number is transcribed, and has one row in one of its two studies
+
 
 STUDIES = ("xsts_calibration", "metric_protocols")
 
@@ -124,3 +135,226 @@ def test_a_changed_kappa_changes_the_verdict_on_its_average(printed):
     made = claims.compare("licht2022", {"averages": protocols.averages(wrong)}, items="Table 3").set_index("cell")
     row = made.loc["X-EN, RAW, avg"]
     assert verdicts.verdict(row["printed"], row["computed"]) == "differs"
+
+
+# --- The XSTS study: Table 5 from the inside against independent computations, the figures, the notebook
+
+
+NOTEBOOK = ROOT / "notebooks" / "studies" / "xsts_calibration.ipynb"
+LAW = settings(deadline=None, max_examples=40)
+
+
+@pytest.fixture(scope="module")
+def table5() -> pd.DataFrame:
+    return data.published("licht2022_table5")
+
+
+@pytest.fixture(scope="module")
+def table6() -> pd.DataFrame:
+    return data.published("licht2022_table6")
+
+
+# Table 5 from the inside ---------------------------------------------------------------------------------------------
+
+
+def test_the_recovered_table_has_one_unreachable_cell(table5):
+    recovered = inside.recover(table5)
+    assert len(recovered) == 28
+    lost = recovered[~recovered["reachable"]]
+    assert (lost["direction"] + " " + lost["language"]).tolist() == ["X-EN Azerbaijani"]
+    rounds = [f"{value:.2f}" == printed for value, printed in zip(recovered["cs_ht_predicted"], table5["cs_ht"])]
+    assert recovered["rounds"].tolist() == rounds
+    assert (recovered["rounds"] <= recovered["reachable"]).all()
+
+
+def test_recovered_means_give_the_printed_shifts_back(table5):
+    for printed, row in zip(table5.to_dict("records"), inside.recover(table5).itertuples(), strict=True):
+        shift = calibration.adjust(row.raw, calibration_mean=row.calibration_mean)["shift"]
+        assert f"{shift:.2f}" == printed["cs"]
+        assert f"{row.raw + 4.687 - row.reference_mean:.2f}" == printed["ht"]
+        assert row.beta * row.raw + row.alpha == pytest.approx(row.cs_ht_predicted)
+        assert row.cs_ht_low <= row.cs_ht_predicted <= row.cs_ht_high
+
+
+def by_definition(raw, cs, ht, h, c):
+    """CS+HT by the two means and the line, with RAW, as the authors would have computed it."""
+    m, r = c - (cs - raw), h - (ht - raw)
+    return c + (h - c) * (raw - m) / (r - m)
+
+
+def test_the_interval_holds_all_inputs_that_round_to_print_and_its_ends_are_reached(table5):
+    rng = np.random.default_rng(7)
+    for row in table5.to_dict("records"):
+        box = [(float(row[k]), 0.005) for k in ("raw", "cs", "ht")] + [(4.687, 0.0005)]
+        values = by_definition(*(m + w * rng.uniform(-1, 1, 2000) for m, w in box), 3.0)
+        low, high = map(float, inside.predicted_interval(row["cs"], row["ht"]))
+        assert low - 1e-12 <= values.min()
+        assert values.max() <= high + 1e-12
+        corners = np.array(np.meshgrid(*([m - w, m + w] for m, w in box))).reshape(4, -1)
+        reached = by_definition(*corners, 3.0)
+        assert (reached.min(), reached.max()) == pytest.approx((low, high), abs=1e-12)
+
+
+def reachable_by_linear_programme(table5, consensus, *, linked):
+    """Is there one set of unrounded numbers behind all cells? For fixed c and h, CS+HT <= t is linear in CS and HT.
+
+    Variables RAW, CS, HT per cell. ``linked`` adds that both directions share a calibration mean and that the
+    references of all cells average to h.
+    """
+    n, cells = len(table5), table5[["raw", "cs", "ht", "cs_ht"]].astype(float)
+    bounds = [(value - 0.005, value + 0.005) for value in cells[["raw", "cs", "ht"]].to_numpy().ravel()]
+    equal = np.zeros((15, n, 3))
+    for k, (_, place) in enumerate(table5.groupby("language").groups.items()):
+        for i, sign in zip(place, (1, -1)):
+            equal[k, i, :2] = -sign, sign
+    equal[14, :, 0], equal[14, :, 2] = -1, 1
+    linking = {"A_eq": equal.reshape(15, -1), "b_eq": np.zeros(15)} if linked else {}
+    for h in (4.6865, 4.687, 4.6875):
+        lines, ends = np.zeros((2 * n, n, 3)), np.zeros(2 * n)
+        for k, (i, sign) in enumerate(itertools.product(range(n), (1, -1))):
+            t = cells["cs_ht"][i] + sign * 0.005
+            lines[k, i, 1:] = sign * (h - t), sign * (t - consensus)  # h·CS − c·HT <= t (h + CS − c − HT), or >=
+            ends[k] = sign * t * (h - consensus) + 1e-12
+        if linprog(np.zeros(3 * n), A_ub=lines.reshape(2 * n, -1), b_ub=ends, bounds=bounds, **linking).status == 0:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_consensus_interval_is_exact_by_linear_programming(table5, linked):
+    joint = inside.joint_consensus(inside.consensus_by_cell(table5)).iloc[0]
+    low, high = joint["low"], joint["high"]
+    ends = [(low - 1e-5, False), (low + 1e-5, True), (high - 1e-5, True), (high + 1e-5, False)]
+    for consensus, possible in ends:
+        assert reachable_by_linear_programme(table5, consensus, linked=linked) is possible, consensus
+
+
+def test_the_consensus_interval_and_what_sets_its_ends(table5):
+    joint = inside.joint_consensus(inside.consensus_by_cell(table5)).iloc[0]
+    assert (round(joint["low"], 4), round(joint["high"], 4)) == (2.8605, 2.9899)
+    assert joint["low_cell"] == "X-EN Urdu and EN-X Urdu"
+    assert joint["high_cell"] == "X-EN Azerbaijani"
+    assert round(joint["high_else"], 4) == 3.0678  # without that one cell, 3.0 would be among them
+    assert joint["possible"]
+
+
+def test_a_cells_interval_is_where_its_prediction_meets_print(table5):
+    cells = inside.consensus_by_cell(table5).set_index(["direction", "language"])
+    for row in table5.to_dict("records"):
+        low, high = cells.loc[(row["direction"], row["language"])]
+        for consensus in np.linspace(1.05, 4.35, 34).round(3):
+            standard = calibration.Standard(consensus=consensus)
+            reach = inside.predicted_interval(row["cs"], row["ht"], standard=standard)
+            assert inside._overlap(reach, inside._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
+
+
+def test_at_the_middle_of_the_interval_every_cell_is_reached(table5):
+    joint = inside.joint_consensus(inside.consensus_by_cell(table5)).iloc[0]
+    middle = calibration.Standard(consensus=round((joint["low"] + joint["high"]) / 2, 4))
+    assert inside.recover(table5, standard=middle)["reachable"].all()
+
+
+GROUP = st.tuples(st.floats(1.2, 4.8), st.floats(2.4, 3.5), st.floats(4, 5))  # raw, calibration mean, reference mean
+
+
+@LAW
+@given(st.floats(2.6, 3.4), st.lists(GROUP, min_size=3, max_size=8))
+def test_a_made_up_table_gives_its_consensus_back(consensus, means):
+    """Round a table made with a known consensus as print does: the consensus is among those found."""
+    rows = []
+    for n, (raw, m, r) in enumerate(means):
+        moved = calibration.adjust(
+            raw, calibration_mean=m, reference_mean=r, standard=calibration.Standard(consensus=consensus)
+        )
+        cs, line = float(moved["shift"]), float(moved["line"])
+        rows.append(("X-EN", f"language {n}", f"{raw:.2f}", f"{cs:.2f}", f"{raw + 4.687 - r:.2f}", f"{line:.2f}"))
+    table = pd.DataFrame(rows, columns=["direction", "language", "raw", "cs", "ht", "cs_ht"])
+    cells = inside.consensus_by_cell(table)
+    for name, pieces in cells.groupby("language"):
+        assert ((pieces["low"] - 1e-9 <= consensus) & (consensus <= pieces["high"] + 1e-9)).any(), name
+    assert set(cells["language"]) == set(table["language"])
+
+
+def test_cells_that_contradict_each_other_are_named(table5):
+    broken = table5.copy()
+    broken.loc[(broken["language"] == "Urdu") & (broken["direction"] == "EN-X"), "cs_ht"] = "4.08"
+    joint = inside.joint_consensus(inside.consensus_by_cell(broken)).iloc[0]
+    assert not joint["possible"]
+    assert "EN-X Urdu" in joint["low_cell"] + joint["high_cell"]
+
+
+# Rankings and Table 6 ------------------------------------------------------------------------------------------------
+
+
+def test_printed_order_is_the_order_of_the_printed_scores(table5):
+    ranked = inside.rankings(table5)
+    for _, part in ranked.groupby(["direction", "method"]):
+        assert sorted(part["position"]) == list(range(1, 15))
+        assert part.sort_values("position")["score"].is_monotonic_decreasing
+        assert (part["rank"] <= part["position"]).all()
+
+
+def test_portuguese_overtakes_hindi_and_arabic_by_the_calibration_set_only(table5):
+    claims = inside.above(inside.rankings(table5), "Portuguese", ["Hindi", "Arabic"])
+    holds = claims.set_index(["method", "direction", "claim"])["holds"]
+    assert holds["CS"].all()
+    assert not holds["RAW"].any()
+    assert not holds["HT"].all()
+    hindi = claims.query("method == 'CS' and direction == 'X-EN' and claim.str.contains('Hindi')").iloc[0]
+    assert (hindi["margin"], hindi["certain"]) == (0.01, False)  # a tie before rounding is possible
+
+
+def test_one_printed_r2_is_not_the_square_of_its_r(table6):
+    audited = inside.audit(table6)
+    wrong = audited[~audited["consistent"]]
+    assert wrong[["method", "columns", "r", "r2"]].to_numpy().tolist() == [["CS+HT", "X-EN", 0.934, 0.874]]
+
+
+# Figures and the notebook --------------------------------------------------------------------------------------------
+
+
+def test_figures_are_drawn(table5):
+    cells = inside.consensus_by_cell(table5)
+    table_figures.bump_chart(inside.rankings(table5), highlight=("Hindi",))
+    table_figures.prediction_gaps(inside.recover(table5))
+    table_figures.consensus_intervals(cells, joint=inside.joint_consensus(cells).iloc[0])
+    draw.form_curves(calibration.curves(2.4, 4.3))
+    draw.form_curves(calibration.curves(3.0))  # no shift, no line
+    ratings = simulate.stand_in("wmt22-calibration-hits", seed=7)
+    draw.held_out_ratios(calibration.held_out(ratings, splits=5, resamples=5))
+    task = calibration.with_task(ratings.query("src_lang == 'zho'"), seed=7)
+    draw.before_after(calibration.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5))
+    sizes = data.published("licht2022_table4")
+    correlated = inside.correlate(table5, inside.training_size(sizes), splits=4, seed=7)
+    table_figures.table6_dots(correlated, statistic="linreg")
+    outside = inside.merged(table5, inside.covariates(sizes, data.published("spbleu_flores")))
+    drawn = table_figures.scores_against(outside, covariate="spBLEU nllb-200-3.3B")
+    assert [len(ax.texts) for ax in drawn.axes] == [14, 14]
+    with pytest.raises(DataError, match="'BLEU'"):
+        table_figures.scores_against(outside, covariate="BLEU")
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
+    """A small XSTS campaign on 1-5, whose pairs share a calibration set, and an outside score, both from files."""
+    import papermill
+
+    pairs = {pair: {} for language in ("amh", "hin", "por") for pair in (f"{language}-eng", f"eng-{language}")}
+    design = {"systems": 1, "documents": 2, "segments": 6, "annotators": 2, "judgements": 2, "calibration": 20}
+    ratings = simulate.stand_in("nllb-xsts", pairs=pairs, design=design)
+    ratings.to_csv(tmp_path / "mine.csv", index=False)
+    own = table5[["language_code", "direction", "cs"]].rename(columns={"cs": "score"})
+    own.to_csv(tmp_path / "own.csv", index=False)
+    parameters = {"ratings": str(tmp_path / "mine.csv"), "automatic_scores": str(tmp_path / "own.csv")}
+    parameters |= {"ratings_scale": [1, 5], "splits": 20, "halves": 20, "resamples": 10, "fallback": False}
+    done = papermill.execute_notebook(NOTEBOOK, None, parameters, progress_bar=False)
+    outputs = [output for cell in done.cells for output in cell.get("outputs", [])]
+    payloads = [output["data"][show.MIME] for output in outputs if show.MIME in output.get("data", {})]
+    recorded = {p["name"]: p["value"] for p in payloads if p["kind"] == "record"}
+    assert set(recorded) >= {"recovered", "consensus", "table6", "held_out", "carry_over"}
+    assert {row["within"] for row in recorded["held_out"]} == {"all"}
+    own = [r for r in recorded["table6"] if r["covariate"] == "own" and r["method"] == "CS"]
+    assert [row["pearson"] for row in own] == pytest.approx([1.0] * 3)
+    assert list(recorded["table6"][0]) == ["covariate", "columns", "method", "n", "pearson", "r2", "linreg"]
+    assert recorded["consensus"] == {"low": pytest.approx(2.8605), "high": pytest.approx(2.98988095238)}
+    assert not any(output["output_type"] in ("stream", "error") for output in outputs)

@@ -50,11 +50,6 @@ def test_a_name_is_heard_in_every_script_and_among_other_words(spelt):
     assert learned.sounding_like("Kathmandu", [spelt]) is None
 
 
-def test_what_begins_a_sentence_is_no_name_for_that():
-    assert learned.names('Paris fell. Then Berlin rose! "Rome" did not.') == ["Berlin"]
-    assert learned.names("") == []
-
-
 # features
 
 TEXT = st.text(alphabet="ab ०१२कख.।12", max_size=30)

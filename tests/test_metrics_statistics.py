@@ -243,11 +243,6 @@ def test_spa_is_one_less_the_mean_distance_of_p_values(seed, values, gaps, flips
         assert row.value == pytest.approx(1 - np.mean(distances), abs=1e-12)
 
 
-def test_a_metric_that_is_the_humans_has_an_spa_of_1():
-    human = metric_scores(3).human
-    assert statistics.spa(named_scores(human[None] * 3 + 1, human))["value"].tolist() == [1.0]
-
-
 def test_one_system_alone_leaves_nothing_to_order():
     table = statistics.every_statistic(metric_scores(3, (1, 6)))
     by_system = table["grouping"].eq("system") | table["grouping"].eq("none") & table["statistic"].ne("spa")

@@ -1,20 +1,31 @@
-"""Critical-error labels: taxonomy, matching, shares, assessments by label, contrasts, agreement of pairs, print."""
+"""Sudoh et al. 2021: labels, agreement, print and its audit, and the rules that make one label of three."""
 
+import itertools
+from collections import Counter
+
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from evalkit import DataError
+from evalkit import DataError, data, show
 from evalkit.data import labels as files
 from evalkit.papers import claims
+from evalkit.papers.sudoh2021 import labels, printed, reduction
 from evalkit.papers.sudoh2021 import labels as assessed
-from evalkit.papers.sudoh2021 import printed
+from evalkit.papers.sudoh2021 import printed as print_of
+from evalkit.papers.sudoh2021.labels import KEY, TABLES, categories, places, taxonomy
+from tests.makers import read
+
+# --- Critical-error labels: taxonomy, matching, shares, assessments by label, contrasts, agreement of pairs, print
+
 
 SUDOH = "004"
 
@@ -255,3 +266,343 @@ def test_what_rests_on_fewer_rows_is_not_compared_with_print_and_reasons_stand_w
 def test_what_is_not_known_or_does_not_fit_is_refused(words, call):
     with pytest.raises(DataError, match=words):
         call()
+
+
+# --- The audit of printed tables, agreement of three annotators, and Table 1 as a challenge set
+
+
+NUMBERS = (1, *range(4, 15))
+
+
+@pytest.fixture
+def printed_of_audit():
+    return {number: data.published(f"sudoh2021_table{number}") for number in NUMBERS}
+
+
+MISPRINTS = [
+    *("Table 1: hyp8, bleu", "Table 1: hyp9, bleu", "Table 11: row Poor", "Table 5: B, Excellent"),
+    *("Table 6: B, Incomprehensible", "Table 6: B, Poor", "Table 8: A-C, kappa", "Table 8: adequacy, A-C"),
+    *("Table 8: adequacy, B-C", "Table 8: fluency, A-B"),
+    *("section 5.2: distant errors in fluency", "section 5.2: predicted Excellent in adequacy"),
+]
+
+
+def test_the_paper_contradicts_itself_in_these_cells(printed_of_audit):
+    found = print_of.misprints(printed_of_audit)
+    assert sorted(found["table"] + ": " + found["cell"]) == sorted(MISPRINTS)
+    evidence = found.set_index("cell")["evidence"]
+    assert "leaves 0.055" in evidence["B, Excellent"]
+    assert "3,926" in evidence["row Poor"]
+    assert "Incomprehensible → Excellent (1) in place of Fair (22)" in evidence["distant errors in fluency"]
+
+
+def drawn_tables(seed):
+    """Print tables, rounded as the paper rounds, of labels that were drawn: nothing in them contradicts itself."""
+    rng = np.random.default_rng(seed)
+    tables, pairs, z = {}, [], rng.normal(0, 0.5, 9280)
+    for dimension, (shares, means, scores, matrix) in {"fluency": (4, 6, 12, 11), "adequacy": (5, 7, 14, 13)}.items():
+        names, size = categories(dimension), len(categories(dimension))
+        given = {p: np.clip((z * 2 + rng.normal(size / 2, 1, 9280)).astype(int), 0, size - 1) for p in "ABC"}
+        counts = {p: np.bincount(g, minlength=size) / 9280 for p, g in given.items()}
+        counts["average"] = sum(counts.values()) / 3
+        told = [(n, p, f"{c[k]:.3f}") for k, n in enumerate(names) for p, c in counts.items()]
+        tables[shares] = pd.DataFrame(told, columns=["label", "annotator", "share"])
+        moments = [(n, p, z[g == k]) for k, n in enumerate(names) for p, g in given.items()]
+        told = [(n, p, f"{v.mean() if len(v) else 0:.3f}", f"{v.std() if len(v) else 0:.3f}") for n, p, v in moments]
+        tables[means] = pd.DataFrame(told, columns=["label", "annotator", "mean", "sd"])
+        for a, b in ("AB", "AC", "BC"):
+            r, chance = (given[a] == given[b]).mean(), float(counts[a] @ counts[b])
+            for name, value in (("kappa", (r - chance) / (1 - chance)), ("concordance", r)):
+                pairs.append((dimension, name, f"{a}-{b}", f"{value:.4f}"))
+        cells = rng.integers(1, 200, (size, size))
+        cells[0, 0] += 3920 - cells.sum() if cells.sum() <= 3920 else 0
+        square = [(t, p, str(cells[i, j])) for i, t in enumerate(names) for j, p in enumerate(names)]
+        tables[matrix] = pd.DataFrame(square, columns=["true", "predicted", "count"])
+        hits, columns, lines = np.diag(cells), cells.sum(axis=0), cells.sum(axis=1)
+        found = np.column_stack([hits / columns, hits / lines, 2 * hits / (columns + lines)])
+        found = np.vstack([found, found.mean(axis=0)])
+        rows = [(n, *(f"{v:.3f}" for v in row)) for n, row in zip([*names, "average"], found)]
+        tables[scores] = pd.DataFrame(rows, columns=["label", "precision", "recall", "f1"])
+    tables[8] = pd.DataFrame(pairs, columns=["dimension", "statistic", "pair", "value"])
+    return tables
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_alone_raises_no_alarm(seed):
+    tables = drawn_tables(seed)
+    for dimension in ("fluency", "adequacy"):
+        assert not list(print_of._shares(tables, dimension))
+        assert not list(print_of._kappas(tables, dimension))
+    assert print_of.overall(tables)["same"].all()
+
+
+def test_a_cell_that_is_spoilt_is_found():
+    tables = drawn_tables(0)
+    spoilt = tables[4].copy()
+    spoilt.loc[spoilt["label"].eq("Fair").idxmax(), "share"] = "0.999"
+    assert any("Fair" in row[1] and row[2] == "0.999" for row in print_of._shares(tables | {4: spoilt}, "fluency"))
+
+
+def long(wide, dimension):
+    table = pd.DataFrame(wide, columns=list("ABC")).rename_axis("segment").reset_index().astype(str)
+    rows = table.melt("segment", var_name="annotator", value_name="label")
+    return rows.assign(src_lang="deu", tgt_lang="eng", doc="d", dimension=dimension)
+
+
+@given(st.integers(0, 500))
+def test_agreement_equals_statsmodels_and_krippendorff(seed):
+    rng = np.random.default_rng(seed)
+    codes = np.array(list(places("adequacy")))
+    said = np.clip(rng.integers(0, 7, 40)[:, None] + rng.integers(-1, 2, (40, 3)), 0, 6)
+    table = labels.overall(long(codes[said], "adequacy"), resamples=0)
+    found = table.set_index(["coefficient", "order"])["estimate"]
+    assert found["Fleiss' kappa", ""] == pytest.approx(fleiss_kappa(aggregate_raters(said)[0]))
+    assert found["nominal alpha", ""] == pytest.approx(krippendorff.alpha(said.T, level_of_measurement="nominal"))
+    for order in ("print", "severity"):
+        placed = np.vectorize(places("adequacy", order=order).get)(codes[said])
+        oracle = krippendorff.alpha(placed.T, level_of_measurement="ordinal")
+        assert found["ordinal alpha", order] == pytest.approx(oracle)
+
+
+def test_agreement_on_criticality_survives_groups_with_one_answer():
+    codes = np.array([["S", "S", "A"], ["A", "A", "B"], ["B", "S", "S"]])
+    other = np.array([["C", "S", "F"], ["O", "C", "F"], ["B", "B", "B"]])
+    given_labels = pd.concat([long(codes, "adequacy"), long(other, "adequacy").assign(src_lang="fin")])
+    table = labels.on_criticality(given_labels, by="src_lang", resamples=20)
+    found = table.set_index(["group", "coefficient"])["estimate"]
+    assert np.isnan(found["deu", "Fleiss' kappa"])
+    # three items of three: agreeing pairs 1, 3 and 3 of 3
+    assert found["fin", "percent agreement"] == pytest.approx((1 / 3 + 1 + 1) / 3)
+    with pytest.raises(DataError, match="two annotators"):
+        labels.overall(given_labels[given_labels["annotator"] == "A"])
+
+
+def test_every_bleu_and_chrf_of_table_1_comes_out_with_attention_to_case():
+    found = claims.compare("sudoh2021", {"table1": print_of.under_readings(print_of.tables()[1])}, items="Table 1")
+    judged = [show.verdict(row.printed, row.computed) for row in found.itertuples()]
+    assert judged.count("match") == judged.count("not reproducible") == 20
+    assert found["note"].where(found["computed"].isna(), "ok").ne("").all()
+    assert "case.lc" in found.set_index("cell").at["hyp9, bleu", "note"]
+
+
+def test_without_strikethrough_or_with_lower_case_other_cells_part_from_print(printed_of_audit):
+    found = print_of.readings(printed_of_audit[1])
+    assert found["matches"].tolist() == [20, 18, 16]
+    assert found["cells"].tolist() == [20] * 3
+
+
+def test_a_metric_is_preferred_only_where_the_harmless_text_scores_higher():
+    table = read("""
+        id reference hypothesis harmless phenomenon mine
+        1 r a yes p 0.5
+        2 r b no q 0.5
+        3 r c no q 0.7
+        4 r d yes p 0.6
+        5 r e no q 0.1""")
+    assert print_of.preferred(table, metrics=["mine"])["preferred"].tolist() == ["tie", "no", "yes"]
+
+
+def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(printed_of_audit):
+    """Table 11, its rows as printed_of_audit: 1,659 errors, of which 1,464 lie beside the diagonal."""
+    made = print_of.print_tables(printed_of_audit)
+    cells = [int(text.replace(",", "")) for text in printed_of_audit[11]["count"]]
+    square = [cells[5 * row : 5 * row + 5] for row in range(5)]
+    beside = sum(square[i][j] for i in range(5) for j in range(5) if abs(i - j) == 1)
+    assert (beside, sum(cells) - sum(square[i][i] for i in range(5))) == (1464, 1659)
+    fluency = made["matrices"].set_index("dimension").loc["fluency"]
+    assert fluency[["adjacent", "correct", "total", "distant"]].tolist() == ["most", 2267, 3926, 8 + 22 + 4 + 2 + 0 + 2]
+    spoilt = printed_of_audit[11].copy()
+    spoilt.loc[4, "count"] = "5000"  # Incomprehensible taken for Excellent
+    assert print_of.print_tables(printed_of_audit | {11: spoilt})["matrices"]["adjacent"].iloc[0] == "not most"
+    lowest = made["lowest"].set_index("metric")
+    scores = printed_of_audit[1].set_index("id").loc[[f"hyp{n}" for n in range(1, 8)], "bleurt"].astype(float)
+    assert lowest.at["bleurt", "one"] == scores.idxmin() == "hyp4"
+    assert made["around"]["percent"].item() == 60
+
+
+# --- Three labels to one: every rule against a plain one, bounds against hidden labels, and the released files
+
+
+DIMENSIONS = ["fluency", "adequacy"]
+NO_SHARES = pd.DataFrame({"annotator": [], "label": [], "share": []})
+
+
+def labelled(triples, dimension, *, missing=()):
+    rows = [
+        ("deu", "eng", "d", str(n), person, code, dimension)
+        for n, triple in enumerate(triples)
+        for person, code in zip("ABC", triple)
+        if not (person == "C" and n in missing)
+    ]
+    return pd.DataFrame(rows, columns=[*KEY, "annotator", "label", "dimension"])
+
+
+def drawn(dimension, *, rows, seed):
+    codes = list(places(dimension))
+    rng = np.random.default_rng(seed)
+    centre = rng.integers(0, len(codes), rows)[:, None]
+    picks = np.clip(centre + rng.integers(-2, 3, (rows, 3)), 0, len(codes) - 1)
+    return [tuple(codes[pick] for pick in row) for row in picks]
+
+
+def plain(triple, rule, dimension):
+    """Apply a rule to one triple of codes, as the words say it."""
+    name, _, printed = rule.partition(" (")
+    place = places(dimension, order="print" if printed else "severity")
+    in_order = sorted(triple, key=place.get)
+    if name in "ABC":
+        return triple["ABC".index(name)]
+    if not name.startswith("majority"):
+        return in_order[["worst", "median", "best"].index(name)]
+    label, count = Counter(triple).most_common(1)[0]
+    if count > 1:
+        return label
+    otherwise = name.removeprefix("majority-else-")
+    return triple["ABC".index(otherwise)] if otherwise in "ABC" else in_order[0 if otherwise == "worst" else 2]
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+@pytest.mark.parametrize("rule", reduction.RULES)
+def test_every_rule_does_what_its_words_say_to_every_triple(rule, dimension):
+    triples = list(itertools.product(places(dimension), repeat=3))
+    found = reduction.reduce(labelled(triples, dimension), rule=rule, dimension=dimension)
+    got = dict(zip(found["segment"], found["label"], strict=True))
+    assert [got[str(n)] for n in range(len(triples))] == [plain(triple, rule, dimension) for triple in triples]
+
+
+@given(st.sampled_from(DIMENSIONS), st.integers(0, 1000))
+@settings(max_examples=15)
+def test_whatever_the_order_the_median_is_the_majority_where_there_is_one(dimension, seed):
+    triples = [triple for triple in drawn(dimension, rows=30, seed=seed) if len(set(triple)) < 3] or [("F", "F", "B")]
+    labels_of_reduction = labelled(triples, dimension)
+    rules = ["median", "median (print order)", "majority-else-worst", "majority-else-A"]
+    first, *others = (reduction.reduce(labels_of_reduction, rule=rule, dimension=dimension) for rule in rules)
+    for other in others:
+        pd.testing.assert_frame_equal(first, other)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_the_labels_that_were_hidden(seed):
+    dimension = DIMENSIONS[seed % 2]
+    triples, hidden = drawn(dimension, rows=120, seed=seed), range(40, 120)
+    full, part = labelled(triples, dimension), labelled(triples, dimension, missing=set(hidden))
+    agreed = reduction.reduce(full, rule="worst", dimension=dimension).assign(dimension=dimension)
+    one = reduction.release(part, agreed, agreed[KEY].assign(split="test"), dimension=dimension)
+    found = reduction.medians(one)
+    codes = dict(zip(taxonomy(dimension)["code"], taxonomy(dimension)["category"]))
+    median = reduction.reduce(full, rule="median", dimension=dimension).set_index(KEY)["label"].map(codes)
+    place = {name: number for number, name in enumerate(categories(dimension, order="severity"))}
+    low, high = found["low"].map(place).to_numpy(), found["high"].map(place).to_numpy()
+    truth = found.set_index(KEY).index.map(median).map(place).to_numpy()
+    assert ((low <= truth) & (truth <= high)).all()
+    assert (low == high).sum() > 40
+    assert found["explained"].all()
+    perfect = found[KEY].assign(predicted=found["low"])
+    bounds = reduction.accuracy_bounds(perfect, one)
+    assert bounds["test_at_most"] == 1
+    assert bounds["test_at_least"] == bounds["labels_certain"] == (low == high)[~found["three"]].mean()
+
+
+def test_a_row_that_no_third_label_explains_is_counted():
+    labels_of_reduction = labelled([("S", "S", "S"), ("F", "F", "F")], "fluency", missing={1})
+    agreed = pd.DataFrame({"segment": ["0", "1"], "label": ["S", "S"], "dimension": "fluency"})
+    agreed = agreed.assign(src_lang="deu", tgt_lang="eng", doc="d")
+    one = reduction.release(labels_of_reduction, agreed, agreed[KEY].assign(split="test"), dimension="fluency")
+    assert reduction.accuracy_bounds(agreed[KEY].assign(predicted="Fair"), one)["excluded"] == 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_smallest_difference_is_that_of_trying_all_third_labels(seed):
+    triples, hidden = drawn("fluency", rows=9, seed=seed), (6, 7, 8)
+    labels_of_reduction = labelled(triples, "fluency", missing=set(hidden))
+    agreed = reduction.reduce(labelled(triples, "fluency"), rule="worst", dimension="fluency")
+    agreed["dimension"] = "fluency"
+    translations = agreed[KEY].assign(split="test")
+    names = categories("fluency")
+    target = dict(zip(names, np.random.default_rng(seed).multinomial(9, [0.2] * 5).tolist(), strict=True))
+    printed = pd.DataFrame({"label": names, "split": "test", "count": [str(target[name]) for name in names]})
+    one = reduction.release(labels_of_reduction, agreed, translations, dimension="fluency")
+    found = reduction.fit_to_counts(one, printed).set_index("rule")["cells_difference"]
+    codes = list(places("fluency"))
+    rules = ["median", "majority-else-worst", "C"]
+    best = dict.fromkeys(rules, 99)
+    for thirds in itertools.product(codes, repeat=3):
+        tried = [(*triples[n][:2], third) for n, third in zip(hidden, thirds)]
+        if any(plain(a, "worst", "fluency") != plain(triples[n], "worst", "fluency") for a, n in zip(tried, hidden)):
+            continue
+        for rule in rules:
+            counts = Counter(plain(triple, rule, "fluency") for triple in [*triples[:6], *tried])
+            apart = sum(abs(counts[code] - target[name]) for code, name in zip(codes, names))
+            best[rule] = min(best[rule], apart)
+    assert found[rules].to_dict() == best
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t[t["annotator"] != "C"], "three annotators"),
+        (lambda t: t.assign(label="Q"), "'Q' is no label"),
+        (lambda t: t[(t["annotator"] == "A") | (t["segment"] == "1")], "has one label only"),
+    ],
+)
+def test_labels_that_cannot_be_reduced_are_refused(change, message):
+    with pytest.raises(DataError, match=message):
+        reduction.reduce(change(labelled([("S", "A", "B"), ("F", "F", "D")], "fluency")), dimension="fluency")
+
+
+def test_an_unknown_rule_and_a_row_without_a_split_are_told():
+    labels_of_reduction = labelled([("S", "A", "B")], "fluency")
+    with pytest.raises(DataError, match="rule='vote' is not known"):
+        reduction.reduce(labels_of_reduction, rule="vote", dimension="fluency")
+    agreed = reduction.reduce(labels_of_reduction, rule="worst", dimension="fluency").assign(dimension="fluency")
+    with pytest.raises(DataError, match="has no split of fluency"):
+        reduction.release(
+            labels_of_reduction, agreed, agreed[KEY].assign(segment="9", split="test"), dimension="fluency"
+        )
+
+
+@pytest.fixture(scope="module")
+def labels_of_reduction(real):
+    return pd.concat([real("sudoh-labels"), real("sudoh-labels_of_reduction-wmt17")])
+
+
+@pytest.fixture(scope="module")
+def releases(labels_of_reduction, real):
+    agreed, translations = real("sudoh-agreed"), real("sudoh-translations")
+    return {name: reduction.release(labels_of_reduction, agreed, translations, dimension=name) for name in DIMENSIONS}
+
+
+def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(releases):
+    found = pd.concat([reduction.fit_to_agreed(one) for one in releases.values()])
+    whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
+    assert whole[["dimension", "rule", "rows"]].values.tolist() == [[name, "worst", 9280] for name in DIMENSIONS]
+    known = found[found["split"].isin(["train", "dev"]) & (found["rule"] == "worst")]
+    assert known["rows_equal"].tolist() == known["rows"].tolist() == [4824, 536, 4824, 536]
+    assert set(known["basis"]) == {"three labels"}
+
+
+def test_tables_9_and_10_are_the_median_but_for_single_labels(releases):
+    for dimension, left in (("fluency", 4), ("adequacy", 8)):
+        own = TABLES[dimension]
+        counts, shares = (data.published(f"sudoh2021_table{number}") for number in (own.counts, own.shares))
+        found = reduction.fit_to_counts(releases[dimension], counts, shares=shares)
+        apart = found.set_index(["rule", "split"])["cells_difference"].sort_index()
+        assert apart["median"].to_dict() == {"train": left, "dev": 0, "test": 0}
+        assert (apart["majority-else-worst"] > apart["median"]).all()
+
+
+def test_counts_by_the_median_are_those_of_plain_pandas(labels_of_reduction, releases, real):
+    translations = real("sudoh-translations")
+    place = places("adequacy")
+    three = labels_of_reduction[labels_of_reduction["dimension"] == "adequacy"].groupby(KEY)["label"].agg(list)
+    three = three[three.str.len() == 3].map(lambda given: sorted(given, key=place.get)[1]).rename("code").reset_index()
+    three = three.merge(translations[[*KEY, "split"]])
+    oracle = three.groupby(["split", "code"]).size()
+    found = reduction.counts(releases["adequacy"]).dropna(subset="count").set_index(["split", "label"])
+    names = {row.category: row.code for row in taxonomy("adequacy").itertuples()}
+    assert len(found) == 14
+    test = reduction.counts(releases["fluency"]).query("split == 'test'")
+    assert test["count"].isna().all(), "what cannot be known has no count, but bounds"
+    assert (test["least"] < test["most"]).all()
+    for (split, label), count in found["count"].items():
+        assert count == oracle.get((split, names[label]), 0)
