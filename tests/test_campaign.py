@@ -1,7 +1,6 @@
 """The campaign room: its analyses against the rooms they call and against pandas and scipy, on any small design."""
 
 import itertools
-import json
 import warnings
 from dataclasses import replace
 
@@ -19,7 +18,7 @@ from evalkit.campaign.findings import SIGNS
 from evalkit.campaign.opening import LONGEST
 from evalkit.data import schemas, simulate
 from evalkit.human import annotators, calibration, context, normalization, ranking
-from evalkit.reports import cli, execute
+from evalkit.reports import execute
 from evalkit.reports.studies import Study
 from evalkit.stats import agreement
 from tests.makers import finished, ratings
@@ -357,32 +356,6 @@ def test_errors_of_degraded_items_and_of_references_are_no_systems_errors():
     found = campaign.count_errors(opened(pd.concat([frame, bad, human]), errors_in(marked)))
     assert found.by_system.set_index("system")["errors"].to_dict() == {"S0": 0, "S1": 12}
     assert (found.errors, found.judgements) == (12, 24)
-
-
-@pytest.mark.slow
-def test_a_stranger_gets_a_report_from_one_command(tmp_path, monkeypatch, capsys):
-    """Of a workbook, beside another campaign on the same texts and a metric's scores."""
-    folder = tmp_path / "private folder"
-    folder.mkdir()
-    frame, other = (plain(systems=3, documents=8, seed=seed).drop(columns="item_type") for seed in (1, 2))
-    frame.assign(score=(frame["score"] / 20).round().clip(1, 5)).to_excel(folder / "xsts.xlsx", index=False)
-    other.to_csv(folder / "other.csv", index=False)
-    items = other[["system", "doc", "segment", "score"]].drop_duplicates(["system", "segment"])
-    items.rename(columns={"score": "COMET"}).to_csv(folder / "comet.csv", index=False)
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
-    assert cli.main(["run", "campaign", "-p", "file=absent.csv", "--out", "reports"]) == 1
-    assert "absent.csv is no file" in capsys.readouterr().err
-    words = ["file=xsts.xlsx", "against=other.csv", "metrics=comet.csv", "resamples=20"]
-    assert cli.main(["run", "campaign", *(part for word in words for part in ("-p", word)), "--out", "reports"]) == 0
-    written = [(folder / "reports" / f"campaign.{ending}").read_text(encoding="utf-8") for ending in ("html", "json")]
-    assert not [text for text in written if "private folder" in text]
-    found = json.loads(written[1])
-    assert {"rankings", "agreement", "plan", "against_systems", "against_alike", "judges"} <= set(found["recorded"])
-    assert (found["parameters"]["file"], found["parameters"]["against"]) == ("xsts.xlsx", "other.csv")
-    assert {source["source"] for source in found["data"]} == {"real"}
-    files = {path.name for path in campaign.export(folder / "reports" / "campaign.json", folder / "files")}
-    assert {"rankings.csv", "rankings.parquet", "rankings.tex", "methods.md", "methods.bib", "datasheet.md"} <= files
 
 
 def test_nothing_is_fetched_for_a_file_of_ones_own(tmp_path):

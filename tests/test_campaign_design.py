@@ -486,16 +486,6 @@ def test_two_equal_systems_scatter_by_chance_as_the_plan_says(opponents):
     assert np.std(found) == pytest.approx(planned, rel=0.1)
 
 
-def test_another_file_in_the_folder_of_a_design_is_read_as_ever(tmp_path):
-    folder_of(tmp_path)
-    other = "item,annotator,system,segment,score\n" + "".join(f"{n},ann,s{n % 2},{n // 2},{n}\n" for n in range(20))
-    (tmp_path / "other.csv").write_text(other)
-    report, _ = imported(tmp_path, tmp_path / "other.csv")
-    assert not report.plan
-    with pytest.raises(DataError, match=r"holds no item of design\.json"):
-        imported(tmp_path, tmp_path / "other.csv", design=tmp_path / "design.json")
-
-
 CHANGES = [
     (r"^.{9}", "", "no sound JSON"),
     (r"^.*$", "{}", "no campaign's design"),

@@ -145,13 +145,6 @@ def test_a_column_that_says_something_else_is_not_used():
     assert "67%" in weighed(frame).why
 
 
-def test_a_few_judgements_without_a_probability_are_left_out():
-    frame = rows(*simulated())
-    frame.loc[[3, 30], "probability"] = np.nan
-    found = weighed(frame)
-    assert (found.weighted, found.lacking) == (True, 2)
-
-
 @pytest.mark.parametrize(
     ("plain", "weighted", "p", "verdict"),
     [
@@ -208,11 +201,3 @@ def test_nobody_is_asked_who_does_not_look_or_has_no_order_in_time():
     assert not may_stop(opened(frame), even)
     assert not may_stop(opened(frame.drop(columns=["started"])), even, planned=500)
     assert not may_stop(opened(rows(*simulated(screens=39))), even, planned=500)
-
-
-def test_without_shared_screens_each_systems_interval_is_followed():
-    frame = rows(*simulated(step=9, systems=5, screens=400)).groupby("doc").sample(1, random_state=1)
-    frame["probability"] /= 3
-    mine = opened(frame)
-    found = may_stop(mine, weigh_steered(mine), resamples=50)
-    assert found.table["rule"].tolist() == [steering.NAIVE, steering.EACH]

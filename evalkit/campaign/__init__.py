@@ -6,8 +6,9 @@ collect. ``sentences`` says results in words, ``figures`` draws them (``views`` 
 ``run_checks`` asks whether they can be trusted.
 ``export`` writes a report's tables, its methods and a datasheet to files.
 
-Rooms, left to right: people, systems | against, judges, planning | design, checks | paperwork, sentences | exports.
-What every room needs (a campaign, its method, what is missing) stands beside them.
+Modules are topics: ``opening`` (a campaign), ``method`` (how systems are compared, and why), then ``ranking``,
+``agreement``, ``annotators``, ``quality``, ``plan`` and the rest, a result and the function that finds it. ``design``
+makes a campaign of texts.
 """
 
 from evalkit.campaign.against import compare_campaigns, counterpart

@@ -33,9 +33,8 @@ class Sides:
 
     people: items × annotators. grid: their means, segments × systems; raw: the same of scores as they were given.
     scores: metric or model -> its scores, laid out like ``grid``; everywhere: the same of all segments that it scored,
-    judged by people or not. whole: metric × systems, scores of whole systems.
-    kinds: name -> metric or judge. models: name -> a model's score of each item. judgements: name -> how many scores of
-    items it has. lower: metrics that were turned.
+    judged by people or not; items: the same, item by item. whole: metric × systems, scores of whole systems.
+    facts: by name, kind (metric or judge), better (which way) and judgements (how many scores of items it has).
     """
 
     people: pd.DataFrame
@@ -43,16 +42,19 @@ class Sides:
     raw: pd.DataFrame
     scores: dict[str, pd.DataFrame]
     everywhere: dict[str, pd.DataFrame]
+    items: dict[str, pd.Series]
     whole: pd.DataFrame
-    kinds: dict[str, str]
-    models: dict[str, pd.Series]
-    judgements: dict[str, int]
-    lower: tuple[str, ...]
+    facts: pd.DataFrame
 
     @property
     def stacked(self) -> Scores:
         """Everything for statistics of metrics."""
         return stack(self.scores, self.grid)
+
+    @property
+    def models(self) -> list[str]:
+        """Names of judges that are models."""
+        return self.facts.index[self.facts["kind"].eq("judge")].tolist()
 
 
 def arrange(campaign: Campaign, judged: pd.DataFrame, *, column: str) -> Sides:
@@ -68,24 +70,24 @@ def arrange(campaign: Campaign, judged: pd.DataFrame, *, column: str) -> Sides:
     frame = frame[(frame["pair"] == campaign.pair) & frame["system"].isin(campaign.systems)]
     by_system = frame["level"] == "system"
     cells = frame[~by_system & frame["item_type"].isin(campaign.ranked_types)]
-    people = by_person(campaign, column)
-    grid = gridded(people.mean(axis=1), campaign.systems)
     facts = pd.concat([cells, frame[by_system]]).groupby("annotator", sort=False)[["better", "kind"]].first()
-    items = {str(name): _oriented(cells[cells["annotator"] == name], campaign) for name in facts.index}
+    facts = facts.assign(judgements=cells.groupby("annotator").size()).fillna({"judgements": 0}).rename(index=str)
+    items = {name: _oriented(cells[cells["annotator"] == name], campaign) for name in facts.index}
     whole = frame[by_system].pivot_table(index="annotator", columns="system", values="score")
-    everywhere = {name: gridded(own, campaign.systems) for name, own in items.items() if len(own)}
     signs = facts["better"].map({"higher": 1.0, "lower": -1.0}).astype(float)
+    people, systems = by_person(campaign, column), campaign.systems
+    grid = gridded(people.mean(axis=1), systems)
+    raw = gridded(by_person(campaign, "score").mean(axis=1), systems).reindex_like(grid)
+    every = {name: gridded(own, systems) for name, own in items.items()}
     return Sides(
         people=people,
         grid=grid,
-        raw=gridded(by_person(campaign, "score").mean(axis=1), campaign.systems).reindex_like(grid),
-        scores={name: gridded(own, campaign.systems).reindex_like(grid) for name, own in items.items()},
-        everywhere=everywhere,
+        raw=raw,
+        scores={name: own.reindex_like(grid) for name, own in every.items()},
+        everywhere={name: own for name, own in every.items() if len(own)},
+        items=items,
         whole=whole.reindex(index=facts.index, columns=grid.columns).astype(float).mul(signs, axis=0),
-        kinds={str(name): str(kind) for name, kind in facts["kind"].items()},
-        models={name: own for name, own in items.items() if facts.loc[name, "kind"] == "judge"},
-        judgements={str(name): int(size) for name, size in cells.groupby("annotator").size().items()},
-        lower=tuple(str(name) for name in facts.index[facts["better"] == "lower"]),
+        facts=facts,
     )
 
 
@@ -180,7 +182,6 @@ class Judges:
     @property
     def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
         """What there is to show in tables: name, title and table."""
-        read = pd.DataFrame({"file": self.notes})
         meant = self.calibrated
         meant = meant.assign(measure=meant["measure"].map(MEASURES)) if len(meant) else meant
         every = [
@@ -188,15 +189,14 @@ class Judges:
             ("judges_intervals", "the same with 95 % intervals; of people, the range over persons", self.intervals),
             ("judges_models", "models as annotators", self.models),
             ("judges_calibration", "whether models' scores mean what people's do", meant),
-            ("judges_read", "how files of metrics were read", read),
+            ("judges_read", "how files of metrics were read", pd.DataFrame({"file": self.notes})),
         ]
         return [entry for entry in every if len(entry[2])]
 
     @property
     def names(self) -> list[str]:
         """The metrics and models, those that agree best over items first."""
-        own = self.table[self.table["kind"] != "people"]
-        return own["judge"].tolist()
+        return self.table.loc[self.table["kind"] != "people", "judge"].tolist()
 
 
 def compare_judges(
@@ -245,7 +245,7 @@ def compare_judges(
         scores=sides.scores,
         everywhere=sides.everywhere,
         unit="documents" if units is not None else "segments",
-        lower=sides.lower,
+        lower=tuple(sides.facts.index[sides.facts["better"] == "lower"]),
         notes=tuple(judged.attrs.get("notes", ())),
         treated=ranking.method.scores_name if ranking and column != "score" else "",
     )
@@ -254,7 +254,7 @@ def compare_judges(
 def _tabulated(found: pd.DataFrame, sides: Sides, persons: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Lay out agreement, of metrics and then of people: a row each, and a row for each of their statistics."""
     names = list(sides.scores)
-    table = _wide(found, names).assign(kind=[sides.kinds[name] for name in names])
+    table = _wide(found, names).assign(kind=sides.facts["kind"].loc[names].to_numpy())
     both = {name: own.notna() & sides.grid.notna() for name, own in sides.scores.items()}
     table["items"] = [int(there.to_numpy().sum()) for there in both.values()]
     whole = sides.whole.notna().sum(axis=1)
@@ -340,17 +340,18 @@ def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
     people = by_person(campaign, "score")
     level = {"nominal": "nominal", "ordinal": "ordinal"}.get(kind_of(campaign.judged["score"]), "interval")
     rows = []
-    for name, own in sides.models.items():
+    for name, own in ((name, sides.items[name]) for name in sides.models):
         with_it = people.join(own.rename(name), how="inner").dropna(subset=name)
-        several = with_it[with_it.drop(columns=name).notna().sum(axis=1) > 1]
+        others = with_it.drop(columns=name)
+        several = with_it[others.notna().sum(axis=1) > 1]
         rows.append(
             {
                 "judge": name,
-                "judgements": sides.judgements[name],
+                "judgements": int(sides.facts.loc[name, "judgements"]),
                 "items": len(with_it),
                 "mean": own.mean(),
                 "sd": own.std(),
-                "difference": (with_it[name] - with_it.drop(columns=name).mean(axis=1)).mean(),
+                "difference": (with_it[name] - others.mean(axis=1)).mean(),
                 "alpha_without": _alpha(several.drop(columns=name), level),
                 "alpha": _alpha(several, level),
                 "items_of_alpha": len(several),

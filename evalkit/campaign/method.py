@@ -106,7 +106,7 @@ class Method:
     item_types, segment: which judgements count, and the columns that name a segment. alpha: one-sided level, after
     Holm's correction. lines: the rule of ``ranking.RULES`` that draws lines between clusters; tests, intervals and
     places stay as they are under any. compares: judgements are halves of comparisons, so that strengths are ranked (see
-    ``systems.strengths``).
+    ``strengths``).
     """
 
     column: str
