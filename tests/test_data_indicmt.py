@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError
-from evalkit.data import indicmt, mqm
+from evalkit.data import indicmt, mtme
 from evalkit.data.schemas import UNSTATED
 
 ERRORS = [f"Error{n}_{part}" for n in range(1, 6) for part in ("Type", "Severity")]
@@ -105,11 +105,11 @@ ERROR |= {"is_source_error": False}
 def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_path):
     two = json.dumps({"errors": [ERROR, ERROR | {"score": 0.1, "is_source_error": True}]})
     paths = rating(tmp_path, two, "None", '{"errors": []}')
-    assert mqm.ratings(paths)[["segment", "score"]].to_numpy().tolist() == [["1", -25.1], ["3", 0.0]]
+    assert mtme.mqm_ratings(paths)[["segment", "score"]].to_numpy().tolist() == [["1", -25.1], ["3", 0.0]]
     ten = json.dumps({"errors": [ERROR | {"score": 0.1}] * 10})
-    assert mqm.ratings(rating(tmp_path, ten))["score"].tolist() == [-1.0]
+    assert mtme.mqm_ratings(rating(tmp_path, ten))["score"].tolist() == [-1.0]
     rating(tmp_path, two, "None", '{"errors": []}')
-    spans = mqm.spans(paths).astype({"side": "str", "error_type": "str"})
+    spans = mtme.mqm_spans(paths).astype({"side": "str", "error_type": "str"})
     assert spans["side"].tolist() == ["target", "source"]
     assert set(spans["error_type"]) == {"non-translation"}
 
@@ -130,7 +130,7 @@ def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_pa
 def test_a_value_of_another_sign_or_type_is_refused_and_never_read_as_a_number(tmp_path, changed, told):
     """A score of -5 came out as +5, and true as -1."""
     paths = rating(tmp_path, json.dumps({"errors": [ERROR]}), json.dumps({"errors": [ERROR, ERROR | changed]}))
-    for load in (mqm.ratings, mqm.spans):
+    for load in (mtme.mqm_ratings, mtme.mqm_spans):
         with pytest.raises(DataError, match=told) as problem:
             load(paths)
         assert "\n" not in str(problem.value)
@@ -151,13 +151,13 @@ TWICE = json.dumps({"errors": [ERROR]}).replace('"score": 25', '"score": 25, "sc
 )
 def test_a_broken_judgement_is_refused(tmp_path, cell, told):
     with pytest.raises(DataError, match=told):
-        mqm.spans(rating(tmp_path, cell))
+        mtme.mqm_spans(rating(tmp_path, cell))
 
 
 def test_a_file_that_is_cut_short_or_named_otherwise_is_refused(tmp_path):
     paths = rating(tmp_path, "None", "None")
     paths[1].write_text("S\tNone\n")
-    with pytest.raises(DataError, match="S has not 2 lines"):
-        mqm.ratings(paths)
+    with pytest.raises(DataError, match="S has 1 lines for 2 segments"):
+        mtme.mqm_ratings(paths)
     with pytest.raises(DataError, match="is not named as"):
-        mqm.ratings(rating(tmp_path, "None", name="ratings.txt"))
+        mtme.mqm_ratings(rating(tmp_path, "None", name="ratings.txt"))

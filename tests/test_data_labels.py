@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit.data import appraise, direct, labels, languages
+from evalkit.data import appraise, direct, languages
 from tests.workbooks import tarred
 
 SUDOH = "004"
@@ -17,7 +17,7 @@ def test_the_order_and_the_letters_are_the_papers(paper):
     for dimension, first, rows in (("fluency", "Incomprehensible (F)", 5), ("adequacy", "Incomprehensible (N)", 7)):
         start = next(n for n, line in enumerate(lines) if line.startswith(first))
         printed = [line.split("\t")[0] for line in lines[start : start + rows]]
-        assert printed == [f"{name} ({letter})" for letter, name in labels.LABELS[dimension].items()]
+        assert printed == [f"{name} ({letter})" for letter, name in direct.LABELS[dimension].items()]
 
 
 DA = (
@@ -46,7 +46,7 @@ def written(folder, name, text):
 
 
 def test_agreed_labels_come_from_files_without_an_annotator(tmp_path):
-    frame = labels.ratings([written(tmp_path, "DAseg.newstest2016.adequacy.tr-en", "N\nS\n")])
+    frame = direct.labels([written(tmp_path, "DAseg.newstest2016.adequacy.tr-en", "N\nS\n")])
     expected = [["tur", "agreed", "N", 1.0], ["tur", "agreed", "S", 7.0]]
     assert frame[["src_lang", "annotator", "label", "score"]].to_numpy().tolist() == expected
 
@@ -65,7 +65,7 @@ def test_texts_of_wmt17_are_those_of_the_loader_of_its_direct_assessments(real):
 def test_texts_scores_and_development_rows_go_together(tmp_path):
     texts = {"human": "0.5\n-1\n", "mt-system": "a\nb\n", "reference": "c\nd\n"}
     paths = [written(tmp_path, f"DAseg.newstest2015.{kind}.cs-en", text) for kind, text in texts.items()]
-    frame = labels.translations([*paths, written(tmp_path, "dev.ids", "DAseg.newstest2015.cs-en:2\n")])
+    frame = direct.translations([*paths, written(tmp_path, "dev.ids", "DAseg.newstest2015.cs-en:2\n")])
     expected = [["a", "c", 0.5, "train"], ["b", "d", -1.0, "dev"]]
     assert frame[["hypothesis", "reference", "z", "split"]].to_numpy().tolist() == expected
 
@@ -78,7 +78,7 @@ def wmt17(folder, rows, outputs):
 
 def test_wmt17_rows_find_their_texts_by_system_and_segment(tmp_path):
     rows = "en-cs newstest2017 x 1 0.1\ncs-en newstest2017 x+y 2 0.5\ncs-en newstest2017 y 1 -0.5\n"
-    frame = labels.translations(wmt17(tmp_path, rows, {"x": "x1\nsame\n", "y": "y1\nsame\n"}))
+    frame = direct.translations(wmt17(tmp_path, rows, {"x": "x1\nsame\n", "y": "y1\nsame\n"}))
     expected = [["1", "x+y", "same", "r2", 0.5, "test"], ["2", "y", "y1", "r1", -0.5, "test"]]
     assert frame[["segment", "system", "hypothesis", "reference", "z", "split"]].to_numpy().tolist() == expected
 

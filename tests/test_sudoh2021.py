@@ -16,7 +16,7 @@ from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 from statsmodels.stats.proportion import proportion_confint
 
 from evalkit import DataError, data, show
-from evalkit.data import labels as files
+from evalkit.data import direct as files
 from evalkit.papers import claims
 from evalkit.papers.sudoh2021 import labels, printed, reduction
 from evalkit.papers.sudoh2021 import labels as assessed

@@ -1,9 +1,8 @@
-"""Load direct assessments: those of WMT17 and WMT20, with what WMT20 published of metrics; MLQE-PE's; and XSTS."""
+"""Load direct assessments and what goes with them: WMT17's, WMT20's, Sudoh et al.'s labels, MLQE-PE, and XSTS."""
 
 import io
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,9 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import delimited, files, languages, schemas
+from evalkit.data.languages import CODES
 from evalkit.data.mtme import constant, lines, stacked
 
-_OUTPUT = re.compile(r"newstest2017\.(?P<system>.+)\.(?P<pair>\w\w-\w\w)")
 #: How the official files spell what a file name cannot hold.
 _SPELLINGS = {"_DASH_": "-", "_PLUS_": "+"}
 _SPLITS = {"train": "train", "dev": "dev", "test": "test20"}
@@ -24,7 +23,38 @@ PEOPLE = schemas.RATINGS.also(
 )
 _POINTS = 5  # different points that only one line goes through by no chance
 _EXACT = 1e-9  # how far rounding moves a point off its line
+#: What counts words of texts, and what the release calls these texts.
+_TEXTS = {"source": "original", "target": "translation"}
 XSTS = "NLLB_200_XSTS_annotation_data.tsv"
+#: Labels from worst to best, as Sudoh et al. 2021 list them in Tables 2 and 3. F means two different things, and the
+#: four worst adequacy labels are kinds of failure: their order is the paper's, and no more than that.
+LABELS = {
+    "fluency": {"F": "Incomprehensible", "D": "Poor", "B": "Fair", "A": "Good", "S": "Excellent"},
+    "adequacy": {
+        "N": "Incomprehensible",
+        "O": "Unrelated",
+        "C": "Contradiction",
+        "F": "Serious",
+        "B": "Fair",
+        "A": "Good",
+        "S": "Excellent",
+    },
+}
+#: What stands in the place of an annotator in labels that were agreed upon.
+AGREED = "agreed"
+#: Ratings with the dimension that was judged and the letter behind each score.
+SCHEMA = schemas.RATINGS.also({"dimension": schemas.Column(), "label": schemas.Column()}, key=["dimension"])
+#: One row per translation; ``z`` is the mean of its standardised direct assessments (unitless).
+TRANSLATIONS = schemas.Schema(
+    dict.fromkeys(("src_lang", "tgt_lang", "doc", "segment", "system", "hypothesis", "reference"), schemas.Column())
+    | {"z": schemas.Column("float"), "split": schemas.one_of(("train", "dev", "test"), "is no part of the data")},
+    ("src_lang", "tgt_lang", "doc", "segment"),
+    "A row of a test set is one translation: drop one of them.",
+)
+_LABELS = re.compile(r".*\.newstest(\d*)\.(fluency|adequacy)(?:_([A-Z]))?\.([a-z]{2})-([a-z]{2})")
+_SINGLE = re.compile(r"DAseg\.(newstest\d+)\.(human|mt-system|reference)\.(\w\w-\w\w)")
+_OUTPUT = re.compile(r"newstest2017\.(.+)\.(\w\w-\w\w)")
+_REFERENCE = re.compile(r"newstest2017-(\w\w)(\w\w)-ref\.\w\w")
 
 
 def wmt17(paths: list[Path]) -> pd.DataFrame:
@@ -34,31 +64,89 @@ def wmt17(paths: list[Path]) -> pd.DataFrame:
     once and are named with all of them, joined by ``+``; here each system has its row, and ``together`` holds the
     joined name. ``hypothesis`` is empty for language pairs without outputs, as those from English.
     """
-    texts = {(m["pair"], m["system"]): lines(path) for path in paths if (m := _OUTPUT.fullmatch(path.name))}
-    scores = next(path for path in paths if path.name == "DA-seglevel.csv")
-    raw = assessments(scores)
-    raw = raw.assign(together=raw["SYSTEM"], SYSTEM=raw["SYSTEM"].str.split("+")).explode("SYSTEM", ignore_index=True)
-    ends = [languages.pair(name, origin=scores.name) for name in raw["LP"]]
-    places = zip(raw["LP"], raw["SYSTEM"], raw["SID"].astype(int) - 1)
-    frame = pd.DataFrame(
-        {
-            "src_lang": [source for source, _ in ends],
-            "tgt_lang": [target for _, target in ends],
-            "system": raw["SYSTEM"],
-            "doc": raw["DATA"],
-            "segment": raw["SID"],
-            "metric": "DA",
-            "score": raw["HUMAN"],
-            "together": raw["together"],
-            "hypothesis": [texts[pair, system][k] if (pair, system) in texts else "" for pair, system, k in places],
-        }
-    )
-    return schemas.check(frame, schemas.METRIC_SCORES, origin=scores.name)
+    frame = _with_languages(_wmt17(paths), origin="DA-seglevel.csv").assign(metric="DA")
+    order = ["src_lang", "tgt_lang", "system", "doc", "segment", "metric", "score", "together", "hypothesis"]
+    return schemas.check(frame[order], schemas.METRIC_SCORES, origin="DA-seglevel.csv")
 
 
-def assessments(path: Path) -> pd.DataFrame:
-    """Read ``DA-seglevel.csv`` as it is: LP, DATA, SYSTEM, SID (all text) and HUMAN."""
-    return pd.read_csv(path, sep=" ", dtype=dict.fromkeys(("LP", "DATA", "SYSTEM", "SID"), "str"))
+def _wmt17(paths: list[Path]) -> pd.DataFrame:
+    """Read a row per assessed translation and system: pair, doc, together, segment, score, system, hypothesis."""
+    [scores] = [path for path in paths if path.name == "DA-seglevel.csv"]
+    header = ["pair", "doc", "together", "segment", "score"]
+    raw = pd.read_csv(scores, sep=" ", names=header, header=0, dtype=dict.fromkeys(header[:-1], "str"))
+    raw = raw.assign(system=raw["together"].str.split("+")).explode("system", ignore_index=True)
+    texts = _lines(_OUTPUT, paths)
+    places = zip(raw["system"], raw["pair"], raw["segment"].astype(int) - 1)
+    return raw.assign(hypothesis=[texts[name, pair][k] if (name, pair) in texts else "" for name, pair, k in places])
+
+
+def _lines(named: re.Pattern[str], paths: list[Path]) -> dict[tuple[str, ...], list[str]]:
+    """Read the lines of the files whose names fit, by the parts of these names."""
+    return {found.groups(): lines(path) for path in paths if (found := named.fullmatch(path.name))}
+
+
+def labels(paths: list[Path]) -> pd.DataFrame:
+    """Load labels as ratings: ``label`` keeps the letter, ``score`` is its place from worst (1) to best.
+
+    paths: files called ``….<test set>.<dimension>_<annotator>.<source>-<target>``, a label a line; ``doc`` is the test
+    set (from the folder's name where the file's has no year), ``segment`` the line, counted from 1 as the authors'
+    lists of rows do. Labels in files without an annotator were agreed upon: ``AGREED``. Which system made a translation
+    is not in these files: ``system`` is "various".
+    """
+    frames = []
+    for path in paths:
+        if not (name := _LABELS.fullmatch(path.name)):
+            continue
+        year, dimension, annotator, source, target = name.groups()
+        letters = lines(path)
+        places = {letter: float(place) for place, letter in enumerate(LABELS[dimension], 1)}
+        frames.append(
+            pd.DataFrame(
+                {
+                    "src_lang": CODES[source],
+                    "tgt_lang": CODES[target],
+                    "system": "various",
+                    "doc": f"newstest{year or path.parent.name.rpartition('newstest')[2]}",
+                    "segment": [str(number) for number in range(1, len(letters) + 1)],
+                    "annotator": annotator or AGREED,
+                    "score": [places[letter] for letter in letters],
+                    "item_type": "system",
+                    "dimension": dimension,
+                    "label": letters,
+                }
+            )
+        )
+    return schemas.check(pd.concat(frames, ignore_index=True), SCHEMA, origin="the label files", first_line=1)
+
+
+def translations(paths: list[Path]) -> pd.DataFrame:
+    """Load assessed translations of WMT15-17 into English, in the row order of the files that assess them.
+
+    paths: for WMT15 and WMT16 ``DAseg.<test set>.human|mt-system|reference.<pair>``, a line per translation; for WMT17
+    ``DA-seglevel.csv`` with system outputs and references of whole test sets; and ``dev.ids``, which lists the rows of
+    the development set. Columns src_lang, tgt_lang, doc (the test set), segment (the row within test set and pair,
+    from 1), system ("various" where the files do not tell, names joined by ``+`` where systems wrote the same),
+    hypothesis, reference, z, split: "test" for newstest2017, "dev" for rows in the list, "train" for others.
+    """
+    frames, single = [], _lines(_SINGLE, paths)
+    for test_set, pair in sorted({(test_set, pair) for test_set, _, pair in single}):
+        z, hypothesis, reference = (single[test_set, kind, pair] for kind in ("human", "mt-system", "reference"))
+        texts = {"hypothesis": hypothesis, "reference": reference, "z": np.array(z, dtype=float)}
+        frames.append(pd.DataFrame({"pair": pair, "doc": test_set, "system": "various", **texts}))
+    if references := {"-".join(name): texts for name, texts in _lines(_REFERENCE, paths).items()}:
+        own = _wmt17(paths).drop_duplicates(["pair", "together", "segment"])  # those joined are the same
+        own = own[own["pair"].isin(references)].sort_values("pair", kind="stable")
+        places = zip(own["pair"], own["segment"].astype(int) - 1)
+        beside = [references[pair][place] for pair, place in places]
+        frames.append(own.assign(system=own["together"], reference=beside, z=own["score"]))
+    frame = pd.concat(frames, ignore_index=True)
+    frame["segment"] = (frame.groupby(["doc", "pair"]).cumcount() + 1).astype("str")
+    frame["split"] = np.where(frame["doc"] == "newstest2017", "test", "train")
+    rows = pd.Series(frame.index, index=frame["doc"] + "." + frame["pair"] + ":" + frame["segment"])
+    for path in (path for path in paths if path.name == "dev.ids"):  # lines like DAseg.newstest2015.cs-en:15
+        frame.loc[rows.loc[[line.partition(".")[2] for line in lines(path)]], "split"] = "dev"
+    frame = _with_languages(frame, origin="the assessed translations")
+    return schemas.check(frame[[*TRANSLATIONS.columns]], TRANSLATIONS, origin="the assessed translations", first_line=1)
 
 
 def wmt20(paths: list[Path]) -> pd.DataFrame:
@@ -69,15 +157,14 @@ def wmt20(paths: list[Path]) -> pd.DataFrame:
     frames = []
     for path in paths:
         raw = _wmt20(path, ["system", "place", "score", "z", "judgements", "line"], " ", skiprows=1)
-        places = raw["place"].cat.categories.str.rpartition("::")
-        codes = raw["place"].cat.codes.to_numpy()
-        raw = raw.assign(
-            pair=constant(path.stem.removeprefix("metrics-ad-seg-scores-"), len(raw)),
+        place = raw.pop("place").astype("str").str.rpartition("::")
+        raw = raw.drop(columns="line").assign(
+            pair=path.stem.removeprefix("metrics-ad-seg-scores-"),
             metric=constant("DA", len(raw)),
-            doc=places.get_level_values(0).take(codes).astype("category"),
-            segment=places.get_level_values(2).take(codes).astype("category"),
+            doc=place[0].astype("category"),
+            segment=place[2].astype("category"),
         )
-        frames.append(_with_languages(raw.drop(columns=["place", "line"]), origin=path.name))
+        frames.append(_with_languages(raw, origin=path.name))
     frame = stacked(frames).astype({"judgements": int})
     return schemas.check(frame, schemas.METRIC_SCORES, origin="the direct assessments", scale=(0, 100))
 
@@ -125,10 +212,10 @@ def _wmt20(path: Path, header: list[str], separator: str, **options) -> pd.DataF
 
 def _with_languages(frame: pd.DataFrame, *, origin: str) -> pd.DataFrame:
     """Put source and target language in the place of the column ``pair``."""
-    pairs = frame["pair"].cat.remove_unused_categories()
-    codes = [languages.pair(name, origin=origin) for name in pairs.cat.categories]
+    pairs = frame["pair"]
+    codes = {name: languages.pair(name, origin=origin) for name in pairs.unique()}
     ends = {
-        column: pd.Index([ends[place] for ends in codes]).take(pairs.cat.codes).astype("category")
+        column: pairs.map({name: both[place] for name, both in codes.items()}).astype("category")
         for place, column in enumerate(["src_lang", "tgt_lang"])
     }
     return frame.drop(columns="pair").assign(**ends)
@@ -142,13 +229,10 @@ def mlqe(paths: list[Path]) -> pd.DataFrame:
     score, and nothing shows that a place is one person throughout, so nothing may be computed that follows a place over
     segments. The translations' texts stay in the archive.
     """
-    frames = []
-    for known, raw in _mlqe(paths):
-        part = pd.DataFrame({"segment": raw["index"], "score": raw["scores"].map(json.loads)})
-        part = part.explode("score", ignore_index=True)
-        place = part.groupby("segment", sort=False).cumcount() + 1
-        frames.append(part.assign(annotator="place-" + place.astype("str"), **known))
-    return _of_mlqe(pd.concat(frames, ignore_index=True), schemas.RATINGS)
+    frame = _mlqe(paths, ["scores"])
+    place = frame.groupby(["src_lang", "tgt_lang", "doc", "segment"], sort=False).cumcount() + 1
+    frame["annotator"] = "place-" + place.astype("str")
+    return _of_mlqe(frame, schemas.RATINGS)
 
 
 def mlqe_people(paths: list[Path]) -> pd.DataFrame:
@@ -160,38 +244,32 @@ def mlqe_people(paths: list[Path]) -> pd.DataFrame:
     a translation that one line scores twice. Returns the columns of ``PEOPLE``.
     Caveat: an annotator who was standardised twice would count as two.
     """
-    frames = []
-    for known, raw in _mlqe(paths):
-        part = pd.DataFrame(
-            {
-                "segment": raw["index"],
-                "score": raw["scores"].map(json.loads),
-                "z": raw["z_scores"].map(json.loads),
-                "source_words": raw["original"].str.split().str.len(),
-                "target_words": raw["translation"].str.split().str.len(),
-                "model_score": raw["model_scores"].map(float),
-            }
-        )
-        frames.append(part.explode(["score", "z"], ignore_index=True).assign(annotator=None, **known))
-    frame = pd.concat(frames, ignore_index=True)
+    frame = _mlqe(paths, ["scores", "z_scores"]).assign(annotator=None)
     for _, rows in frame.groupby(["src_lang", "tgt_lang"]):
         line = on_lines(rows["score"].to_numpy(float), rows["z"].to_numpy(float))
         frame.loc[rows.index[line >= 0], "annotator"] = [f"person-{n + 1}" for n in line[line >= 0]]
     twice = frame.duplicated(["src_lang", "tgt_lang", "doc", "segment", "annotator"], keep=False)
     sure = frame["annotator"].notna() & ~twice
-    found = _of_mlqe(frame[sure], PEOPLE)
+    kept = frame[sure]
+    sizes = {f"{ours}_words": kept[texts].str.split().str.len() for ours, texts in _TEXTS.items()}
+    found = _of_mlqe(kept.assign(model_score=kept["model_scores"].map(float), **sizes), PEOPLE)
     found.attrs["excluded"] = {"scores on nobody's line, or on one that scores a translation twice": int((~sure).sum())}
     return found
 
 
-def _mlqe(paths: list[Path]) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    """Yield of each archive its language pair and split, and the table in it, cut by tabs, quotes being characters."""
+def _mlqe(paths: list[Path], lists: list[str]) -> pd.DataFrame:
+    """Read the tables in the archives, cut by tabs, quotes being characters: a row for each entry of their lists."""
+    frames = []
     for path in paths:
         source, target, split = path.name.removesuffix(".tar.gz").split("-")
         content = files.member(path, f"{_SPLITS[split]}.{source}{target}.df.short.tsv")
         raw = pd.read_csv(io.BytesIO(content), sep="\t", quoting=3, dtype="str", keep_default_na=False, index_col=False)
-        known = {"src_lang": languages.CODES[source], "tgt_lang": languages.CODES[target], "doc": split}
-        yield known, raw.rename(columns={raw.columns[0]: "index"})
+        raw = raw.rename(columns={raw.columns[0]: "segment"}).assign(
+            **{name: raw[name].map(json.loads) for name in lists}
+        )
+        raw = raw.assign(src_lang=CODES[source], tgt_lang=CODES[target], doc=split)
+        frames.append(raw.explode(lists, ignore_index=True))
+    return pd.concat(frames, ignore_index=True).rename(columns={"scores": "score", "z_scores": "z"})
 
 
 def _of_mlqe(frame: pd.DataFrame, schema: schemas.Schema) -> pd.DataFrame:
@@ -259,14 +337,12 @@ def xsts(paths: list[Path], *, columns: dict[str, str | list[str]] | None = None
             f"{', '.join(wrong) or 'none'}. Name them with columns={{'src_lang': …, 'tgt_lang': …, 'score': [one "
             "column per annotator]}."
         )
-    common = raw[list(names.values())].set_axis(list(names), axis=1)
-    plain = {"system": "nllb-200", "doc": "all", "item_type": "system"}
-    plain |= {"segment": common["source"] if "source" in common else raw.index.astype("str")}
-    common = common.assign(**{name: value for name, value in plain.items() if name not in common})
-    parts = [common.assign(score=raw[score]) for score in scores]
-    if "annotator" not in common:
-        parts = [part.assign(annotator=score) for part, score in zip(parts, scores)]
-    frame = pd.concat(parts)
+    plain = {"system": "nllb-200", "doc": "all", "item_type": "system", "segment": raw.index.astype("str")}
+    frame = raw.rename(columns={str(theirs): ours for ours, theirs in names.items()})
+    plain |= {"segment": frame["source"]} if "source" in names else {}
+    frame = frame.assign(**{name: value for name, value in plain.items() if name not in names})
+    who = "column" if "annotator" in names else "annotator"
+    frame = frame.melt([*names, *(plain.keys() - names.keys())], scores, var_name=who, value_name="score")
     unjudged = frame["score"].isna() & (len(scores) > 1)
     order = [name for name in schemas.RATINGS.columns if name in frame]
     frame = schemas.check(frame.loc[~unjudged, order], schemas.RATINGS, origin=XSTS, scale=(1, 5))

@@ -4,16 +4,18 @@ A test set's folder has ``documents/PAIR.docs``, ``sources/PAIR.txt``, ``referen
 ``system-outputs/PAIR/SYSTEM.txt``, ``human-scores/PAIR.NAME.LEVEL.score`` and
 ``metric-scores/PAIR/METRIC-REFERENCE.LEVEL.score``. Texts are lines, or JSON lines (``.jsonl``); scores are lines of a
 system and a score, cut by a tab or by spaces, None where there is no score, and stand in the order of the documents.
+Errors of MQM stand in ``human-scores/PAIR.mqm.RATER.seg.rating``, a line a judgement.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,6 +31,15 @@ _PLACE = re.compile(
 )
 _REFERENCE = re.compile(r"(ref|post|syn|std|hyp|newstest)\w*(\.\w+)*|src|all", re.IGNORECASE)
 _SCORE = re.compile(r"None|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_RATING = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.rating")
+_MOST = 1e9  # no weight and no place in a text reaches it
+_NUMBER, _TEXT = ((int, float), "number"), ((str,), "text")
+#: What an error of MQM says: the types of each value, and a word for them.
+_FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
+    **dict.fromkeys(("start", "end", "score"), _NUMBER),
+    **dict.fromkeys(("category", "severity"), _TEXT),
+    "is_source_error": ((bool,), "truth value"),
+}
 _OUTPUTS = ["src_lang", "tgt_lang", "system", "domain", "doc", "segment", "source", "reference", "hypothesis"]
 
 
@@ -308,3 +319,91 @@ def stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
 def constant(value: str, length: int) -> pd.Categorical:
     """Repeat one name without repeating its letters."""
     return pd.Categorical.from_codes(np.zeros(length, dtype=np.int8), categories=[value])
+
+
+def mqm_ratings(paths: list[Path]) -> pd.DataFrame:
+    """Load a row per judgement; ``score`` is the negative sum of what the file gives its errors, 0 without errors.
+
+    The file gives an error what it takes away, a number of 0 or more; anything else is refused.
+    paths: ``human-scores/<pair>.mqm.<annotator>.seg.rating``, with a line per system and segment, besides
+    ``documents/<pair>.docs``. ``annotator`` is the file's: "rater1", or "merged" where the raters are not told apart.
+    ``segment`` counts from 1 within a system. item_type is "reference" for systems called ref..., else "system".
+    Raises DataError where a line is no judgement or a system has not a line per segment, with file and line.
+    """
+    frame = _mqm(paths)
+    weights = [-math.fsum(error["score"] for error in marked) + 0.0 for marked in frame.pop("errors")]
+    kind = np.where(frame["system"].str.startswith("ref"), "reference", "system")
+    return schemas.check(frame.assign(score=weights, item_type=kind), schemas.RATINGS, origin="the MQM judgements")
+
+
+def mqm_spans(paths: list[Path]) -> pd.DataFrame:
+    """Load a row per marked error of the same files, ``start`` and ``end`` in characters, ``weight`` the file's own.
+
+    A place of no length is where something is missing. Errors marked in the source have the side "source".
+    """
+    place = _mqm(paths).explode("errors").dropna(subset="errors")
+    marked = pd.DataFrame(place.pop("errors").tolist(), columns=[*_FIELDS])
+    place["span"] = place.groupby(level=0).cumcount().add(1).astype("str")
+    table = place.reset_index(drop=True).assign(
+        error_type=marked["category"].str.removesuffix("!").str.lower(),  # "non-translation!"
+        severity=marked["severity"].str.lower(),
+        side=np.where(marked["is_source_error"], "source", "target"),
+        weight=marked["score"].astype(float),
+        start=marked["start"].astype(float),
+        end=marked["end"].astype(float),
+    )
+    table = schemas.check(table, schemas.SPANS, origin="the marked errors")
+    if len(wrong := np.flatnonzero(table["end"] < table["start"])):
+        row = table.iloc[wrong[0]]
+        raise DataError(
+            f"{row['annotator']}, {row['system']}, segment {row['segment']}: an error ends before it starts."
+        )
+    return table
+
+
+def _mqm(paths: list[Path]) -> pd.DataFrame:
+    """Read all judgements: what each judges, and its ``errors``."""
+    docs, frames = {path.stem: documents(path) for path in paths if path.suffix == ".docs"}, []
+    for path in (path for path in paths if path.suffix != ".docs"):
+        found = _RATING.fullmatch(path.name)
+        if not found:
+            raise DataError(f"{path.name} is not named as mt-metrics-eval names ratings. Keep the names of the files.")
+        source, target = languages.pair(found["pair"], origin=path.name)
+        rows = [line.partition("\t")[::2] for line in lines(path)]
+        table = pd.DataFrame(rows, columns=["system", "errors"]).astype({"system": "category"})
+        table = lined_up(table, docs[found["pair"]], path)
+        table = table[table["errors"] != "None"]
+        table["errors"] = [_errors(cell, f"{path.name}, line {row + 1}") for row, cell in table["errors"].items()]
+        table = table.astype(dict.fromkeys(("system", "doc", "segment"), "str"))
+        frames.append(table.assign(src_lang=source, tgt_lang=target, annotator=found["annotator"]))
+    order = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "errors"]
+    return pd.concat(frames, ignore_index=True)[order]
+
+
+def _errors(cell: str, place: str) -> list[dict[str, Any]]:
+    """Read the errors of one judgement. Raises DataError, naming ``place``, for values that could mean two things."""
+    try:
+        errors = json.loads(cell, object_pairs_hook=once)["errors"]
+        whole = all(isinstance(error, dict) and set(_FIELDS) <= set(error) for error in errors)
+    except (TypeError, KeyError, ValueError, RecursionError) as problem:
+        raise DataError(f"{place}: {cell[:40]!r} is no list of errors in JSON. Mend the row.") from problem
+    if not whole:
+        raise DataError(f"{place}: an error lacks one of {', '.join(_FIELDS)}. Mend the row.")
+    for name, value in ((name, error[name]) for error in errors for name in _FIELDS):
+        kinds, word = _FIELDS[name]
+        if type(value) not in kinds or (float in kinds and not abs(value) < _MOST):
+            raise DataError(f"{place}: an error's {name} is {str(json.dumps(value))[:40]}, no {word}. Correct it.")
+        if name == "score" and value < 0:
+            raise DataError(
+                f"{place}: an error's score is {value}, below 0; these files say what an error takes away, as 5 for a "
+                "major one, and it would be added. Write it without the sign, or correct it."
+            )
+    return errors
+
+
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse an object that names something twice, of which JSON would silently take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in it")
+    return found

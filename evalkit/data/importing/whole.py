@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError, nameable
-from evalkit.data import indicmt, languages, mqm, mtme, mturk, schemas
+from evalkit.data import indicmt, languages, mtme, mturk, schemas
 from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing import metrics, numbers, wall, writing
 from evalkit.data.importing.mqm import resolve, tell
@@ -86,7 +86,7 @@ def convert_mtme(table: Table, options: Options, receipt: Receipt) -> Judgements
     paths = [path.absolute(), docs.absolute()]
     if name["what"] == "rating":
         scheme = _scheme(options, receipt, own=None, what="what the file gives each error")
-        return _of_tables(*_scored(mqm.ratings(paths), mqm.spans(paths), scheme), options, beside=beside)
+        return _of_tables(*_scored(mtme.mqm_ratings(paths), mtme.mqm_spans(paths), scheme), options, beside=beside)
     receipt.orientation = "higher is better, as mt-metrics-eval keeps all scores"
     receipt.note(
         f"{path.name} holds one score a segment and does not say who gave it: annotator is {name['kind']!r}, and "
