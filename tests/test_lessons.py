@@ -4,6 +4,8 @@ import ast
 import itertools
 import json
 import re
+import tomllib
+from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -13,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import ROOT, DataError, lessons
-from evalkit.lessons import Function, Made, Mistake, Need, Value, kappa_by_hand, strict_and_lenient
-from evalkit.lessons.answers import form, same
+from evalkit.lessons import Function, Made, Value, kappa_by_hand, strict_and_lenient
+from evalkit.lessons.checker import form, same
 from evalkit.reports import notebooks
 from evalkit.reports.notebooks import BEGIN, END, student
 from evalkit.show import MIME
@@ -98,7 +100,7 @@ def test_every_exercise_is_checked_once_and_stands_above_its_check(path):
 def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path):
     copy = student(path, tmp_path / path.name)
     kept = "\n".join(notebooks.source(cell) for cell in cells(copy))
-    hints = " ".join(mistake.hint for each in lessons.exercises(module(path)).values() for mistake in each.mistakes)
+    hints = " ".join(hint for each in lessons.exercises(module(path)).values() for hint in each.hints.values())
     secret = [line for line in removed(path) if len(line) >= 12]
     assert secret
     for line in secret:
@@ -113,9 +115,19 @@ def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path)
 def test_a_right_function_passes_its_trials_and_each_wrong_one_gets_its_hint(path):
     for exercise in lessons.exercises(module(path)).values():
         if isinstance(exercise, Function):
-            assert exercise.diagnose(exercise.right) is None
-            hints = [exercise.diagnose(mistake.answer) for mistake in exercise.mistakes]
-            assert hints == [mistake.hint for mistake in exercise.mistakes]
+            assert exercise.verdict(exercise.right).kind == "right"
+            assert [exercise.verdict(answer).hint for answer, _ in exercise.wrong()] == [*exercise.hints.values()]
+
+
+@each_lesson
+def test_what_is_said_belongs_to_an_exercise_and_each_mistake_has_its_hint(path):
+    place = Path(lessons.__file__).parent / f"{module(path)}.toml"
+    known = lessons.exercises(module(path))
+    assert tomllib.loads(place.read_text(encoding="utf-8")).keys() == known.keys()
+    for exercise in known.values():
+        keys = exercise.needs if isinstance(exercise, Made) else exercise.mistakes
+        assert exercise.hints.keys() == keys.keys() >= exercise.mistakes.keys()
+        assert 2 <= len(exercise.mistakes) <= 4
 
 
 @pytest.mark.slow
@@ -165,7 +177,8 @@ def test_without_data_solutions_pass_on_simulations_and_an_unsolved_copy_gets_hi
 DOUBLE = Function(
     right=lambda x: 2 * x,
     trials=lambda: [(1.25,), (2.5,), (-3.0,)],
-    mistakes=(Mistake(answer=lambda x: x + 2, hint="You added."), Mistake(answer=lambda x: x**2, hint="You squared.")),
+    mistakes={"added": lambda x: x + 2, "squared": lambda x: x**2},
+    hints={"added": "You added.", "squared": "You squared."},
     otherwise="Something else.",
 )
 
@@ -203,7 +216,7 @@ def test_a_function_gets_the_hint_that_fits(answer, kind, hint, capsys):
     found = DOUBLE.verdict(answer)
     assert kind in (None, found.kind)
     assert hint in (found.hint or "")
-    assert (DOUBLE.diagnose(answer) is None) is (kind == "right")
+    assert (found.kind == "right") is (kind == "right")
     assert capsys.readouterr().out == "", "what a function prints is not shown by its check"
 
 
@@ -238,31 +251,30 @@ def test_a_function_that_changes_its_input_does_not_change_what_it_is_held_again
         table[:] = 0
         return 0.0
 
-    total = Function(right=np.sum, trials=lambda: [(np.arange(4),)], mistakes=(), otherwise="Add them up.")
-    assert total.diagnose(spoils) == "Add them up."
-    assert total.diagnose(lambda table: table.sum()) is None
+    total = Function(right=np.sum, trials=lambda: [(np.arange(4),)], otherwise="Add them up.")
+    assert total.verdict(spoils).hint == "Add them up."
+    assert total.verdict(lambda table: table.sum()).kind == "right"
 
 
 def test_a_value_is_held_against_the_data_of_the_run():
     highest = Value(
         right=lambda scores: scores.idxmax(),
-        mistakes=(Mistake(answer=lambda scores: scores.idxmin(), hint="This is the lowest."),),
+        mistakes={"lowest": lambda scores: scores.idxmin()},
+        hints={"lowest": "This is the lowest."},
         otherwise="Look again.",
     )
     scores = pd.Series({"a": 1.0, "b": 3.0, "c": 2.0})
-    assert highest.diagnose("b", scores) is None
-    assert highest.diagnose("a", scores) == "This is the lowest."
-    assert highest.diagnose("c", scores) == "Look again."
-    assert "a text is asked for" in highest.diagnose(3.0, scores)
+    assert highest.verdict("b", scores).kind == "right"
+    assert highest.verdict("a", scores).hint == "This is the lowest."
+    assert highest.verdict("c", scores).hint == "Look again."
+    assert "a text is asked for" in highest.verdict(3.0, scores).hint
     alone = pd.Series({"a": 1.0})
     assert highest.wrong(alone) == [], "a mistake that happens to be right is none"
 
 
 def test_a_made_thing_is_told_the_first_property_that_it_lacks():
-    pair = Made(
-        needs=(Need(holds=lambda made: len(made) == 2, hint="Two."), Need(holds=sum, hint="Not nothing.")), mistakes=()
-    )
-    assert [pair.diagnose(made) for made in ([1, 2, 3], 5, [0, 0], [1, 2])] == ["Two.", "Two.", "Not nothing.", None]
+    pair = Made(needs={"two": lambda made: len(made) == 2, "sum": sum}, hints={"two": "Two.", "sum": "Not nothing."})
+    assert [pair.verdict(made).hint for made in ([1, 2, 3], 5, [0, 0], [1, 2])] == ["Two.", "Two.", "Not nothing.", ""]
 
 
 @pytest.mark.parametrize(
@@ -302,19 +314,19 @@ ANYTHING = st.recursive(
 
 @given(ANYTHING)
 def test_no_answer_whatever_stops_a_check(answer):
-    right = Value(right=lambda: 0.123456, mistakes=(Mistake(answer=lambda: 1, hint="One."),), otherwise="No.")
-    assert right.diagnose(answer) != ""
-    assert DOUBLE.diagnose(lambda x: answer)
-    assert DOUBLE.diagnose(answer)
-    named = Value(right=lambda: {"a": 1.0, "b": "x"}, mistakes=(), otherwise="No.")
-    assert named.diagnose(answer)
-    series = Value(right=lambda: pd.Series([1.0, 2.0], ["a", "b"]), mistakes=(), otherwise="No.")
-    assert series.diagnose(answer)
+    right = Value(right=lambda: 0.123456, mistakes={"one": lambda: 1}, hints={"one": "One."}, otherwise="No.")
+    assert right.verdict(answer).kind
+    assert DOUBLE.verdict(lambda x: answer).hint
+    assert DOUBLE.verdict(answer).hint
+    named = Value(right=lambda: {"a": 1.0, "b": "x"}, otherwise="No.")
+    assert named.verdict(answer).hint
+    series = Value(right=lambda: pd.Series([1.0, 2.0], ["a", "b"]), otherwise="No.")
+    assert series.verdict(answer).hint
 
 
 def test_check_shows_text_as_text(capsys, monkeypatch):
     shown = []
-    monkeypatch.setattr("evalkit.lessons.checks.display", lambda bundle, **_: shown.append(bundle))
+    monkeypatch.setattr("evalkit.lessons.checker.display", lambda bundle, **_: shown.append(bundle))
 
     def stops(table):
         raise ValueError("<b>bold</b>")

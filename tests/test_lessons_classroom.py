@@ -9,10 +9,10 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from evalkit import ROOT, DataError, data
+from evalkit import ROOT, DataError, data, lessons
 from evalkit.data.importing import import_campaign
 from evalkit.data.provenance import source_of
-from evalkit.lessons import annotate, checks, classroom
+from evalkit.lessons import annotate, classroom
 from evalkit.lessons import error_spans as made
 from evalkit.reports.cli import main
 from evalkit.show import MIME
@@ -102,7 +102,7 @@ def test_a_class_of_which_one_has_not_finished_is_a_class(marked_file):
     table = annotate.items(ratings)
     assert table.isna().any(axis=None), "not everybody judged everything"
     most = table.std(axis=1).idxmax()
-    assert checks.exercises("annotate")["most_disputed"].diagnose(most, table) is None
+    assert lessons.exercises("annotate")["most_disputed"].verdict(most, table).kind == "right"
     followed = classroom.as_metrics(ratings)
     assert followed["pairwise"].between(0, 1).all()
     apart = ratings[~(ratings["annotator"].eq("annotator-03") & ratings["system"].ne("clean"))]

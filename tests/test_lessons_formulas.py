@@ -223,4 +223,4 @@ def test_a_model_that_does_not_look_contradicts_itself_and_one_that_sees_does_no
     ],
 )
 def test_printing_percentages_and_unknown_names_are_told(lesson, name, answer, context, told):
-    assert told in lessons.exercises(lesson)[name].diagnose(answer, *context)
+    assert told in lessons.exercises(lesson)[name].verdict(answer, *context).hint

@@ -3,7 +3,6 @@
 A lesson's check cells call what ``of`` returns. Each lesson has a module here that lists its exercises by name.
 """
 
-from evalkit.lessons.checks import exercises, mistakes, of
-from evalkit.lessons.exercises import Exercise, Function, Made, Mistake, Need, Value, Verdict
+from evalkit.lessons.checker import Exercise, Function, Made, Value, Verdict, exercises, mistakes, of
 
-__all__ = ["Exercise", "Function", "Made", "Mistake", "Need", "Value", "Verdict", "exercises", "mistakes", "of"]
+__all__ = ["Exercise", "Function", "Made", "Value", "Verdict", "exercises", "mistakes", "of"]

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit.human import context
-from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
+from evalkit.lessons.checker import Exercise, Function, Value
 
 _KEYS = ["system", "doc", "segment"]
 
@@ -134,147 +134,79 @@ EXERCISES: dict[str, Exercise] = {
     "losses": Function(
         right=losses,
         trials=_hits,
-        mistakes=(
-            Mistake(
-                answer=lambda hit: -losses(hit),
-                hint="The size is right, the sign is not. A loss is positive where the copy scored lower.",
+        mistakes={
+            "size_is_right": lambda hit: -losses(hit),
+            "some_of_your_pairs_compare": lambda hit: _joined(
+                hit, keys=_KEYS, kinds=["repeat", "degraded", "reference"]
             ),
-            Mistake(
-                answer=lambda hit: _joined(hit, keys=_KEYS, kinds=["repeat", "degraded", "reference"]),
-                hint="Some of your pairs compare two different texts. Which items of a copy are unchanged?",
-            ),
-            Mistake(
-                answer=lambda hit: _joined(hit, keys=["segment"], kinds=["repeat"]),
-                hint="Segment 1 of one document is not segment 1 of another. What names a segment completely?",
-            ),
-        ),
-        otherwise="Compare with the example by eye: how many repeats does this HIT have, and what is the first loss?",
-        well="Copy and original belong together by system, document and segment, and only unchanged items count.",
+            "segment_1_of_one_document": lambda hit: _joined(hit, keys=["segment"], kinds=["repeat"]),
+        },
     ),
     "degraded_before": Function(
         right=degraded_before,
         trials=_items,
-        mistakes=(
-            Mistake(
-                answer=lambda items: np.cumsum(_counted(items, {"degraded"})),
-                hint="You count an item among those shown before itself. What had the annotator seen by then?",
+        mistakes={
+            "count_an_item_among_those": lambda items: np.cumsum(_counted(items, {"degraded"})),
+            "count_human_references": lambda items: degraded_before(
+                ["degraded" if i == "reference" else i for i in items]
             ),
-            Mistake(
-                answer=lambda items: degraded_before(["degraded" if i == "reference" else i for i in items]),
-                hint="You count human references too. They were exchanged, but were they spoilt?",
-            ),
-            Mistake(
-                answer=lambda items: np.full(len(items), _counted(items, {"degraded"}).sum()),
-                hint="You count the whole copy. An annotator cannot be influenced by what comes later.",
-            ),
-        ),
-        otherwise="Go through a short list by hand: one number for each item, starting with 0.",
-        well="Repeats with 0 are 'before' degraded context, all others 'after' it.",
+            "count_the_whole_copy": lambda items: np.full(len(items), _counted(items, {"degraded"}).sum()),
+        },
     ),
     "welch_t": Function(
         right=welch_t,
         trials=_two_groups,
-        mistakes=(
-            Mistake(
-                answer=lambda after, before: -welch_t(after, before),
-                hint="The size is right, the sign is not. A larger loss after degraded context means a positive t.",
+        mistakes={
+            "standard_deviations_divide": lambda after, before: (
+                _difference(after, before) / np.sqrt(np.var(after) / len(after) + np.var(before) / len(before))
             ),
-            Mistake(
-                answer=lambda after, before: (
-                    _difference(after, before) / np.sqrt(np.var(after) / len(after) + np.var(before) / len(before))
-                ),
-                hint="Your standard deviations divide by n. Those of a sample divide by n - 1: see the option ddof.",
+            "pooled_both_groups_into": lambda after, before: float(stats.ttest_ind(after, before).statistic),
+            "divide_by_the_scatter": lambda after, before: (
+                _difference(after, before) / np.sqrt(np.var(after, ddof=1) + np.var(before, ddof=1))
             ),
-            Mistake(
-                answer=lambda after, before: float(stats.ttest_ind(after, before).statistic),
-                hint="You pooled both groups into one standard deviation. Welch lets each group have its own.",
+            "standard_errors_of_independent": lambda after, before: (
+                _difference(after, before)
+                / (np.std(after, ddof=1) / np.sqrt(len(after)) + np.std(before, ddof=1) / np.sqrt(len(before)))
             ),
-            Mistake(
-                answer=lambda after, before: (
-                    _difference(after, before) / np.sqrt(np.var(after, ddof=1) + np.var(before, ddof=1))
-                ),
-                hint="You divide by the scatter of single losses. How far does a mean of n of them scatter?",
-            ),
-            Mistake(
-                answer=lambda after, before: (
-                    _difference(after, before)
-                    / (np.std(after, ddof=1) / np.sqrt(len(after)) + np.std(before, ddof=1) / np.sqrt(len(before)))
-                ),
-                hint="Standard errors of independent means do not simply add up. What does: they, or their squares?",
-            ),
-        ),
-        otherwise="Compute the two standard errors of the means first and print them; then combine them.",
-        well="The t-value measures a difference in standard errors. It cannot know whether pairs are independent.",
+        },
     ),
     "reason": Value(
         right=lambda: "C",
-        mistakes=(
-            Mistake(
-                answer=lambda: "A",
-                hint="With so many losses their mean is close to normal, whatever each looks like. Look at drift.",
-            ),
-            Mistake(
-                answer=lambda: "B",
-                hint="A small sample makes p-values large, not too small: t allows for n. Is n what it seems to be?",
-            ),
-            Mistake(
-                answer=lambda: "D",
-                hint="The simulation has no effect of context: it was drawn without any. So what is left to explain?",
-            ),
-        ),
         names=lambda: "ABCD",
-        otherwise="Give one of the letters A, B, C or D, in quotation marks.",
-        well="What the pairs of a document share is drawn once for all of them, so they are fewer than they look.",
+        mistakes={
+            "with_so_many_losses_their": lambda: "A",
+            "small_sample_makes_p": lambda: "B",
+            "simulation_has_no_effect": lambda: "D",
+        },
     ),
     "p_by_document": Function(
         right=p_by_document,
         trials=_tables,
-        mistakes=(
-            Mistake(
-                answer=lambda table: float(stats.ttest_1samp(table["difference"], 0).pvalue),
-                hint="This is the plain test again: every pair still counts as a piece of evidence of its own.",
+        mistakes={
+            "plain_test_again": lambda table: float(stats.ttest_1samp(table["difference"], 0).pvalue),
+            "document_with_many_repeats": lambda table: float(
+                stats.ttest_1samp(table.groupby("document")["difference"].sum(), 0).pvalue
             ),
-            Mistake(
-                answer=lambda table: float(stats.ttest_1samp(table.groupby("document")["difference"].sum(), 0).pvalue),
-                hint="A document with many repeats now counts more because it is long. What describes a document?",
-            ),
-            Mistake(
-                answer=lambda table: p_by_document(table) / 2,
-                hint="This p is one-sided. The lesson asks for both sides: a gain would be a finding, too.",
-            ),
-        ),
-        otherwise="Reduce the table to one number for each document first; how many numbers are left?",
-        well="Copying every row ten times would now change nothing, and that is how it should be.",
+            "p_is_one_sided": lambda table: p_by_document(table) / 2,
+        },
     ),
     "p_by_flipping": Function(
         right=p_by_flipping,
         trials=_flips,
-        mistakes=(
-            Mistake(
-                answer=lambda table, signs: float(np.mean(_flipped(table, signs)[0] >= _flipped(table, signs)[1])),
-                hint="You look at one side, and the data as they are do not count. Add them above and below the line.",
+        mistakes={
+            "look_at_one_side": lambda table, signs: float(
+                np.mean(_flipped(table, signs)[0] >= _flipped(table, signs)[1])
             ),
-            Mistake(
-                answer=lambda table, signs: float(
-                    np.mean(np.abs(_flipped(table, signs)[0]) >= abs(_flipped(table, signs)[1]) - 1e-9)
-                ),
-                hint="A p-value of 0 would be possible here. The data as they are count as one of the arrangements.",
+            "p_value_of_0_would": lambda table, signs: float(
+                np.mean(np.abs(_flipped(table, signs)[0]) >= abs(_flipped(table, signs)[1]) - 1e-9)
             ),
-            Mistake(
-                answer=lambda table, signs: float(
-                    ((_flipped(table, signs)[0] >= _flipped(table, signs)[1] - 1e-9).sum() + 1) / (len(signs) + 1)
-                ),
-                hint="You count flips on one side only. How far from 0, in either direction?",
+            "count_flips_on_one_side": lambda table, signs: float(
+                ((_flipped(table, signs)[0] >= _flipped(table, signs)[1] - 1e-9).sum() + 1) / (len(signs) + 1)
             ),
-            Mistake(
-                answer=lambda table, signs: float(
-                    ((np.abs(_flipped(table, signs)[0]) > abs(_flipped(table, signs)[1]) + 1e-9).sum() + 1)
-                    / (len(signs) + 1)
-                ),
-                hint="Flips that are exactly as extreme as the data are left out. 'At least as far' includes them.",
+            "flips_that_are_exactly": lambda table, signs: float(
+                ((np.abs(_flipped(table, signs)[0]) > abs(_flipped(table, signs)[1]) + 1e-9).sum() + 1)
+                / (len(signs) + 1)
             ),
-        ),
-        otherwise="Flip the sum of each document, add up, and compare with the sum of the data as they are.",
-        well="The test needs no normal distribution, only that whole documents could as well have gone the other way.",
+        },
     ),
 }

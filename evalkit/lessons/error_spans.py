@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalkit.human import mqm
 from evalkit.human.mqm import judgements
-from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
+from evalkit.lessons.checker import Exercise, Function, Value
 from evalkit.stats import agreement, correlation
 
 #: The weights of WMT's MQM: minor 1, major 5, minor punctuation 0.1, non-translation 25, source errors 0.
@@ -185,151 +185,64 @@ EXERCISES: dict[str, Exercise] = {
     "mqm_score": Function(
         right=mqm_score,
         trials=_errors,
-        mistakes=(
-            Mistake(
-                answer=lambda errors: -float(len(errors)),
-                hint="You count errors. Here an error weighs by how bad it is.",
+        mistakes={
+            "count_errors": lambda errors: -float(len(errors)),
+            "wrong_comma_weighs": _weighed(_RIGHT, comma=""),
+            "all_punctuation_is_light": _weighed(_RIGHT, comma="every"),
+            "non_translation_weighs": _weighed(
+                {name: value for name, value in _RIGHT.items() if name != "non-translation"}
             ),
-            Mistake(
-                answer=_weighed(_RIGHT, comma=""),
-                hint="A wrong comma weighs as much as any minor error here. Minor punctuation has its own weight.",
-            ),
-            Mistake(
-                answer=_weighed(_RIGHT, comma="every"),
-                hint="All punctuation is light here. A major error is major, whatever its type.",
-            ),
-            Mistake(
-                answer=_weighed({name: value for name, value in _RIGHT.items() if name != "non-translation"}),
-                hint="A non-translation weighs by its severity here. Look again at its line among the weights.",
-            ),
-            Mistake(
-                answer=_weighed(_RIGHT, sign=1.0),
-                hint="This is what the errors weigh together. A score is higher where a translation is better.",
-            ),
-        ),
-        otherwise="Try one error at a time: a minor one, a major one, a minor comma, a non-translation.",
-        well="Nothing to subtract gives 0, the best score. The weights are a decision, not a measurement.",
+        },
     ),
     "system_means": Value(
         right=system_means,
-        mistakes=(
-            Mistake(
-                answer=lambda judged, marks: -marks.groupby("system")["weight"].mean(),
-                hint="This is the mean weight of an error. How many translations were judged, not how many errors?",
-            ),
-            Mistake(
-                answer=lambda judged, marks: -marks.groupby("system")["weight"].sum(),
-                hint="This is a sum. Divide by the number of translations of the system that were judged.",
-            ),
-            Mistake(
-                answer=lambda judged, marks: -_of_those_with_errors(marks),
-                hint="Translations without errors are missing: they have no row among the marks, but a score of 0.",
-            ),
-            Mistake(
-                answer=lambda judged, marks: -system_means(judged, marks),
-                hint="The sizes are right. A score is minus what the errors weigh.",
-            ),
-        ),
-        otherwise="Two numbers for each system: the weights of all its errors, and how many translations were judged.",
-        well="A table of errors does not know the translations without any. Always divide by what was judged.",
+        mistakes={
+            "mean_weight_of_an_error": lambda judged, marks: -marks.groupby("system")["weight"].mean(),
+            "sum": lambda judged, marks: -marks.groupby("system")["weight"].sum(),
+            "translations_without": lambda judged, marks: -_of_those_with_errors(marks),
+            "sizes_are_right": lambda judged, marks: -system_means(judged, marks),
+        },
     ),
     "contradictions": Function(
         right=contradictions,
         trials=_pairs_of_systems,
-        mistakes=(
-            Mistake(
-                answer=lambda errors, score: 2 * contradictions(errors, score),
-                hint="Every pair is there twice: A beside B, and B beside A.",
+        mistakes={
+            "every_pair_is_there_twice": lambda errors, score: 2 * contradictions(errors, score),
+            "pairs_in_which_both_agree": lambda errors, score: contradictions(errors, -score),
+            "ties_are_among_your_pairs": lambda errors, score: (
+                len(errors) * (len(errors) - 1) // 2 - contradictions(errors, -score)
             ),
-            Mistake(
-                answer=lambda errors, score: contradictions(errors, -score),
-                hint="These are the pairs in which both agree. More errors and a *lower* score is no wonder.",
-            ),
-            Mistake(
-                answer=lambda errors, score: len(errors) * (len(errors) - 1) // 2 - contradictions(errors, -score),
-                hint="Ties are among your pairs. Equal systems have neither fewer errors nor the lower score.",
-            ),
-        ),
-        otherwise="For each pair: who has fewer errors, and who the lower score? Count where it is the same one.",
-        well="Each such pair is a decision between two systems that hangs on counting or weighing.",
+        },
     ),
     "cost": Value(
         right=cost_of_a_major,
-        mistakes=(
-            Mistake(
-                answer=lambda esa: _clean(esa) - esa.loc[esa["major"].ge(1), "score"].mean(),
-                hint="Translations with further errors are among these. Take those whose only error is a major one.",
-            ),
-            Mistake(
-                answer=lambda esa: _clean(esa) - esa.loc[esa["major"].eq(1), "score"].mean(),
-                hint="One major error, but minor ones besides: these cost something, too. Leave such translations out.",
-            ),
-            Mistake(
-                answer=lambda esa: _clean(esa) - esa.loc[esa["minor"].eq(1) & esa["errors"].eq(1), "score"].mean(),
-                hint="This is what a minor error costs.",
-            ),
-            Mistake(
-                answer=lambda esa: esa["score"].mean() - (_clean(esa) - cost_of_a_major(esa)),
-                hint="You compare with the mean of all translations. Compare with those that have no error at all.",
-            ),
-            Mistake(
-                answer=lambda esa: _clean(esa) - cost_of_a_major(esa),
-                hint="This is their mean score. How much lower is it than that of translations without errors?",
-            ),
-        ),
-        otherwise="Two means: of translations with errors == 0, and of those with one error that is major.",
-        well="The annotators were free to give any score, so this is what one major error is worth to them.",
+        mistakes={
+            "translations_with_further": lambda esa: _clean(esa) - esa.loc[esa["major"].ge(1), "score"].mean(),
+            "one_major_error": lambda esa: _clean(esa) - esa.loc[esa["major"].eq(1), "score"].mean(),
+            "compare_with_the_mean": lambda esa: esa["score"].mean() - (_clean(esa) - cost_of_a_major(esa)),
+            "their_mean_score": lambda esa: _clean(esa) - cost_of_a_major(esa),
+        },
     ),
     "marked": Function(
         right=marked,
         trials=_spans,
-        mistakes=(
-            Mistake(
-                answer=_ends_in,
-                hint="One character too many: the end of a span is the first character that is not marked.",
+        mistakes={
+            "one_character_too_many": _ends_in,
+            "count_how_often_a_character": _times,
+            "everything_is_one_place": lambda spans, length: marked(
+                [(start + 1, end + 1) for start, end in spans], length
             ),
-            Mistake(
-                answer=_times,
-                hint="You count how often a character is marked. Where two spans overlap, it is marked once.",
-            ),
-            Mistake(
-                answer=lambda spans, length: marked([(start + 1, end + 1) for start, end in spans], length),
-                hint="Everything is one place too far to the right. The first character of a text is number 0.",
-            ),
-            Mistake(
-                answer=lambda spans, length: marked(list(spans)[:1], length),
-                hint="Only the first span is marked. Does your loop end too early?",
-            ),
-        ),
-        otherwise="Begin with an array of False, as long as the text, and set the characters of each span.",
-        well="Now two people's marks can be compared character by character.",
+            "only_the_first_span": lambda spans, length: marked(list(spans)[:1], length),
+        },
     ),
     "character_alpha": Function(
         right=character_alpha,
         trials=_characters,
-        mistakes=(
-            Mistake(
-                answer=lambda one, other: float(np.mean(one == other)),
-                hint="This is the share of equal characters. Two people asleep have many of these: all unmarked.",
-            ),
-            Mistake(
-                answer=lambda one, other: float((one & other).sum() / (one | other).sum()),
-                hint="This is the overlap: marked by both, of those marked by either. What would chance give?",
-            ),
-            Mistake(
-                answer=lambda one, other: float(2 * (one & other).sum() / (one.sum() + other.sum())),
-                hint="This is F1, the overlap of two people's marks. It is not corrected for chance.",
-            ),
-            Mistake(
-                answer=lambda one, other: _coefficient(one, other, "cohen_kappa"),
-                hint="This is Cohen's kappa: each marks at an own rate. Alpha puts all marks into one urn.",
-            ),
-            Mistake(
-                answer=_free_of_counts,
-                hint="Almost: the second draw from the urn is one of N - 1, for the first one is not put back.",
-            ),
-        ),
-        otherwise="Print three numbers: the share of characters that differ, m and N. Then the expected difference.",
-        well="Without the correction, long unmarked stretches would pass for agreement.",
+        mistakes={
+            "share_of_equal_characters": lambda one, other: float(np.mean(one == other)),
+            "overlap": lambda one, other: float((one & other).sum() / (one | other).sum()),
+            "cohen_kappa": lambda one, other: _coefficient(one, other, "cohen_kappa"),
+            "first_not_put_back": _free_of_counts,
+        },
     ),
 }

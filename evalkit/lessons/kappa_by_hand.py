@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit.lessons.exercises import Exercise, Function, Made, Mistake, Need, Value
+from evalkit.lessons.checker import Exercise, Function, Made, Value
 from evalkit.stats import agreement
 
 HIGH, LOW = 0.9, 0.1  # what exercise "paradox" asks for: observed agreement at least, kappa at most
@@ -89,214 +89,99 @@ def _by_chance(table: np.ndarray) -> np.ndarray:
     return np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
 
 
-def _chosen(**choice: str) -> Mistake:
-    """Return the mistake of one choice of weights, the others as they should be."""
-    name, wrong = next(iter(choice.items()))
-    sound = dict(zip(SITUATIONS, ("none", "linear", "quadratic"), strict=True))
-    at = SITUATIONS[int(name[-1])]
-    return Mistake(answer=lambda: sound | {at: wrong}, hint=_WEIGHTS[int(name[-1])])
-
-
-_WEIGHTS = (
-    "Error type: is a wrong term nearer to a spelling mistake than to an omission? Only where categories have an order "
-    "can a near miss be worth something.",
-    "One point, one point worse: by how much should the weight fall from distance 1 to 2, and from 2 to 3?",
-    "Far misses: which weights take little off for a distance of one, and a lot for a distance of four?",
-)
-_ALL_THREE = "Fill in all three, each with 'none', 'linear' or 'quadratic'."
-_WHOLE = "A table of 2 by 2 whole numbers is asked for, none of them negative, that add up to 100."
-_ONE = "Both annotators put everything into one category, so chance alone gives 1 and kappa is 0 / 0. Leave exceptions."
-_MISS = "They disagree too often: what lies off the diagonal must be a small part of the 100."
-_EVEN = "They agree often, and kappa still is high. What if one category applied to nearly all items?"
+_SOUND = dict(zip(SITUATIONS, ("none", "linear", "quadratic"), strict=True))
 
 EXERCISES: dict[str, Exercise] = {
     "observed_agreement": Function(
         right=_observed,
         trials=_tables,
-        mistakes=(
-            Mistake(answer=lambda table: float(np.trace(table)), hint="This is a number of items. Which share is it?"),
-            Mistake(
-                answer=lambda table: float(np.trace(table) / len(table)),
-                hint="You divided by the number of categories. How many items did they judge in all?",
-            ),
-            Mistake(
-                answer=lambda table: float(1 - np.trace(table) / table.sum()),
-                hint="This is how often they disagree.",
-            ),
-            Mistake(
-                answer=lambda table: float(np.max(table) / table.sum()),
-                hint="You took the largest cell only. In how many cells are both annotators of one mind?",
-            ),
-            Mistake(
-                answer=lambda table: float(table[0, 0] / table.sum()),
-                hint="You took the first cell only. In how many cells are both annotators of one mind?",
-            ),
-        ),
-        otherwise="Try a table of two categories: which of its four cells are agreements, and out of how many items?",
-        start="Begin with the small table: on how many items did both say the same?",
-        well="Observed agreement is easy to understand, and a part of it is luck.",
+        mistakes={
+            "number_of_items": lambda table: float(np.trace(table)),
+            "divided_by_the_number": lambda table: float(np.trace(table) / len(table)),
+            "how_often_they_disagree": lambda table: float(1 - np.trace(table) / table.sum()),
+            "took_the_first_cell_only": lambda table: float(table[0, 0] / table.sum()),
+        },
     ),
     "chance_agreement": Function(
         right=_expected,
         trials=_tables,
-        mistakes=(
-            Mistake(
-                answer=lambda table: 1 / len(table),
-                hint="You gave all categories the same share. Chance agreement in Cohen's kappa asks how often each "
-                "annotator really used each category.",
+        mistakes={
+            "gave_all_categories": lambda table: 1 / len(table),
+            "gave_both_annotators": lambda table: float(
+                (((table.sum(axis=0) + table.sum(axis=1)) / 2 / table.sum()) ** 2).sum()
             ),
-            Mistake(
-                answer=lambda table: float((((table.sum(axis=0) + table.sum(axis=1)) / 2 / table.sum()) ** 2).sum()),
-                hint="You gave both annotators the same shares. That is Scott's pi; Cohen lets each keep their own.",
-            ),
-            Mistake(
-                answer=lambda table: float(((table.sum(axis=1) / table.sum()) ** 2).sum()),
-                hint="You used the shares of one annotator twice. The other one's stand in the other margin.",
-            ),
-            Mistake(
-                answer=lambda table: float(((table.sum(axis=0) / table.sum()) ** 2).sum()),
-                hint="You used the shares of one annotator twice. The other one's margin is the sums of the rows.",
-            ),
-            Mistake(
-                answer=lambda table: float(table.sum(axis=1) @ table.sum(axis=0)),
-                hint="These are products of counts. Turn both margins into shares before you multiply.",
-            ),
-            Mistake(
-                answer=lambda table: float(table.sum(axis=1) @ table.sum(axis=0) / table.sum()),
-                hint="You divided once, and there are two margins to turn into shares.",
-            ),
-        ),
-        otherwise="For one category: how likely is it that the first annotator writes it down, how likely that the "
-        "second one does, and how likely both, if they do not look at the item?",
-        start="Begin with one category: how often does each person use it?",
-        well="The more unevenly the categories are used, the nearer this comes to 1.",
+            "used_the_shares_of_one": lambda table: float(((table.sum(axis=1) / table.sum()) ** 2).sum()),
+            "products_of_counts": lambda table: float(table.sum(axis=1) @ table.sum(axis=0)),
+        },
     ),
     "kappa": Function(
         right=_kappa,
         trials=_tables,
-        mistakes=(
-            Mistake(
-                answer=lambda table: _observed(table) - _expected(table),
-                hint="This is the agreement beyond chance. How much of it was there to be had?",
-            ),
-            Mistake(
-                answer=lambda table: (_observed(table) - _expected(table)) / _expected(table),
-                hint="You divided by chance agreement. Divide by the most that could be reached beyond it.",
-            ),
-            Mistake(
-                answer=lambda table: (_observed(table) - _expected(table)) / (1 - _observed(table)),
-                hint="The denominator holds the wrong agreement: which of the two is taken as given?",
-            ),
-            Mistake(
-                answer=lambda table: coefficient(table, "scott_pi"),
-                hint="This is Scott's pi: chance agreement comes from shares that both annotators have in common.",
-            ),
-            Mistake(
-                answer=lambda table: coefficient(table, "randolph_kappa"),
-                hint="This takes all categories as equally likely by chance. Use how often each was used.",
-            ),
-            Mistake(answer=_observed, hint="This is observed agreement. Take off what chance alone would give."),
-        ),
-        otherwise="Two steps: the agreement beyond chance, then the share that it is of all that was to be had.",
-        start="Begin with what there was to be had beyond chance.",
-        well="1 is perfect agreement, 0 what chance would give, and below 0 people agree less often than by chance.",
+        mistakes={
+            "agreement_beyond_chance": lambda table: _observed(table) - _expected(table),
+            "divided_by_chance_agreement": lambda table: (_observed(table) - _expected(table)) / _expected(table),
+            "scott_pi": lambda table: coefficient(table, "scott_pi"),
+            "observed_agreement": _observed,
+        },
     ),
     "weighted_kappa": Function(
         right=_weighted,
         trials=_weighted_tables,
-        mistakes=(
-            Mistake(
-                answer=lambda table, weights: _kappa(table),
-                hint="The weights have no effect. Multiply every cell by its weight, not only those on the diagonal.",
+        mistakes={
+            "weights_have_no_effect": lambda table, weights: _kappa(table),
+            "weighted_observed_agreement": _weighted_sum,
+            "weighed_what_was_observed": lambda table, weights: (
+                (_weighted_sum(table, weights) - _expected(table)) / (1 - _expected(table))
             ),
-            Mistake(answer=_weighted_sum, hint="This is the weighted observed agreement. Chance gets weights, too."),
-            Mistake(
-                answer=lambda table, weights: (
-                    (_weighted_sum(table, weights) - _expected(table)) / (1 - _expected(table))
-                ),
-                hint="You weighed what was observed and left chance unweighed. Near misses happen by luck as well.",
+            "formula_is_for_disagreements": lambda table, weights: (
+                1 - _weighted_sum(table, weights) / _weighted_sum(_by_chance(table), weights)
             ),
-            Mistake(
-                answer=lambda table, weights: (
-                    1 - _weighted_sum(table, weights) / _weighted_sum(_by_chance(table), weights)
-                ),
-                hint="This formula is for disagreements, and these are weights of agreement, 1 on the diagonal.",
-            ),
-        ),
-        otherwise="Which table would two annotators fill who do not look at the item? Weigh it like the real one.",
-        start="Begin with the weighted observed agreement: every cell's share times its weight.",
-        well="With weights 1 on the diagonal and 0 elsewhere, this is the kappa from before.",
+        },
     ),
     "choose_weights": Made(
-        needs=(
-            Need(holds=lambda choice: set(choice.values()) != {"..."}, hint=_ALL_THREE, kind="empty"),
-            Need(
-                holds=lambda choice: set(choice) == set(SITUATIONS) and set(choice.values()) <= set(agreement.WEIGHTS),
-                hint=_ALL_THREE,
-                kind="form",
+        needs={
+            "filled_in": lambda choice: set(choice.values()) != {"..."},
+            "all_three": lambda choice: (
+                set(choice) == set(SITUATIONS) and set(choice.values()) <= set(agreement.WEIGHTS)
             ),
-            Need(holds=lambda choice: choice[SITUATIONS[0]] == "none", hint=_WEIGHTS[0]),
-            Need(holds=lambda choice: choice[SITUATIONS[1]] == "linear", hint=_WEIGHTS[1]),
-            Need(holds=lambda choice: choice[SITUATIONS[2]] == "quadratic", hint=_WEIGHTS[2]),
-        ),
-        mistakes=(
-            _chosen(at0="quadratic"),
-            _chosen(at1="quadratic"),
-            _chosen(at2="none"),
-            Mistake(
-                answer=lambda: dict.fromkeys(SITUATIONS, "..."),
-                hint=_ALL_THREE,
-            ),
-        ),
-        well="Choose weights before you see the data: the same judgements give very different kappas.",
+            "error_types": lambda choice: choice[SITUATIONS[0]] == "none",
+            "points": lambda choice: choice[SITUATIONS[1]] == "linear",
+            "far_misses": lambda choice: choice[SITUATIONS[2]] == "quadratic",
+        },
+        kinds={"filled_in": "empty", "all_three": "form"},
+        mistakes={
+            "error_types": lambda: _SOUND | {SITUATIONS[0]: "quadratic"},
+            "points": lambda: _SOUND | {SITUATIONS[1]: "quadratic"},
+            "far_misses": lambda: _SOUND | {SITUATIONS[2]: "none"},
+            "filled_in": lambda: dict.fromkeys(SITUATIONS, "..."),
+        },
     ),
     "paradox": Made(
-        needs=(
-            Need(
-                holds=lambda table: (
-                    np.shape(table) == (2, 2)
-                    and np.asarray(table).sum() == 100
-                    and (np.asarray(table) >= 0).all()
-                    and (np.asarray(table) == np.round(table)).all()
-                ),
-                hint=_WHOLE,
+        needs={
+            "whole_numbers": lambda table: (
+                np.shape(table) == (2, 2)
+                and np.asarray(table).sum() == 100
+                and (np.asarray(table) >= 0).all()
+                and (np.asarray(table) == np.round(table)).all()
             ),
-            Need(holds=lambda table: _expected(np.asarray(table)) < 1, hint=_ONE),
-            Need(holds=lambda table: _observed(np.asarray(table, dtype=int)) >= HIGH, hint=_MISS),
-            Need(holds=lambda table: _kappa(np.asarray(table, dtype=int)) <= LOW, hint=_EVEN),
-        ),
-        mistakes=(
-            Mistake(answer=lambda: np.array([[47, 3], [3, 47]]), hint=_EVEN),
-            Mistake(answer=lambda: np.array([[100, 0], [0, 0]]), hint=_ONE),
-            Mistake(answer=lambda: np.array([[25, 25], [25, 25]]), hint=_MISS),
-            Mistake(answer=lambda: np.array([[0.94, 0.03], [0.03, 0.0]]), hint=_WHOLE),
-        ),
-        start="Begin with any table, and look at what your functions say about it.",
-        well="Both numbers are true: they nearly always say the same, and nothing shows that they tell items apart.",
+            "one_category": lambda table: _expected(np.asarray(table)) < 1,
+            "off_the_diagonal": lambda table: _observed(np.asarray(table, dtype=int)) >= HIGH,
+            "kappa_is_high": lambda table: _kappa(np.asarray(table, dtype=int)) <= LOW,
+        },
+        mistakes={
+            "kappa_is_high": lambda: np.array([[47, 3], [3, 47]]),
+            "one_category": lambda: np.array([[100, 0], [0, 0]]),
+            "off_the_diagonal": lambda: np.array([[25, 25], [25, 25]]),
+            "whole_numbers": lambda: np.array([[0.94, 0.03], [0.03, 0.0]]),
+        },
     ),
     "effective_categories": Value(
         right=effective,
-        mistakes=(
-            Mistake(
-                answer=lambda scores: len(_shares(scores)),
-                hint="You counted the categories that occur. A category that is used once in a hundred hardly counts.",
-            ),
-            Mistake(
-                answer=lambda scores: float((_shares(scores) ** 2).sum()),
-                hint="This is how often two random judgements are the same. How many equally frequent categories "
-                "would give that?",
-            ),
-            Mistake(
-                answer=lambda scores: float(1 / _shares(scores).max()),
-                hint="You used the commonest category alone. All shares play a part.",
-            ),
-            Mistake(
-                answer=lambda scores: float(1 / _shares(scores).sum()),
-                hint="Shares add up to 1, whatever they are. What do you do with each before you add them up?",
-            ),
-        ),
-        otherwise="With four equally frequent categories two random judgements are the same one time in four. So?",
-        start="Begin with the share of each category among all judgements.",
-        well="The fewer categories are really used, the more agreement luck alone gives.",
+        mistakes={
+            "counted_the_categories": lambda scores: len(_shares(scores)),
+            "how_often_two_random": lambda scores: float((_shares(scores) ** 2).sum()),
+            "used_the_commonest_category": lambda scores: float(1 / _shares(scores).max()),
+            "shares_add_up_to_1": lambda scores: float(1 / _shares(scores).sum()),
+        },
     ),
 }

@@ -13,7 +13,7 @@ import pandas as pd
 from evalkit.human.ranking import lines
 from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import SegmentMeans
-from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
+from evalkit.lessons.checker import Exercise, Function, Value
 from evalkit.stats import inference
 
 LEVEL = 0.05
@@ -182,154 +182,64 @@ EXERCISES: dict[str, Exercise] = {
     "any_false": Function(
         right=any_false,
         trials=lambda: [(1, 0.05), (14, 0.05), (66, 0.01), (3, 0.2)],
-        mistakes=(
-            Mistake(
-                answer=lambda tests, level: tests * level,
-                hint="This is how many false alarms there are on average. With 40 tests it is 2, and no chance is 2.",
-            ),
-            Mistake(
-                answer=lambda tests, level: level**tests,
-                hint="This is the chance that every single test raises a false alarm.",
-            ),
-            Mistake(
-                answer=lambda tests, level: (1 - level) ** tests,
-                hint="This is the chance of no false alarm at all. You are nearly there.",
-            ),
-            Mistake(
-                answer=lambda tests, level: level,
-                hint="This is the chance in one test. More tests are more chances for an alarm.",
-            ),
-        ),
-        otherwise="What is the chance that one test stays silent? That two do? All of them?",
-        well="With twenty tests a false alarm is more likely than not.",
+        mistakes={
+            "how_many_false_alarms": lambda tests, level: tests * level,
+            "chance_that_every_single": lambda tests, level: level**tests,
+            "chance_of_no_false_alarm": lambda tests, level: (1 - level) ** tests,
+            "chance_in_one_test": lambda tests, level: level,
+        },
     ),
     "holm": Function(
         right=holm,
         trials=_p_values,
-        mistakes=(
-            Mistake(
-                answer=lambda p: np.minimum(p * len(p), 1),
-                hint="This is Bonferroni: every p times the number of tests. Holm's factor falls from step to step.",
-            ),
-            Mistake(
-                answer=lambda p: _steps(p, _falling, highest=False),
-                hint="An adjusted value may not be smaller than that of a smaller p. Carry the highest so far along.",
-            ),
-            Mistake(
-                answer=lambda p: _steps(p, _falling, cap=False),
-                hint="Some of your values are above 1, which no p-value is.",
-            ),
-            Mistake(
-                answer=lambda p: np.sort(holm(p)),
-                hint="The values are right, but sorted. Give them back in the order in which they came.",
-            ),
-            Mistake(
-                answer=lambda p: _steps(p, lambda number: np.arange(1, number + 1)),
-                hint="Your factors grow. The smallest p gets the largest factor, the number of tests.",
-            ),
-        ),
-        otherwise="Sort three p-values by hand, multiply by 3, 2 and 1, and never let the result fall.",
-        well="Holm finds at least as much as Bonferroni, with the same guarantee, so nobody needs Bonferroni.",
+        mistakes={
+            "bonferroni": lambda p: np.minimum(p * len(p), 1),
+            "adjusted_value_may_not": lambda p: _steps(p, _falling, highest=False),
+            "values_are_right": lambda p: np.sort(holm(p)),
+            "factors_grow": lambda p: _steps(p, lambda number: np.arange(1, number + 1)),
+        },
     ),
     "benjamini_hochberg": Function(
         right=benjamini_hochberg,
         trials=_p_and_level,
-        mistakes=(
-            Mistake(
-                answer=lambda p, level: p <= level,
-                hint="You compare every p with the level itself, as if there were one test.",
-            ),
-            Mistake(
-                answer=_own_line,
-                hint="Once a p lies below its line, all smaller ones are findings, too, even those above their own.",
-            ),
-            Mistake(
-                answer=_until_first_failure,
-                hint="You stop at the first p above its line. Look for the *last* one below its line.",
-            ),
-            Mistake(
-                answer=lambda p, level: p <= level / len(p),
-                hint="This is Bonferroni: one line for all. Here the line rises with the rank of the p-value.",
-            ),
-            Mistake(
-                answer=lambda p, level: holm(p) <= level,
-                hint="This is Holm, which guards against a single false alarm. The line here is rank / number x level.",
-            ),
-        ),
-        otherwise="Sort the p-values, write rank / number x level beside each, and find the last p below its line.",
-        well="Among such findings at most that share is false on average. Some are, and nobody knows which.",
+        mistakes={
+            "compare_every_p_with": lambda p, level: p <= level,
+            "once_a_p_lies_below": _own_line,
+            "stop_at_the_first_p": _until_first_failure,
+            "holm": lambda p, level: holm(p) <= level,
+        },
     ),
     "hacked": Value(
         right=hacked,
-        mistakes=(
-            Mistake(
-                answer=lambda tried: float((tried.iloc[:, 0] < LEVEL).mean()),
-                hint="This is what honest teams find, who keep to the planned analysis. These take their best one.",
-            ),
-            Mistake(
-                answer=lambda tried: float((tried < LEVEL).to_numpy().mean()),
-                hint="This is the share of analyses. Asked is the share of teams for which any of theirs succeeds.",
-            ),
-            Mistake(
-                answer=lambda tried: float((tried < LEVEL).all(axis=1).mean()),
-                hint="For these teams every analysis succeeds. One is enough for them.",
-            ),
-            Mistake(
-                answer=lambda tried: float((tried.min(axis=1) < LEVEL).sum()),
-                hint="This is the number of teams. Divide by how many there are.",
-            ),
-        ),
-        otherwise="A row is a team. What is its smallest p, and is that below 0.05? Then the share of rows.",
-        well="Nobody cheated in a single analysis. Choosing among them did it.",
+        mistakes={
+            "what_honest_teams_find": lambda tried: float((tried.iloc[:, 0] < LEVEL).mean()),
+            "share_of_analyses": lambda tried: float((tried < LEVEL).to_numpy().mean()),
+            "teams_every_analysis": lambda tried: float((tried < LEVEL).all(axis=1).mean()),
+            "number_of_teams": lambda tried: float((tried.min(axis=1) < LEVEL).sum()),
+        },
     ),
     "held_up": Value(
         right=held_up,
-        mistakes=(
-            Mistake(
-                answer=lambda campaigns: float(((campaigns["p_1"] < LEVEL) & (campaigns["p_2"] < LEVEL)).mean()),
-                hint="You divide by all pairs. Of the *findings of the first campaign*, how many come back?",
+        mistakes={
+            "divide_by_all_pairs": lambda campaigns: float(
+                ((campaigns["p_1"] < LEVEL) & (campaigns["p_2"] < LEVEL)).mean()
             ),
-            Mistake(
-                answer=lambda campaigns: float((campaigns["p_2"] < LEVEL).mean()),
-                hint="This is how often the second campaign finds something, whatever the first one said.",
+            "how_often_the_second": lambda campaigns: float((campaigns["p_2"] < LEVEL).mean()),
+            "share_that_vanishes": lambda campaigns: 1 - held_up(campaigns),
+            "direction_comes_back": lambda campaigns: float(
+                (np.sign(found["difference_1"]) == np.sign(found["difference_2"])).mean()
+                if len(found := campaigns[campaigns["p_1"] < LEVEL])
+                else np.nan
             ),
-            Mistake(
-                answer=lambda campaigns: 1 - held_up(campaigns),
-                hint="This is the share that vanishes. Asked is the share that comes back.",
-            ),
-            Mistake(
-                answer=lambda campaigns: float(
-                    (np.sign(found["difference_1"]) == np.sign(found["difference_2"])).mean()
-                    if len(found := campaigns[campaigns["p_1"] < LEVEL])
-                    else np.nan
-                ),
-                hint="In these the direction comes back. It must be significant again as well.",
-            ),
-        ),
-        otherwise="Keep the rows with p_1 below 0.05. Among them: p_2 below 0.05, both differences with one sign.",
-        well="Not to be found again does not make a finding false: the second campaign was as small as the first.",
+        },
     ),
     "exaggeration": Value(
         right=exaggeration,
-        mistakes=(
-            Mistake(
-                answer=_exaggerated,
-                hint="These are all pairs. The curse falls on those that were found, with p_1 below 0.05.",
-            ),
-            Mistake(
-                answer=lambda campaigns: 1 / exaggeration(campaigns),
-                hint="This is truth over what was observed. Asked is how many times too large the findings are.",
-            ),
-            Mistake(
-                answer=lambda campaigns: _exaggerated(campaigns[campaigns["p_1"] >= LEVEL]),
-                hint="These are the pairs that were *not* found. They come out too small.",
-            ),
-            Mistake(
-                answer=lambda campaigns: exaggeration(campaigns) - 1,
-                hint="This is by how much they are too large, as a share. Asked is the factor.",
-            ),
-        ),
-        otherwise="Two means over the findings: of the size of difference_1, and of truth in its direction.",
-        well="Whoever plans by a published difference plans for one that is too large (lesson 5 has the consequences).",
+        mistakes={
+            "all_pairs": _exaggerated,
+            "truth_over_what_was_observed": lambda campaigns: 1 / exaggeration(campaigns),
+            "pairs_that_were_not_found": lambda campaigns: _exaggerated(campaigns[campaigns["p_1"] >= LEVEL]),
+            "by_how_much_they": lambda campaigns: exaggeration(campaigns) - 1,
+        },
     ),
 }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
+from evalkit.lessons.checker import Exercise, Function, Value
 from evalkit.metrics import darr, statistics
 from evalkit.metrics.scores import Scores
 from evalkit.stats import correlation
@@ -100,123 +100,61 @@ EXERCISES: dict[str, Exercise] = {
         right=lambda metric, human: (
             (without_each(metric, human) - correlation.pearson(metric, human).item()).abs().idxmax()
         ),
-        mistakes=(
-            Mistake(
-                answer=lambda metric, human: without_each(metric, human).idxmax(),
-                hint="Without this system r is highest. The question is whose removal *changes* r most, up or down.",
-            ),
-            Mistake(
-                answer=lambda metric, human: (
-                    (without_each(metric, human) - correlation.pearson(metric, human).item()).abs().idxmin()
-                ),
-                hint="Without this system r hardly changes at all. Did you sort the wrong way round?",
-            ),
-            Mistake(
-                answer=lambda metric, human: human.idxmax(),
-                hint="People like this system best, but that is not what was asked. Leave out one system at a time.",
-            ),
-        ),
         names=lambda metric, human: metric.index,
-        otherwise="Compute r twelve times, each time without one system, and compare each with the r of all.",
-        well="One system far from all others can carry a correlation; so look at the picture, and not only at r.",
+        mistakes={
+            "without_this_system_r": lambda metric, human: without_each(metric, human).idxmax(),
+            "without_this_system_r_changes": lambda metric, human: (
+                (without_each(metric, human) - correlation.pearson(metric, human).item()).abs().idxmin()
+            ),
+            "people_like_this_system": lambda metric, human: human.idxmax(),
+        },
     ),
     "counted": Value(
         right=counted,
-        mistakes=(
-            Mistake(
-                answer=lambda human, metric: {name: 2 * n for name, n in counted(human, metric).items()},
-                hint="Every pair is there twice. A against B and B against A are one pair: five outputs have ten.",
-            ),
-            Mistake(
-                answer=lambda human, metric: _moved(counted(human, metric), "metric_ties", "discordant"),
-                hint="A pair that the metric ties is not ordered the wrong way round. Does it have a place of its own?",
-            ),
-            Mistake(
-                answer=lambda human, metric: counted(metric, human),
-                hint="Concordant and discordant are right. Look again at who ties the other pairs.",
-            ),
-            Mistake(
-                answer=lambda human, metric: _moved(counted(human, metric), "both_tie", "concordant"),
-                hint="Where both tie, they agree, but nobody orders anything. Concordant means: the same order.",
-            ),
-            Mistake(
-                answer=lambda human, metric: (
-                    counted(human, metric) | {"both_tie": counted(human, metric)["both_tie"] + len(human)}
-                ),
-                hint="You compare each translation with itself as well, and that ties always. A pair has two members.",
-            ),
-        ),
-        otherwise="Write down all ten pairs (AB, AC, ...) with the sign of both differences, then count.",
-        well="Every rank correlation is made of these five numbers; they differ in what they do with the last three.",
+        mistakes={
+            "every_pair_is_there_twice": lambda human, metric: {
+                name: 2 * n for name, n in counted(human, metric).items()
+            },
+            "pair_that_the_metric": lambda human, metric: _moved(counted(human, metric), "metric_ties", "discordant"),
+            "concordant_and_discordant": lambda human, metric: counted(metric, human),
+            "where_both_tie": lambda human, metric: _moved(counted(human, metric), "both_tie", "concordant"),
+        },
     ),
     "darr_tau": Function(
         right=darr_tau,
         trials=_systems,
-        mistakes=(
-            Mistake(
-                answer=lambda human, metric: float(darr.VARIANTS["hard"].tau(table(human, metric))),
-                hint="You use every pair. DARR keeps only those that people score far enough apart.",
+        mistakes={
+            "use_every_pair": lambda human, metric: float(darr.VARIANTS["hard"].tau(table(human, metric))),
+            "some_pairs_differ_by": lambda human, metric: float(
+                darr.VARIANTS["hard"].tau(table(human, metric, least=25.001))
             ),
-            Mistake(
-                answer=lambda human, metric: float(darr.VARIANTS["hard"].tau(table(human, metric, least=25.001))),
-                hint="Some pairs differ by exactly 25 points. Are they in, or out?",
+            "count_pairs": lambda human, metric: float(darr.VARIANTS["soft"].tau(table(human, metric, least=25))),
+            "pairs_that_the_metric": lambda human, metric: float(
+                darr.VARIANTS["no penalty"].tau(table(human, metric, least=25))
             ),
-            Mistake(
-                answer=lambda human, metric: float(darr.VARIANTS["soft"].tau(table(human, metric, least=25))),
-                hint="You count pairs that the metric ties as neither right nor wrong. What does DARR say of them?",
-            ),
-            Mistake(
-                answer=lambda human, metric: float(darr.VARIANTS["no penalty"].tau(table(human, metric, least=25))),
-                hint="Pairs that the metric ties are missing below the line, too. Do they count in DARR?",
-            ),
-        ),
-        otherwise="Print three numbers for a small case: concordant, discordant and metric ties among the pairs kept.",
-        well="A metric that never ties has an advantage here, whether or not it knows what it says.",
+        },
     ),
     "accuracy": Function(
         right=accuracy,
         trials=_segments,
-        mistakes=(
-            Mistake(
-                answer=lambda human, metric, threshold: _accuracy(human, metric, threshold, strict=True),
-                hint="A difference equal to the threshold is a tie, too; with a threshold of 0, so are equal scores.",
+        mistakes={
+            "difference_equal": lambda human, metric, threshold: _accuracy(human, metric, threshold, strict=True),
+            "apply_the_threshold": lambda human, metric, threshold: _accuracy(
+                human, metric, threshold, strict=False, both=True
             ),
-            Mistake(
-                answer=lambda human, metric, threshold: _accuracy(human, metric, threshold, strict=False, both=True),
-                hint="You apply the threshold to people's scores as well. It is only the metric that is calibrated.",
-            ),
-            Mistake(
-                answer=_among_untied,
-                hint="You leave out the pairs that people tie. Here a metric can be right about them, by tying them.",
-            ),
-            Mistake(
-                answer=lambda human, metric, threshold: _of_all(human, metric, threshold, twice=True),
-                hint="You compare each translation with itself as well: the diagonal of your table of differences is "
-                "always a tie that is right, and flatters the metric. Count every two different translations once.",
-            ),
-            Mistake(
-                answer=lambda human, metric, threshold: _of_all(human, metric, threshold, twice=False),
-                hint="Your pairs begin with each translation and itself. np.triu_indices(n, 1) leaves those out.",
-            ),
-        ),
-        otherwise="For each pair there are two relations, one of people, one of the metric. What share is equal?",
-        well="With this rule a tie is an answer like any other: right where people tie, wrong elsewhere.",
+            "leave_out_the_pairs": _among_untied,
+            "compare_each_translation": lambda human, metric, threshold: _of_all(human, metric, threshold, twice=True),
+        },
     ),
     "winners": Value(
         right=winners,
-        mistakes=(
-            Mistake(
-                answer=lambda counts, names: dict.fromkeys(RULES, winners(counts, names)["left out"]),
-                hint="One metric wins everywhere: is M taken from the right cells? Rows are what people say.",
-            ),
-            Mistake(
-                answer=lambda counts, names: dict.fromkeys(RULES, winners(counts, names)["wrong"]),
-                hint="You give all rules the winner of the last one. Compute tau anew under each.",
-            ),
-        ),
         names=lambda counts, names: names,
-        otherwise="Compute C, D and M for one metric first: which cells of its table are they?",
-        well="Nothing about the metrics changed between the rules; only what a tie is worth did.",
+        mistakes={
+            "one_metric_wins_everywhere": lambda counts, names: dict.fromkeys(
+                RULES, winners(counts, names)["left out"]
+            ),
+            "give_all_rules_the_winner": lambda counts, names: dict.fromkeys(RULES, winners(counts, names)["wrong"]),
+        },
     ),
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
+from evalkit.lessons.checker import Exercise, Function, Value
 from evalkit.stats import correlation
 
 #: What tells one translation from another.
@@ -133,146 +133,67 @@ EXERCISES: dict[str, Exercise] = {
     "left_out": Function(
         right=left_out,
         trials=_people,
-        mistakes=(
-            Mistake(
-                answer=lambda people: pd.Series({n: tau(people[n], people.mean(axis=1)) for n in people}),
-                hint="The person's own scores are in the mean. Everybody agrees with themselves; leave them out.",
+        mistakes={
+            "person_own_scores": lambda people: pd.Series({n: tau(people[n], people.mean(axis=1)) for n in people}),
+            "average_agreements_with": _pairwise,
+            "pearson_r": lambda people: pd.Series(
+                {n: float(correlation.pearson(people[n], people.drop(columns=n).mean(axis=1))) for n in people}
             ),
-            Mistake(
-                answer=_pairwise,
-                hint="You average agreements with single persons. Average the others' *scores*, then compare once.",
-            ),
-            Mistake(
-                answer=lambda people: pd.Series(
-                    {n: float(correlation.pearson(people[n], people.drop(columns=n).mean(axis=1))) for n in people}
-                ),
-                hint="This is Pearson's r. Asked is Kendall's tau-b, which `made.tau` computes.",
-            ),
-            Mistake(
-                answer=lambda people: float(left_out(people).mean()),
-                hint="This is one number for all. Give a value for each person, by name.",
-            ),
-        ),
-        otherwise="For one person: drop their column, average the rest in each row, compare with their column.",
-        well="This is what a judge has to reach: not perfect agreement, but that of one more person.",
+            "one_number_for_all": lambda people: float(left_out(people).mean()),
+        },
     ),
     "beaten": Value(
         right=beaten,
-        mistakes=(
-            Mistake(
-                answer=lambda people, judge: people.shape[1] - beaten(people, judge),
-                hint="These persons agree *better* with the others than the judge does. The other way round is asked.",
+        mistakes={
+            "persons_agree_better": lambda people, judge: people.shape[1] - beaten(people, judge),
+            "share_of_the_persons": lambda people, judge: beaten(people, judge) / people.shape[1],
+            "judge_is_compared_with": lambda people, judge: int(
+                (tau(judge, people.mean(axis=1)) > left_out(people)).sum()
             ),
-            Mistake(
-                answer=lambda people, judge: beaten(people, judge) / people.shape[1],
-                hint="This is a share of the persons. How many are they?",
+            "compare_with_the_average": lambda people, judge: int(
+                (against_others(people, judge) > left_out(people).mean()).sum()
             ),
-            Mistake(
-                answer=lambda people, judge: int((tau(judge, people.mean(axis=1)) > left_out(people)).sum()),
-                hint="The judge is compared with the mean of all, the person with that of one fewer. Be fair to both.",
-            ),
-            Mistake(
-                answer=lambda people, judge: int((against_others(people, judge) > left_out(people).mean()).sum()),
-                hint="You compare with the average person. Compare with each one, against the same others.",
-            ),
-        ),
-        otherwise="For each person: the judge's agreement with the others, and the person's. Where is it higher?",
-        well="Count persons, not hundredths of a correlation: this is the question whether it could be one of them.",
+        },
     ),
     "favour": Function(
         right=favour,
         trials=_judged,
-        mistakes=(
-            Mistake(
-                answer=lambda judge, people, own: _favour(judge, people, own, "judge only"),
-                hint="The judge rates these items higher. But are they perhaps better? Take off what people say.",
-            ),
-            Mistake(
-                answer=lambda judge, people, own: _favour(judge, people, own, "raw"),
-                hint="Judge and people use different units. Standardise both over all items before you subtract.",
-            ),
-            Mistake(
-                answer=lambda judge, people, own: _favour(judge, people, own, "all"),
-                hint="You compare with all items, own ones included. Compare with the *other* items.",
-            ),
-            Mistake(
-                answer=lambda judge, people, own: -favour(judge, people, own),
-                hint="The size is right, the sign is not. Favour is positive where the judge gives more than people.",
-            ),
-            Mistake(
-                answer=lambda judge, people, own: _favour(judge, people, own, "ddof"),
-                hint="Your standard deviations divide by n. Those of a sample divide by n - 1: see the option ddof.",
-            ),
-        ),
-        otherwise="Two new columns first: both scores, standardised. Then their difference, then two means of that.",
-        well="One system's favour means little alone: compare it with the favours of all others.",
+        mistakes={
+            "judge_rates_these_items": lambda judge, people, own: _favour(judge, people, own, "judge only"),
+            "judge_and_people_use": lambda judge, people, own: _favour(judge, people, own, "raw"),
+            "compare_with_all_items": lambda judge, people, own: _favour(judge, people, own, "all"),
+            "standard_deviations_divide": lambda judge, people, own: _favour(judge, people, own, "ddof"),
+        },
     ),
     "consistent": Value(
         right=consistent,
-        mistakes=(
-            Mistake(
-                answer=lambda asked: float((asked["a_first"] == asked["b_first"]).mean()),
-                hint="The same *word* twice means another translation: 'first' is A in one order, and B in the other.",
+        mistakes={
+            "same_word_twice_means": lambda asked: float((asked["a_first"] == asked["b_first"]).mean()),
+            "share_for_which_it_changes": lambda asked: 1 - consistent(asked),
+            "count_only_where_a_wins": lambda asked: float(
+                (asked["a_first"].eq("first") & asked["b_first"].eq("second")).mean()
             ),
-            Mistake(
-                answer=lambda asked: 1 - consistent(asked),
-                hint="This is the share for which it changes its mind.",
+            "where_both_answers": lambda asked: float(
+                consistent(asked) - (asked["a_first"].eq("tie") & asked["b_first"].eq("tie")).mean()
             ),
-            Mistake(
-                answer=lambda asked: float((asked["a_first"].eq("first") & asked["b_first"].eq("second")).mean()),
-                hint="You count only where A wins twice. B may win twice, too, or both answers may be a tie.",
-            ),
-            Mistake(
-                answer=lambda asked: float(
-                    consistent(asked) - (asked["a_first"].eq("tie") & asked["b_first"].eq("tie")).mean()
-                ),
-                hint="Where both answers are a tie the model agrees with itself, too.",
-            ),
-        ),
-        otherwise="Write beside each answer which translation it means, A, B or neither; then compare the two columns.",
-        well="A model that contradicts itself when places change cannot be agreed with.",
+        },
     ),
     "clean_too": Value(
         right=clean_too,
-        mistakes=(
-            Mistake(
-                answer=lambda judge, people: clean_too(people, judge),
-                hint="You turned it round: of those clean for people, how many the judge calls clean. What is given?",
-            ),
-            Mistake(
-                answer=lambda judge, people: float(((judge == 0) & (people == 0)).mean()),
-                hint="This is the share of *all* translations. Divide by those that the judge calls clean.",
-            ),
-            Mistake(
-                answer=lambda judge, people: float(((judge == 0) == (people == 0)).mean()),
-                hint="This is how often the two say the same. Asked is how far to trust one answer: 'no error'.",
-            ),
-            Mistake(
-                answer=lambda judge, people: float((judge == 0).mean()),
-                hint="This is how often the judge says 'no error'. How often do people say so of these translations?",
-            ),
-        ),
-        otherwise="Keep the translations with a judge's score of 0. In what share of these is people's score 0, too?",
-        well="What a score is worth depends on what people say of translations with that score: that is calibration.",
+        mistakes={
+            "turned_it_round": lambda judge, people: clean_too(people, judge),
+            "share_of_all_translations": lambda judge, people: float(((judge == 0) & (people == 0)).mean()),
+            "how_often_the_two_say": lambda judge, people: float(((judge == 0) == (people == 0)).mean()),
+            "how_often_the_judge_says": lambda judge, people: float((judge == 0).mean()),
+        },
     ),
     "leak": Value(
         right=lambda: "B",
         names=lambda: "ABCD",
-        mistakes=(
-            Mistake(
-                answer=lambda: "A",
-                hint="Reading the source is what a judge without reference does. Nothing of the answer is in it.",
-            ),
-            Mistake(
-                answer=lambda: "C",
-                hint="Two orders are a remedy against the pull of a place. What does the judge learn from them?",
-            ),
-            Mistake(
-                answer=lambda: "D",
-                hint="Few raters make people's side noisy. That hides agreement and does not feign it.",
-            ),
-        ),
-        otherwise="Give one of the letters A, B, C or D, in quotation marks.",
-        well="What a model has seen in training it may remember; new texts are the only safe test.",
+        mistakes={
+            "reading_the_source": lambda: "A",
+            "two_orders_are_a_remedy": lambda: "C",
+            "few_raters_make_people": lambda: "D",
+        },
     ),
 }

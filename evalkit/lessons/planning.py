@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit.lessons.exercises import Exercise, Function, Made, Mistake, Need, Value
+from evalkit.lessons.checker import Exercise, Function, Made, Value
 
 #: Variances that lie far apart, so that a check can tell which of them was used in the wrong way.
 EXAMPLE = {"document": 4.0, "item": 90.0, "annotator": 400.0, "block": 9.0, "residual": 160.0}
@@ -107,156 +107,67 @@ def _error(variances: Variances, segments: int, block: int, variance: float) -> 
     return float(np.sqrt(variance * block / segments))
 
 
-_NOTHING = "Your function returns nothing, or it stops. Does it end in a 'return'? To print is not to return."
-_OTHER_ANNOTATOR = "The annotator's level is still in the difference. Does one person score both systems of a document?"
-_DEVIATIONS = "The scatter is far too large. rng.normal wants a standard deviation, and what you have are variances."
-
 EXERCISES: dict[str, Exercise] = {
     "one_campaign": Made(
-        needs=(
-            Need(
-                holds=lambda student: _drawn(student).dtype == float and not np.isnan(_drawn(student)).all(),
-                hint=_NOTHING,
-                kind="empty",
+        needs={
+            "nothing_returned": lambda student: _drawn(student).dtype == float and not np.isnan(_drawn(student)).all(),
+            "one_for_each_document": lambda student: _drawn(student).shape == (_DOCUMENTS,),
+            "wrong_sign": lambda student: _drawn(student).mean() > 0,
+            "variances": lambda student: not _spread_like(student, _as_deviations()),
+            "annotator_still_in": lambda student: (
+                not _spread_like(student, document_variance(EXAMPLE) + 2 * EXAMPLE["annotator"])
             ),
-            Need(
-                holds=lambda student: _drawn(student).shape == (_DOCUMENTS,),
-                hint="One difference for each document is asked for: mean of A less mean of B, over its segments.",
-            ),
-            Need(
-                holds=lambda student: _drawn(student).mean() > 0,
-                hint="The mean difference has the wrong sign. System A is better by delta, and it is A less B.",
-            ),
-            Need(holds=lambda student: not _spread_like(student, _as_deviations()), hint=_DEVIATIONS),
-            Need(
-                holds=lambda student: not _spread_like(student, document_variance(EXAMPLE) + 2 * EXAMPLE["annotator"]),
-                hint=_OTHER_ANNOTATOR,
-            ),
-            Need(
-                holds=lambda student: not _spread_like(student, document_variance(EXAMPLE, block=1)),
-                hint="A document has several segments, each with its own item effect and noise. Average over them.",
-            ),
-            Need(
-                holds=lambda student: abs(_drawn(student).mean() - _DELTA) < 0.5,
-                hint="The mean difference is not delta. Is delta added once, and to system A only?",
-            ),
-            Need(
-                holds=lambda student: _spread_like(student, document_variance(EXAMPLE)),
-                hint="The scatter of the differences is not right. Which effects does each system have of its own?",
-            ),
-        ),
-        mistakes=(
-            Mistake(
-                answer=_made("scores"),
-                hint="One difference for each document is asked for: mean of A less mean of B, over its segments.",
-            ),
-            Mistake(
-                answer=_made("backwards"),
-                hint="The mean difference has the wrong sign. System A is better by delta, and it is A less B.",
-            ),
-            Mistake(answer=_made("as deviations"), hint=_DEVIATIONS),
-            Mistake(answer=_made("other annotator"), hint=_OTHER_ANNOTATOR),
-            Mistake(
-                answer=_made("no items"),
-                hint="A document has several segments, each with its own item effect and noise. Average over them.",
-            ),
-        ),
-        start="Your function returns nothing yet: fill in what is marked TODO, run that cell, then this one.",
-        well="The annotator's level cancels, because the same person scores both systems of a document.",
+            "no_average_over_segments": lambda student: not _spread_like(student, document_variance(EXAMPLE, block=1)),
+            "not_delta": lambda student: abs(_drawn(student).mean() - _DELTA) < 0.5,
+            "scatter": lambda student: _spread_like(student, document_variance(EXAMPLE)),
+        },
+        kinds={"nothing_returned": "empty"},
+        mistakes={
+            "one_for_each_document": _made("scores"),
+            "wrong_sign": _made("backwards"),
+            "variances": _made("as deviations"),
+            "annotator_still_in": _made("other annotator"),
+        },
     ),
     "power_with_interval": Function(
         right=power_with_interval,
         trials=_tests,
-        mistakes=(
-            Mistake(
-                answer=_wald,
-                hint="This is the simple interval. Where no campaign finds anything it has no width: ask for Wilson's.",
+        mistakes={
+            "simple_interval": _wald,
+            "count_campaigns": lambda p: tuple(1 - value for value in power_with_interval(p)),
+            "ends_of_the_exact_interval": lambda p: (
+                power_with_interval(p)[0],
+                *stats.binomtest(int((p < 0.05).sum()), len(p)).proportion_ci(method="exact"),
             ),
-            Mistake(
-                answer=lambda p: tuple(1 - value for value in power_with_interval(p)),
-                hint="You count campaigns that miss the difference. Power is the share of those that find it.",
-            ),
-            Mistake(
-                answer=lambda p: (
-                    power_with_interval(p)[0],
-                    *stats.binomtest(int((p < 0.05).sum()), len(p)).proportion_ci(method="exact"),
-                ),
-                hint="These are the ends of the exact interval, which is wider. The lesson uses method='wilson'.",
-            ),
-        ),
-        otherwise="Count the p-values below 0.05 first; binomtest(count, number) knows the rest.",
-        well="An estimate of power is itself a sample; quote it with its interval.",
+        },
     ),
     "segments_needed": Value(
         right=segments_needed,
-        mistakes=(
-            Mistake(
-                answer=lambda curve: int(curve.loc[curve["power"] < 0.8, "segments"].max()),
-                hint="With so many segments the power is still below 0.8. Take the first that reaches it.",
-            ),
-            Mistake(
-                answer=lambda curve: segments_needed(curve) // int(curve["segments"].diff().median()),
-                hint="This is a number of documents. How many segments are in them?",
-            ),
-            Mistake(
-                answer=lambda curve: int(curve["segments"].max()),
-                hint="That is enough, and far more than enough. The question is for the fewest.",
-            ),
-        ),
-        otherwise="Choose the rows of the curve whose power is at least 0.8, and look at their segments.",
-        well="For half the difference you would need about four times as many.",
+        mistakes={
+            "with_so_many_segments": lambda curve: int(curve.loc[curve["power"] < 0.8, "segments"].max()),
+            "number_of_documents": lambda curve: segments_needed(curve) // int(curve["segments"].diff().median()),
+            "more_than_enough": lambda curve: int(curve["segments"].max()),
+        },
     ),
     "standard_error": Function(
         right=standard_error,
         trials=_layouts,
-        mistakes=(
-            Mistake(
-                answer=lambda v, n, r, b: _error(v, n, b, document_variance(v, block=b) / r),
-                hint="You divide everything by the judgements. Does a second opinion change how hard a segment is?",
+        mistakes={
+            "divide_everything_by": lambda v, n, r, b: _error(v, n, b, document_variance(v, block=b) / r),
+            "error_of_one_system_mean": lambda v, n, r, b: standard_error(v, n, r, b) / np.sqrt(2),
+            "divide_by_the_segments": lambda v, n, r, b: standard_error(v, n, r, b) / np.sqrt(b),
+            "count_the_annotators": lambda v, n, r, b: _error(
+                v, n, b, document_variance(v, block=b, judgements=r) + 2 * v["annotator"] / r
             ),
-            Mistake(
-                answer=lambda v, n, r, b: standard_error(v, n, r, b) / np.sqrt(2),
-                hint="This is the error of one system's mean. A difference has two of them.",
-            ),
-            Mistake(
-                answer=lambda v, n, r, b: standard_error(v, n, r, b) ** 2,
-                hint="This is a variance. What is its square root called?",
-            ),
-            Mistake(
-                answer=lambda v, n, r, b: standard_error(v, n, r, b) / np.sqrt(b),
-                hint="You divide by the segments where the documents are meant. How many documents do they make?",
-            ),
-            Mistake(
-                answer=lambda v, n, r, b: _error(
-                    v, n, b, document_variance(v, block=b, judgements=r) + 2 * v["annotator"] / r
-                ),
-                hint="You count the annotators' levels. Whoever scores both systems is equally strict with both.",
-            ),
-        ),
-        otherwise="Compute the variance of one document's difference by the formula, then divide by the documents.",
-        well="More judgements shrink only the last bracket; more segments shrink everything.",
+        },
     ),
     "disappointed": Value(
         right=disappointed,
-        mistakes=(
-            Mistake(
-                answer=lambda plans: float((plans["true_power"] < 0.8).mean()),
-                hint="You count all pilots. A campaign follows only where the pilot was promising.",
-            ),
-            Mistake(
-                answer=lambda plans: float((plans.loc[plans["promising"], "true_power"] >= 0.8).mean()),
-                hint="These are the campaigns that have the power they were planned for. Count the others.",
-            ),
-            Mistake(
-                answer=lambda plans: float(plans.loc[plans["promising"], "true_power"].mean()),
-                hint="This is their mean power. The question is for the share of campaigns below 0.8.",
-            ),
-            Mistake(
-                answer=lambda plans: int((plans.loc[plans["promising"], "true_power"] < 0.8).sum()),
-                hint="This is a number of campaigns. What share of the promising ones is it?",
-            ),
-        ),
-        otherwise="Choose the promising rows first, then compare their true_power with 0.8.",
-        well="Pilots that look promising are those that overestimate; planning by them asks for too few segments.",
+        mistakes={
+            "count_all_pilots": lambda plans: float((plans["true_power"] < 0.8).mean()),
+            "campaigns_that_have": lambda plans: float((plans.loc[plans["promising"], "true_power"] >= 0.8).mean()),
+            "their_mean_power": lambda plans: float(plans.loc[plans["promising"], "true_power"].mean()),
+            "number_of_campaigns": lambda plans: int((plans.loc[plans["promising"], "true_power"] < 0.8).sum()),
+        },
     ),
 }

@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalkit.human import preferences
 from evalkit.human.ranking import rules
-from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
+from evalkit.lessons.checker import Exercise, Function, Value
 from evalkit.metrics import darr
 
 #: A round of five systems: wins of the row's system over the column's, ten comparisons of every two.
@@ -183,145 +183,67 @@ EXERCISES: dict[str, Exercise] = {
     "won_share": Function(
         right=won_share,
         trials=_choices,
-        mistakes=(
-            Mistake(
-                answer=lambda choices, name: float(np.mean([choice == name for choice in choices])),
-                hint="A tie counts as a defeat here. Two equal systems that always tie would both get 0; what is fair?",
+        mistakes={
+            "tie_counts_as_a_defeat": lambda choices, name: float(np.mean([choice == name for choice in choices])),
+            "tie_counts_as_a_whole": lambda choices, name: float(
+                np.mean([choice in (name, "tie") for choice in choices])
             ),
-            Mistake(
-                answer=lambda choices, name: float(np.mean([choice in (name, "tie") for choice in choices])),
-                hint="A tie counts as a whole win here. Then the shares of the two systems add up to more than 1.",
-            ),
-            Mistake(
-                answer=lambda choices, name: float(np.mean([c == name for c in choices if c != "tie"])),
-                hint="You leave ties out. That is done, too, but here the tie is an answer: what is it worth to each?",
-            ),
-            Mistake(
-                answer=lambda choices, name: won_share(choices, name) * len(choices),
-                hint="This is a number of wins. Of how many comparisons?",
-            ),
-        ),
-        otherwise="Try four answers by hand: one win, one tie, two defeats. The share is 1.5 of 4.",
-        well="The shares of two systems add up to 1, so one of them says it all.",
+            "leave_ties_out": lambda choices, name: float(np.mean([c == name for c in choices if c != "tie"])),
+            "number_of_wins": lambda choices, name: won_share(choices, name) * len(choices),
+        },
     ),
     "fair_share": Function(
         right=fair_share,
         trials=_shown,
-        mistakes=(
-            Mistake(
-                answer=lambda shown, system: float(by_place(shown, system)["all"]),
-                hint="You take all screens together. The system that stands on the left more often gains from it.",
+        mistakes={
+            "take_all_screens_together": lambda shown, system: float(by_place(shown, system)["all"]),
+            "share_on_the_left_only": lambda shown, system: float(by_place(shown, system)["left"]),
+            "share_on_the_right_only": lambda shown, system: float(by_place(shown, system)["right"]),
+            "places_are_balanced_now": lambda shown, system: float(
+                by_place(shown, system, tie=0)[["left", "right"]].mean()
             ),
-            Mistake(
-                answer=lambda shown, system: float(by_place(shown, system)["left"]),
-                hint="This is the share on the left only, with the whole advantage of the place.",
-            ),
-            Mistake(
-                answer=lambda shown, system: float(by_place(shown, system)["right"]),
-                hint="This is the share on the right only, with the whole disadvantage of the place.",
-            ),
-            Mistake(
-                answer=lambda shown, system: float(by_place(shown, system, tie=0)[["left", "right"]].mean()),
-                hint="The places are balanced now. But what did a tie count in exercise 1?",
-            ),
-            Mistake(
-                answer=lambda shown, system: float(by_place(shown, system)[["left", "right"]].diff().iloc[1]),
-                hint="This is how much the place matters. Asked is the share once both places count the same.",
-            ),
-        ),
-        otherwise="Compute two shares first: of the screens with the system on the left, and on the right. Print them.",
-        well="Averaging over both places mends what unequal places did. Showing each pair both ways is better still.",
+        },
     ),
     "duel": Function(
         right=duel,
         trials=_scores,
-        mistakes=(
-            Mistake(
-                answer=lambda scores, first, second: duel(scores, second, first),
-                hint="Wins and defeats are exchanged. A higher score is better, and the first system comes first.",
+        mistakes={
+            "wins_and_defeats": lambda scores, first, second: duel(scores, second, first),
+            "rows_in_which_one": lambda scores, first, second: (
+                (found := duel(scores, first, second))[0],
+                len(scores) - found[0] - found[2],
+                found[2],
             ),
-            Mistake(
-                answer=lambda scores, first, second: (
-                    (found := duel(scores, first, second))[0],
-                    len(scores) - found[0] - found[2],
-                    found[2],
-                ),
-                hint="Rows in which one of the two was not judged are among your ties. Is that a comparison at all?",
-            ),
-            Mistake(
-                answer=lambda scores, first, second: ((found := duel(scores, first, second))[0], 0, found[2]),
-                hint="You have no ties. Two translations with the same score are one.",
-            ),
-            Mistake(
-                answer=_means,
-                hint="You compare two means, and that is one comparison. Here each row is a comparison of its own.",
-            ),
-        ),
-        otherwise="Subtract the two columns and look at the signs: how many are positive, zero and negative?",
-        well="The comparison forgets by how much a translation was better. That is its strength and its weakness.",
+            "have_no_ties": lambda scores, first, second: ((found := duel(scores, first, second))[0], 0, found[2]),
+            "compare_two_means": _means,
+        },
     ),
     "circle": Value(
         right=circle,
         names=lambda wins: wins.index,
-        mistakes=(
-            Mistake(
-                answer=lambda wins: set(wins.sum(axis=1).nlargest(3).index),
-                hint="These have won most comparisons. In a circle each beats the next one, and the last the first.",
-            ),
-            Mistake(
-                answer=lambda wins: set(wins.index),
-                hint="These are all systems. One that beats nobody, or everybody, can be in no circle.",
-            ),
-            Mistake(
-                answer=lambda wins: set(wins.sum(axis=1).nsmallest(3).index),
-                hint="These have won fewest comparisons. Draw an arrow from winner to loser, for every pair.",
-            ),
-        ),
-        otherwise="Draw five points, and for each pair an arrow from winner to loser. Where can you walk around?",
-        well="No ranking can hold a circle. It may be chance, or systems that are good at different things.",
+        mistakes={
+            "have_won_most_comparisons": lambda wins: set(wins.sum(axis=1).nlargest(3).index),
+            "all_systems": lambda wins: set(wins.index),
+            "have_won_fewest_comparisons": lambda wins: set(wins.sum(axis=1).nsmallest(3).index),
+        },
     ),
     "update": Function(
         right=update,
         trials=_tables,
-        mistakes=(
-            Mistake(
-                answer=lambda wins, strength: _round(wins, strength, "unscaled"),
-                hint="The ratios are right. Divide by the sum at the end, so that strengths add up to 1.",
-            ),
-            Mistake(
-                answer=lambda wins, strength: _round(wins, strength, "losses"),
-                hint="You count defeats. A row holds what its system won, a column what its system lost.",
-            ),
-            Mistake(
-                answer=lambda wins, strength: _round(wins, strength, "times"),
-                hint="Meetings are divided by the two strengths together, not multiplied by them.",
-            ),
-            Mistake(
-                answer=lambda wins, strength: _round(wins, strength, "other only"),
-                hint="Below the line stands only the opponent's strength. Both strengths belong there.",
-            ),
-        ),
-        otherwise="Take one system: its wins, over the sum of meetings / both strengths for each opponent.",
-        well="Repeated, this settles on the most likely strengths, from whatever start.",
+        mistakes={
+            "ratios_are_right": lambda wins, strength: _round(wins, strength, "unscaled"),
+            "count_defeats": lambda wins, strength: _round(wins, strength, "losses"),
+            "meetings_are_divided": lambda wins, strength: _round(wins, strength, "times"),
+            "below_the_line_stands": lambda wins, strength: _round(wins, strength, "other only"),
+        },
     ),
     "clusters": Function(
         right=clusters,
         trials=_beats,
-        mistakes=(
-            Mistake(
-                answer=_neighbours_only,
-                hint="You compare neighbours only. A line needs all systems above it to beat all below it.",
-            ),
-            Mistake(
-                answer=lambda beats: clusters(beats) - 1,
-                hint="You count the lines. How many groups do they part?",
-            ),
-            Mistake(
-                answer=lambda beats: 1 + int(np.asarray(beats)[0].sum()),
-                hint="You count what the first system beats. That says nothing of the others among themselves.",
-            ),
-        ),
-        otherwise="Go down the ranking place by place: do all so far beat all that follow? Then draw a line.",
-        well="A line says: these differ. No line does not say: these are equal.",
+        mistakes={
+            "compare_neighbours_only": _neighbours_only,
+            "count_the_lines": lambda beats: clusters(beats) - 1,
+            "count_what_the_first": lambda beats: 1 + int(np.asarray(beats)[0].sum()),
+        },
     ),
 }

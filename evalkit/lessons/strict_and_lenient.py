@@ -7,7 +7,7 @@ import pandas as pd
 
 from evalkit.human import calibration
 from evalkit.human.normalization import normalize
-from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
+from evalkit.lessons.checker import Exercise, Function, Value
 
 #: How good the simulated systems are, in points of 100, and who judges which of them.
 TRUE = {"sim-P": 80.0, "sim-Q": 76.0, "sim-R": 70.0, "sim-S": 64.0, "sim-T": 60.0, "sim-U": 55.0}
@@ -124,174 +124,66 @@ def _beyond(campaign: pd.DataFrame) -> pd.Series:
 EXERCISES: dict[str, Exercise] = {
     "strictest": Value(
         right=lambda matrix: matrix.mean().idxmin(),
-        mistakes=(
-            Mistake(
-                answer=lambda matrix: matrix.mean().idxmax(),
-                hint="This one gives the highest scores. Is that strict or lenient?",
-            ),
-            Mistake(
-                answer=lambda matrix: matrix.std().idxmin(),
-                hint="This one uses the smallest part of the scale. Strict is about where on the scale, not how much.",
-            ),
-            Mistake(
-                answer=lambda matrix: matrix.std().idxmax(),
-                hint="This one uses the largest part of the scale. Strict is about where on the scale, not how much.",
-            ),
-        ),
         names=lambda matrix: matrix.columns,
-        otherwise="All columns hold scores of the same items. Summarise each column by one number, and compare those.",
-        start="Begin with the mean of each column.",
-        well="The items are the same for all, so a low mean can only come from the person.",
+        mistakes={
+            "one_gives_the_highest": lambda matrix: matrix.mean().idxmax(),
+            "one_uses_the_smallest": lambda matrix: matrix.std().idxmin(),
+            "one_uses_the_largest": lambda matrix: matrix.std().idxmax(),
+        },
     ),
     "zscore": Function(
         right=_z,
         trials=_lists,
-        mistakes=(
-            Mistake(
-                answer=lambda scores: (scores - scores.mean()) / scores.std(ddof=0),
-                hint="Nearly. Your standard deviation divides by n, and WMT's by n - 1. Look for the option ddof.",
-            ),
-            Mistake(
-                answer=lambda scores: scores - scores.mean(),
-                hint="You centred the scores. Now give them the same spread for everybody.",
-            ),
-            Mistake(
-                answer=lambda scores: scores / scores.std(),
-                hint="You gave the scores a spread of 1. Where should their mean be?",
-            ),
-            Mistake(
-                answer=lambda scores: (scores - scores.mean()) / scores.var(),
-                hint="You divided by the variance, which is in squared points. What is in points?",
-            ),
-            Mistake(
-                answer=lambda scores: scores - scores.mean() / scores.std(),
-                hint="Mind the brackets: what comes first, the difference or the quotient?",
-            ),
-            Mistake(
-                answer=lambda scores: (scores - scores.min()) / (scores.max() - scores.min()),
-                hint="This stretches the scores to 0 and 1, so that two single scores decide about all others. "
-                "A z-score uses the mean and the standard deviation.",
-            ),
-            Mistake(
-                answer=lambda scores: (scores - scores.median()) / scores.std(),
-                hint="You centred on the median. A z-score is centred on the mean.",
-            ),
-            Mistake(
-                answer=lambda scores: scores.mean() / scores.std(),
-                hint="This is one number. A z-score is needed for every score in the list.",
-            ),
-        ),
-        otherwise="After it, the scores should have the mean 0 and the standard deviation 1. Check both.",
-        start="Begin with the mean, and take it off.",
-        well="A z-score says how many of the person's own standard deviations a score lies above their own mean.",
+        mistakes={
+            "divided_by_n": lambda scores: (scores - scores.mean()) / scores.std(ddof=0),
+            "centred_the_scores": lambda scores: scores - scores.mean(),
+            "gave_the_scores_a_spread": lambda scores: scores / scores.std(),
+            "divided_by_the_variance": lambda scores: (scores - scores.mean()) / scores.var(),
+        },
     ),
     "mistaken": Value(
         right=lambda campaign: _beyond(campaign).idxmin(),
-        mistakes=(
-            Mistake(
-                answer=lambda campaign: means(campaign)["system"].idxmin(),
-                hint="This one's task scores are the lowest, and so are those on the calibration set. That is a strict "
-                "person, and there z helps. Who is ordinary on the calibration set, and low on the task?",
-            ),
-            Mistake(
-                answer=lambda campaign: means(campaign)["calibration"].idxmax(),
-                hint="This one is lenient: high on the calibration set as well. z takes that away, as it should.",
-            ),
-        ),
         names=lambda campaign: campaign["annotator"].unique(),
-        otherwise="For each person, compare the mean on the task with the mean on the calibration set.",
-        start="Begin with the two people whose task means are low. What did each give to the calibration set?",
-        well="The systems were weak, and the person was not strict. z cannot tell the two apart.",
+        mistakes={
+            "one_task_scores": lambda campaign: means(campaign)["system"].idxmin(),
+            "one_is_lenient": lambda campaign: means(campaign)["calibration"].idxmax(),
+        },
     ),
     "shift": Function(
         right=_shifted,
         trials=_shifts,
-        mistakes=(
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus: scores + calibration_mean - consensus,
-                hint="The sign is the wrong way round: a strict person's calibration mean is low, and their scores "
-                "should go up.",
-            ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus: scores - calibration_mean,
-                hint="You took the person's mean away. Where should the calibration set end up?",
-            ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus: scores + consensus - scores.mean(),
-                hint="You moved the mean of the task. That makes everybody's systems equally good, as z does. "
-                "The calibration set alone says how strict someone is.",
-            ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus: scores * consensus / calibration_mean,
-                hint="You stretched the scores. The shift adds the same number of points to every score.",
-            ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus: scores + (consensus - calibration_mean) / 2,
-                hint="You went half of the way only.",
-            ),
-        ),
-        otherwise="Put the calibration set itself through your function: its mean should become the consensus.",
-        start="Begin with a strict person: should their scores go up or down?",
-        well="This is the simple form of Licht and colleagues: one number of points per group of annotators.",
+        mistakes={
+            "sign_is_the_wrong_way": lambda scores, calibration_mean, consensus: scores + calibration_mean - consensus,
+            "took_the_person_mean": lambda scores, calibration_mean, consensus: scores - calibration_mean,
+            "moved_the_mean": lambda scores, calibration_mean, consensus: scores + consensus - scores.mean(),
+            "stretched_the_scores": lambda scores, calibration_mean, consensus: scores * consensus / calibration_mean,
+        },
     ),
     "capped_shift": Function(
         right=_capped,
         trials=_caps,
-        mistakes=(
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus, cap: scores + consensus - calibration_mean,
-                hint="The cap has no effect yet.",
+        mistakes={
+            "cap_has_no_effect_yet": lambda scores, calibration_mean, consensus, cap: (
+                scores + consensus - calibration_mean
             ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus, cap: scores + min(consensus - calibration_mean, cap),
-                hint="Upwards your shift is capped, and downwards it is not. Try a lenient person.",
+            "upwards_your_shift": lambda scores, calibration_mean, consensus, cap: (
+                scores + min(consensus - calibration_mean, cap)
             ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus, cap: (
-                    scores + max(consensus - calibration_mean, -cap)
-                ),
-                hint="Downwards your shift is capped, and upwards it is not. Try a strict person.",
+            "downwards_your_shift": lambda scores, calibration_mean, consensus, cap: (
+                scores + max(consensus - calibration_mean, -cap)
             ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus, cap: scores + cap,
-                hint="You always add the whole cap. It is the most that a shift may be.",
+            "where_the_shift_is_too": lambda scores, calibration_mean, consensus, cap: (
+                scores + (consensus - calibration_mean if abs(consensus - calibration_mean) <= cap else 0.0)
             ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus, cap: (
-                    scores + (consensus - calibration_mean if abs(consensus - calibration_mean) <= cap else 0.0)
-                ),
-                hint="Where the shift is too large you do not move at all. How far may you go?",
-            ),
-            Mistake(
-                answer=lambda scores, calibration_mean, consensus, cap: (scores + consensus - calibration_mean).clip(
-                    1, 5
-                ),
-                hint="You kept the scores on the scale. The cap is on the shift.",
-            ),
-        ),
-        otherwise="Two steps: the shift as before, then a limit on how large it may be in either direction.",
-        start="Begin with the shift of exercise 4, and give it a name.",
-        well="A small calibration set errs now and then; the cap limits what such an error can do.",
+        },
     ),
     "risen": Value(
         right=lambda campaign: places_gained(campaign).idxmax(),
-        mistakes=(
-            Mistake(
-                answer=lambda campaign: places_gained(campaign).idxmin(),
-                hint="This one loses most places. Rank 1 is the best: which way does a rank go when a system rises?",
-            ),
-            Mistake(
-                answer=lambda campaign: system_means(campaign)["raw"].idxmax(),
-                hint="This one stood first before. There was no place to gain.",
-            ),
-            Mistake(
-                answer=lambda campaign: system_means(campaign)["raw"].idxmin(),
-                hint="This one stood last before. Count the places that it rises, and those of the others.",
-            ),
-        ),
         names=lambda campaign: system_means(campaign).index,
-        otherwise="Rank both columns from the best to the worst, and subtract.",
-        start="Begin with the rank of each system in either column.",
-        well="It had been judged by a strict person only. No number of segments would have mended that.",
+        mistakes={
+            "one_loses_most_places": lambda campaign: places_gained(campaign).idxmin(),
+            "one_stood_first_before": lambda campaign: system_means(campaign)["raw"].idxmax(),
+            "one_stood_last_before": lambda campaign: system_means(campaign)["raw"].idxmin(),
+        },
     ),
 }

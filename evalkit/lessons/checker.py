@@ -1,0 +1,406 @@
+"""Exercises: whether a student's answer is right, and if not, the hint that fits the mistake.
+
+``Function``: write a function; it is tried on several inputs. ``Value``: find a value, which may depend on the data of
+the run. ``Made``: make something that must have several properties. All know typical wrong answers, by the key of the
+hint that each should get, so that a test can prove that each of them is told what it needs to hear. A lesson has a
+module here that lists its exercises by name, and beside it a TOML file with what is said to students.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import math
+import tomllib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from IPython.display import display
+
+from evalkit import DataError
+from evalkit.reports.notebooks import suggestion
+from evalkit.show import MIME
+
+#: What a check can find of an answer: a known wrong answer, a wrong form (unit, length, a name that is none), a
+#: function that stops, or something that fits no known mistake.
+KINDS = ("right", "empty", "misconception", "form", "error", "other")
+EMPTY = "There is no answer yet: fill in what is marked TODO in the cell above, run that cell, then this one."
+NO_FUNCTION = "This is a value, and a function is asked for. Keep the line that begins with 'def', and run it again."
+NO_RETURN = "For some inputs your function returns nothing. Does every way through it end in a 'return'?"
+PRINTS = (
+    "Your function prints its result and returns nothing. What is printed, you can read, and no other line of code can "
+    "use it. Write 'return' in the place of 'print'."
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found. kind: one of ``KINDS``. hint: for whoever answered, "" where the answer is right."""
+
+    kind: str
+    hint: str = ""
+
+
+RIGHT = Verdict("right")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise(ABC):
+    """What all exercises have.
+
+    mistakes: typical wrong answers by the key of their hint; for a ``Function`` wrong functions, else functions of the
+    check's context. hints: by key. otherwise: the hint where none fits. start: a first step for a student who has not
+    begun. well: what a right answer means.
+    """
+
+    mistakes: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)
+    otherwise: str = ""
+    start: str = ""
+    well: str = ""
+
+    def verdict(self, answer: Any, *context: Any) -> Verdict:
+        """Return what the answer is, and the hint that fits it."""
+        return self.judged(answer, *context) if given(answer) else self.empty()
+
+    def empty(self) -> Verdict:
+        """Return the verdict on an answer that was not given."""
+        return Verdict("empty", f"{EMPTY} {self.start}".strip())
+
+    def mistaken(self, key: str) -> Verdict:
+        """Return the verdict on a typical wrong answer."""
+        return Verdict("misconception", self.hints[key])
+
+    def formed(self, told: str | None) -> Verdict:
+        """Return the verdict on an answer whose form is wrong, or that fits nothing known."""
+        return Verdict("form", told) if told else Verdict("other", self.otherwise)
+
+    @abstractmethod
+    def judged(self, answer: Any, *context: Any) -> Verdict:
+        """Return what an answer that was given is, and the hint that fits it."""
+
+    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
+        """Return the typical wrong answers in this context, each with the hint that it should get."""
+        return [(answer(*context), self.hints[key]) for key, answer in self.mistakes.items()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function(Exercise):
+    """Write a function: it is right when it returns what ``right`` does on every trial.
+
+    trials: from the check's context (often nothing) to a list of argument tuples.
+    """
+
+    right: Callable[..., Any]
+    trials: Callable[..., Iterable[tuple]]
+
+    def judged(self, answer: Any, *context: Any) -> Verdict:
+        """Try the function on copies of all inputs; what it returns decides."""
+        if not callable(answer):
+            return Verdict("form", NO_FUNCTION)
+        trials, printed = list(self.trials(*context)), io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed):
+                found = [answer(*copy.deepcopy(trial)) for trial in trials]
+        except Exception as problem:
+            return Verdict("error", stopped(problem, answer))
+        if not all(map(given, found)):
+            if printed.getvalue().strip():
+                return Verdict("misconception", PRINTS)
+            return Verdict("error", NO_RETURN) if any(map(given, found)) else self.empty()
+        wanted = [self.right(*copy.deepcopy(trial)) for trial in trials]
+        if all(map(same, found, wanted)):
+            return RIGHT
+        for key, mistake in self.mistakes.items():
+            with contextlib.suppress(Exception):  # a wrong function may stop where a right one does not
+                if all(same(one, mistake(*copy.deepcopy(trial))) for one, trial in zip(found, trials, strict=True)):
+                    return self.mistaken(key)
+        return self.formed(next(form(mine, right) for mine, right in zip(found, wanted) if not same(mine, right)))
+
+    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
+        """Return the wrong functions with their hints."""
+        return [(answer, self.hints[key]) for key, answer in self.mistakes.items()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value(Exercise):
+    """Find a value: it is right when it equals what ``right`` computes from the check's context.
+
+    names: of the check's context, where the answer is a name: all that it could be, so that an unknown one is told.
+    """
+
+    right: Callable[..., Any]
+    names: Callable[..., Iterable[Any]] | None = None
+
+    def judged(self, answer: Any, *context: Any) -> Verdict:
+        """Compare with the right value, then with the typical wrong ones."""
+        wanted = self.right(*context)
+        if same(answer, wanted):
+            return RIGHT
+        for key, mistake in self.mistakes.items():
+            if same(answer, mistake(*context)):
+                return self.mistaken(key)
+        return self.formed(form(answer, wanted) or self._unknown(answer, context))
+
+    def _unknown(self, answer: Any, context: tuple) -> str | None:
+        """Say that an answer, or a value of a mapping, is none of the names that it could be."""
+        if self.names is None:
+            return None
+        known = [str(name) for name in self.names(*context)]
+        several = isinstance(answer, (list, tuple, set, frozenset))
+        given = answer.values() if isinstance(answer, dict) else answer if several else [answer]
+        unknown = next((str(name) for name in given if not isinstance(name, str) or name.strip() not in known), None)
+        return None if unknown is None else f"There is no {unknown!r} here. {suggestion(unknown, known)}"
+
+    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
+        """Return the wrong values with their hints, without those that happen to be right on these data."""
+        wanted = self.right(*context)
+        return [(value, hint) for value, hint in super().wrong(*context) if not same(value, wanted)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made(Exercise):
+    """Make something with several properties; the first that is missing gives the hint.
+
+    needs: by the key of their hint, ``holds(answer, *context)``. kinds: what an answer without one is, where that is no
+    misconception.
+    """
+
+    needs: Mapping[str, Callable[..., Any]]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def judged(self, answer: Any, *context: Any) -> Verdict:
+        """Ask for one property after the other; one that cannot be asked for is missing."""
+        lacking = next((key for key, holds in self.needs.items() if not _holds(holds, answer, context)), None)
+        if lacking is None:
+            return RIGHT
+        return Verdict(self.kinds.get(lacking, "misconception"), self.hints[lacking])
+
+
+def _holds(holds: Callable[..., Any], answer: Any, context: tuple) -> bool:
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return bool(holds(copy.deepcopy(answer), *context))
+    except Exception:  # an answer of any form whatever
+        return False
+
+
+def stopped(problem: Exception, function: Callable[..., Any]) -> str:
+    """Say at what a function stopped; of a name that it does not know, which one may be meant."""
+    if isinstance(problem, NameError) and problem.name:
+        code = getattr(function, "__code__", None)
+        own = code.co_varnames if code else ()
+        near = suggestion(problem.name, own) if own else ""
+        return f"Your function uses the name '{problem.name}', which nothing has been given. {near}".strip()
+    return f"Your function stops with {type(problem).__name__}: {problem}. Try it on one small input."
+
+
+# Check cells
+
+
+def of(lesson: str) -> Callable[..., None]:
+    """Return the check of a lesson, for its check cells: ``check("exercise", answer, *context)``.
+
+    The check shows "Right", or "Not yet" with a hint. It never stops a run, so the cells after it run as well.
+    context: whatever of the run the right answer depends on, such as the ratings that were loaded.
+    """
+    known = exercises(lesson)
+
+    def check(name: str, answer: Any, *context: Any) -> None:
+        """Say whether the answer to an exercise is right, and give a hint where it is not."""
+        exercise = _chosen(known, lesson, name)
+        found = exercise.verdict(answer, *context)
+        passed = found.kind == "right"
+        verdict, rest = ("✓ Right.", exercise.well) if passed else ("✗ Not yet.", found.hint)
+        said = f"{verdict} {rest}".strip()
+        markup = f'<p class="check"><strong>{verdict}</strong> {escape(rest)}</p>'
+        payload = {"kind": "check", "lesson": lesson, "exercise": name, "passed": passed, "found": found.kind}
+        payload |= {"hint": found.hint, "text": said}
+        display({"text/plain": said, "text/html": markup, MIME: payload}, raw=True)
+
+    return check
+
+
+def exercises(lesson: str) -> Mapping[str, Exercise]:
+    """Return a lesson's exercises by name, as its module in this package lists them, with what its TOML file says.
+
+    >>> "kappa" in exercises("kappa_by_hand")
+    True
+    """
+    place = f"evalkit.lessons.{lesson}"
+    if not lesson.isidentifier() or find_spec(place) is None or not hasattr(import_module(place), "EXERCISES"):
+        raise DataError(f"There is no lesson '{lesson}' with exercises. Correct the name, or add the module {place}.")
+    said = tomllib.loads((Path(__file__).parent / f"{lesson}.toml").read_text(encoding="utf-8"))
+    return {name: replace(one, **said[name]) for name, one in import_module(place).EXERCISES.items()}
+
+
+def mistakes(lesson: str, name: str, *context: Any) -> pd.DataFrame:
+    """Give the check each typical wrong answer: columns wanted (the hint it should get), hint (the one it gets).
+
+    context: as in the check cell. Wrong answers that happen to be right on these data have no row.
+    """
+    exercise = _chosen(exercises(lesson), lesson, name)
+    rows = [(hint, exercise.verdict(answer, *context).hint) for answer, hint in exercise.wrong(*context)]
+    return pd.DataFrame(rows, columns=["wanted", "hint"])
+
+
+def _chosen(known: Mapping[str, Exercise], lesson: str, name: str) -> Exercise:
+    if name not in known:
+        raise DataError(f"The lesson '{lesson}' has no exercise '{name}'. {suggestion(name, known)}")
+    return known[name]
+
+
+# Answers: whether there is one, whether two are the same, and what is wrong with the form of one
+
+
+def given(answer: Any) -> bool:
+    """Tell whether an answer was given: ``...`` and None are what an unfilled cell holds.
+
+    >>> given(...), given(None), given(0)
+    (False, False, True)
+    """
+    return answer is not None and answer is not ...
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Tell whether two answers are the same: texts letter by letter, numbers to nine digits, gaps equal to gaps.
+
+    A Series is compared by its labels, a set or a list of texts without its order, and a mapping key by key.
+
+    >>> same(0.1 + 0.2, 0.3), same([1, 2], np.array([1.0, 2.0])), same(" CAL-1", "CAL-1"), same(["b", "a"], {"a", "b"})
+    (True, True, True, True)
+    """
+    if isinstance(wanted, dict):
+        return (
+            isinstance(found, dict) and found.keys() == wanted.keys() and all(same(found[k], wanted[k]) for k in wanted)
+        )
+    if isinstance(wanted, str) or isinstance(found, str):
+        return isinstance(wanted, str) and isinstance(found, str) and found.strip() == wanted.strip()
+    if _texts(wanted):
+        return _texts(found) and sorted(map(str, found)) == sorted(map(str, wanted))
+    if isinstance(found, pd.Series) and isinstance(wanted, pd.Series) and _relabelled(found, wanted):
+        found = found.reindex(wanted.index)
+    found, wanted = _numbers(found), _numbers(wanted)
+    if found is None or wanted is None or found.shape != wanted.shape:
+        return False
+    return bool(np.allclose(found, wanted, rtol=1e-9, atol=1e-12, equal_nan=True))
+
+
+def form(found: Any, wanted: Any) -> str | None:
+    """Say what is wrong with the form of an answer, where something is: kind, length, keys, unit, rounding, sign.
+
+    >>> form(0.5, [1.0] * 8), form(50, 0.5)
+    ('This is a number, and 8 values are asked for.', 'This is a percentage. Give it as a share, between 0 and 1.')
+    """
+    if isinstance(wanted, dict):
+        return _keys(found, wanted)
+    if isinstance(wanted, str) != isinstance(found, str):
+        return _quoted(found, wanted) or _mismatch(found, wanted)
+    if isinstance(wanted, str):
+        return None
+    if isinstance(wanted, (bool, np.bool_)) != isinstance(found, (bool, np.bool_)):
+        return _mismatch(found, wanted)
+    mine, right = _numbers(found), _numbers(wanted)
+    if right is None:
+        return None
+    if mine is None or mine.shape != right.shape:
+        return _mismatch(found, wanted)
+    return _unit(mine, right)
+
+
+def _mismatch(found: Any, wanted: Any) -> str:
+    """Say that an answer is of another kind than what is asked for."""
+    given, asked = _kind(found), _kind(wanted)
+    begin, verb = "These are" if _many(given) else "This is", "are" if _many(asked) else "is"
+    return f"{begin} {given}, and {asked} {verb} asked for."
+
+
+def _many(kind: str) -> bool:
+    """Tell whether a kind of answer is spoken of in the plural."""
+    return kind.endswith(" values")
+
+
+def _quoted(found: Any, wanted: Any) -> str | None:
+    """Say what is wrong with a number that was written as a text, such as "0.5" or "50 %"."""
+    if not isinstance(found, str) or _numbers(wanted) is None:
+        return None
+    if _numbers(found.strip().removesuffix("%")) is None:
+        return None
+    return "This is a text, because it stands in quotation marks. Give the number itself, without quotation marks or %."
+
+
+def _keys(found: Any, wanted: dict) -> str | None:
+    """Say which keys of a mapping are missing or unknown."""
+    if not isinstance(found, dict):
+        return f"This is {_kind(found)}. Asked for is a mapping with the keys {_listed(wanted)}: {{key: value, ...}}."
+    unknown, lacking = [key for key in found if key not in wanted], [key for key in wanted if key not in found]
+    if unknown:
+        return f"There is no {_listed(unknown)} among the keys. They are {_listed(wanted)}."
+    return f"The key {_listed(lacking)} is missing." if lacking else None
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _unit(mine: np.ndarray, right: np.ndarray) -> str | None:
+    """Say whether numbers are right but for rounding, a percentage or the sign."""
+    for digits in (1, 2, 3, 4):
+        if np.array_equal(mine, right.round(digits), equal_nan=True):
+            return "This is right but for rounding. Give the number unrounded, and round only where you print it."
+    percent = 100 * right
+    if same(mine, percent) or any(np.array_equal(mine, percent.round(digits), equal_nan=True) for digits in (0, 1, 2)):
+        return "This is a percentage. Give it as a share, between 0 and 1."
+    if same(mine, -right):
+        return "This has the right size and the wrong sign. What is subtracted from what?"
+    return None
+
+
+def _numbers(answer: Any) -> np.ndarray | None:
+    try:
+        return np.asarray(list(answer) if isinstance(answer, (set, frozenset)) else answer, dtype=float)
+    except Exception:  # students hand in anything, and numpy calls its methods
+        return None
+
+
+def _texts(answer: Any) -> bool:
+    return isinstance(answer, (list, tuple, set, frozenset, pd.Series, pd.Index, np.ndarray)) and (
+        len(answer) > 0 and all(isinstance(each, str) for each in answer)
+    )
+
+
+def _relabelled(found: pd.Series, wanted: pd.Series) -> bool:
+    """Tell whether two series hold the same labels, each once."""
+    return found.index.is_unique and wanted.index.is_unique and set(found.index) == set(wanted.index)
+
+
+def _kind(answer: Any) -> str:
+    """Name what an answer is, in words.
+
+    >>> _kind(0.5), _kind([1, 2, 3]), _kind("a"), _kind(math.sqrt)
+    ('a number', '3 values', 'a text', 'a function')
+    """
+    if isinstance(answer, str):
+        return "a text"
+    if isinstance(answer, (bool, np.bool_)):
+        return "True or False"
+    if callable(answer):
+        return "a function"
+    if isinstance(answer, pd.DataFrame) or (isinstance(answer, np.ndarray) and answer.ndim == 2):
+        return "a table of {} by {}".format(*answer.shape)
+    if isinstance(answer, np.ndarray) and answer.ndim == 0:
+        return _kind(answer.item())
+    if isinstance(answer, (list, tuple, set, frozenset, dict, pd.Series, pd.Index, np.ndarray)):
+        return f"{len(answer)} value{'' if len(answer) == 1 else 's'}"
+    if isinstance(answer, float) and math.isnan(answer):
+        return "not a number (nan)"
+    return "a number" if _numbers(answer) is not None else f"of type {type(answer).__name__}"
