@@ -9,7 +9,7 @@ from scipy import stats
 
 from evalkit import DataError, data
 from evalkit.campaign.design import Texts, Wish, draw, expectation
-from evalkit.campaign.design.drawing import PROTOCOLS
+from evalkit.campaign.design.drawing import MEASURED, PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
 from evalkit.campaign.plan import hours
 from evalkit.data.importing import import_campaign
@@ -40,10 +40,10 @@ def test_what_is_assumed_is_what_public_data_show(real, name, layout):
     if not layout:  # merged scores of nobody in particular are no judgements
         ratings, layout = ratings[ratings["src_lang"].eq("zho")], "campaign"
     found = measured(ratings, layout)
-    assert {part: round(value, 1) for part, value in found.items()} == expectation.VARIANCES[name]
-    if name in expectation.SECONDS:
+    assert {part: round(value, 1) for part, value in found.items()} == MEASURED["variances"][name]
+    if name in MEASURED["seconds"]:
         table, _ = hours(ratings)
-        assert round(table["hours"].sum() * 3600 / table["judgements"].sum()) == expectation.SECONDS[name]
+        assert round(table["hours"].sum() * 3600 / table["judgements"].sum()) == MEASURED["seconds"][name]
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_the_time_that_mqm_takes_is_what_a_public_campaign_shows(mirrored, tmp_p
     path = mirrored("wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5/240315rc5MQM.scores.csv")
     import_campaign([path], tmp_path / "mqm.parquet", allow_rejected=True)
     table, _ = hours(data.open_campaign(tmp_path / "mqm.parquet")[0])
-    [seconds] = [value for name, value in expectation.SECONDS.items() if "MQM" in name]
+    [seconds] = [value for name, value in MEASURED["seconds"].items() if "MQM" in name]
     assert round(table["hours"].sum() * 3600 / table["judgements"].sum()) == seconds
 
 
