@@ -16,8 +16,8 @@ from evalkit.campaign import figures as draw
 from evalkit.campaign import method, paperwork, plan
 from evalkit.campaign.findings import SIGNS
 from evalkit.campaign.opening import LONGEST
-from evalkit.data import schemas, simulate
-from evalkit.human import annotators, calibration, context, normalization, ranking
+from evalkit.data import schemas
+from evalkit.human import annotators, calibration, normalization, ranking
 from evalkit.reports import execute
 from evalkit.reports.studies import Study
 from evalkit.stats import agreement
@@ -274,13 +274,6 @@ def test_hours_count_every_second_once_and_breaks_not():
     assert plan.hours(one)[0].empty, "a single stamp tells no time"
 
 
-def test_what_the_hours_cost_is_hours_times_pay():
-    table = plain(started=lambda t: np.arange(len(t)) * 60.0, ended=lambda t: t["started"] + 30)
-    found = campaign.measure_cost(opened(table), hourly_pay=12.0, currency="EUR")
-    worked = table.groupby("annotator")["ended"].max() - table.groupby("annotator")["started"].min()
-    assert found.cost == pytest.approx(worked.sum() / 3600 * 12) == found.by_annotator["cost"].sum()
-
-
 def test_calibration_items_of_language_pairs_give_all_four_forms():
     parts, scale = [], (1.0, 5.0)
     for shift, target in ((0, "deu"), (-1, "jpn"), (1, "hin")):
@@ -303,37 +296,6 @@ def test_calibration_items_of_language_pairs_give_all_four_forms():
     pd.testing.assert_frame_equal(found.carry_over.drop(columns="form"), held, check_dtype=False)
     assert found.strictness["pair"].iloc[0] == "eng-jpn"
     assert found.strictness["shift"].iloc[0] > 0
-
-
-def test_annotators_calibrated_by_shared_items_are_those_of_the_calibration_room():
-    design = simulate.Design(systems=3, documents=8, annotators=4, judgements=4, calibration=24)
-    table = simulate.campaign(design=design, seed=3)
-    mine = opened(table)
-    found = campaign.calibrate(mine, resamples=25, seed=11)
-    assert found.by == "annotator"
-    options = {"by": "annotator", "within": "pair", "resamples": 25, "seed": 11}
-    direct = calibration.calibrate(table, scale=mine.scale, **options)
-    for name in ("raw", "adjusted", "se", "low", "high"):
-        np.testing.assert_array_equal(found.groups[name], direct[name])
-    mean = direct[direct["form"] == "moderated"].groupby("system")["adjusted"].mean()
-    shown = found.systems.set_index(["form", "system"]).loc["moderated shift", "adjusted"]
-    assert shown[mean.index].tolist() == pytest.approx(mean.tolist())
-    slope = calibration.carry_over(table, splits=50, **options).iloc[0]
-    assert found.share == pytest.approx(slope["slope"])
-    strict = found.strictness.set_index("annotator")["mean"]
-    own = table[table["item_type"].eq("calibration")].groupby("annotator")["score"].mean()
-    np.testing.assert_allclose(strict[own.index], own)
-
-
-def test_the_check_of_degraded_context_is_that_of_the_context_room():
-    mine = opened(simulate.stand_in("wmt22-mturk"))
-    found = campaign.compare_contexts(mine, resamples=99, seed=5)
-    paired = context.pairs(mine.part)
-    grouped = paired[paired["group"] != "none"]
-    means = grouped.groupby("group")["difference"].mean()
-    assert found.effect == pytest.approx(means["after"] - means["before"])
-    assert found.p == context.permutation(grouped, resamples=99, rng=np.random.default_rng(5))[1]
-    pd.testing.assert_frame_equal(found.sizes, context.group_sizes(paired))
 
 
 def test_long_and_unseen_names_are_shortened_and_never_meet():

@@ -239,25 +239,6 @@ def test_exports_at_the_same_time_follow_one_another(others, tmp_path, versions)
     assert is_whole(tmp_path / "out", beside={"main.tex"} if others else set())
 
 
-@both_ways
-def test_files_that_cannot_be_written_leave_the_earlier_export(others, tmp_path, versions, capsys):
-    resource = pytest.importorskip("resource")
-    (old, new), out = versions, tmp_path / "out"
-    campaign.export(old, out)
-    if others:
-        (out / "main.tex").write_text("mine")
-    before, limits = contents(out), resource.getrlimit(resource.RLIMIT_FSIZE)
-    for most in (0, 15, 500):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
-        try:
-            assert cli.main(["export", str(new), "--out", str(out)]) == 1
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        assert contents(out) == before
-        assert {path.name for path in tmp_path.iterdir()} == {"old.json", "new.json", "out"}, "no drafts are left"
-        assert "File too large" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["shared.csv", "export.json", "methods.md"])
 def test_what_no_export_wrote_or_somebody_filled_in_is_not_written_over(name, tmp_path, versions):
     (old, new), out = versions, tmp_path / "out"
