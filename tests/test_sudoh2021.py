@@ -91,10 +91,15 @@ THREE = judged([(i, "A", "S") for i in (1, 2, 3)])
 def test_rows_of_all_test_sets_fit_their_scores_and_one_row_off_they_do_not(real):
     labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
     labelled = assessed.joined(labels, real("sudoh-translations"))
-    aligned = assessed.alignment(labelled)
-    assert len(aligned) == 17
-    assert aligned["correlation"].min() > 0.7
-    assert aligned["shifted"].abs().max() < 0.15
+    place = {name: float(number) for number, name in enumerate(assessed.categories("adequacy"), 1)}
+    part = labelled[labelled["dimension"] == "adequacy"]
+    means = part.assign(place=part["label"].map(place)).groupby(assessed.KEY)[["place", "z"]].mean().reset_index()
+    means = means.sort_values("segment", key=lambda lines: lines.astype(int), kind="stable")
+    sets = [some for _, some in means.groupby(assessed.KEY[:3])]
+    assert len(sets) == 17
+    for some in sets:
+        assert stats.spearmanr(some["place"], some["z"]).statistic > 0.7
+        assert abs(stats.spearmanr(np.roll(some["place"], 1), some["z"]).statistic) < 0.15
 
 
 # Shares
@@ -385,12 +390,6 @@ def test_every_bleu_and_chrf_of_table_1_comes_out_with_attention_to_case():
     assert "case.lc" in found.set_index("cell").at["hyp9, bleu", "note"]
 
 
-def test_without_strikethrough_or_with_lower_case_other_cells_part_from_print(printed_of_audit):
-    found = print_of.readings(printed_of_audit[1])
-    assert found["matches"].tolist() == [20, 18, 16]
-    assert found["cells"].tolist() == [20] * 3
-
-
 def test_a_metric_is_preferred_only_where_the_harmless_text_scores_higher():
     table = read("""
         id reference hypothesis harmless phenomenon mine
@@ -481,34 +480,12 @@ def test_whatever_the_order_the_median_is_the_majority_where_there_is_one(dimens
         pd.testing.assert_frame_equal(first, other)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_bounds_hold_the_labels_that_were_hidden(seed):
-    dimension = DIMENSIONS[seed % 2]
-    triples, hidden = drawn(dimension, rows=120, seed=seed), range(40, 120)
-    full, part = labelled(triples, dimension), labelled(triples, dimension, missing=set(hidden))
-    agreed = reduction.reduce(full, rule="worst", dimension=dimension).assign(dimension=dimension)
-    one = reduction.release(part, agreed, agreed[KEY].assign(split="test"), dimension=dimension)
-    found = reduction.medians(one)
-    codes = dict(zip(taxonomy(dimension)["code"], taxonomy(dimension)["category"]))
-    median = reduction.reduce(full, rule="median", dimension=dimension).set_index(KEY)["label"].map(codes)
-    place = {name: number for number, name in enumerate(categories(dimension, order="severity"))}
-    low, high = found["low"].map(place).to_numpy(), found["high"].map(place).to_numpy()
-    truth = found.set_index(KEY).index.map(median).map(place).to_numpy()
-    assert ((low <= truth) & (truth <= high)).all()
-    assert (low == high).sum() > 40
-    assert found["explained"].all()
-    perfect = found[KEY].assign(predicted=found["low"])
-    bounds = reduction.accuracy_bounds(perfect, one)
-    assert bounds["test_at_most"] == 1
-    assert bounds["test_at_least"] == bounds["labels_certain"] == (low == high)[~found["three"]].mean()
-
-
 def test_a_row_that_no_third_label_explains_is_counted():
     labels_of_reduction = labelled([("S", "S", "S"), ("F", "F", "F")], "fluency", missing={1})
     agreed = pd.DataFrame({"segment": ["0", "1"], "label": ["S", "S"], "dimension": "fluency"})
     agreed = agreed.assign(src_lang="deu", tgt_lang="eng", doc="d")
     one = reduction.release(labels_of_reduction, agreed, agreed[KEY].assign(split="test"), dimension="fluency")
-    assert reduction.accuracy_bounds(agreed[KEY].assign(predicted="Fair"), one)["excluded"] == 1
+    assert one.explaining.any(axis=1).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -287,7 +287,7 @@ def embedding_average(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     >>> round(embedding_average(np.array([[1.0, 0], [0, 1]]), np.array([[1.0, 0]])), 3)  # 45 degrees apart
     0.707
     """
-    return _cosine(hypothesis.sum(axis=0), reference.sum(axis=0)) if len(hypothesis) and len(reference) else np.nan
+    return _of_texts(lambda words: words.sum(axis=0), hypothesis, reference)
 
 
 def vector_extrema(hypothesis: np.ndarray, reference: np.ndarray) -> float:
@@ -299,7 +299,7 @@ def vector_extrema(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     >>> round(vector_extrema(np.array([[1.0, -3], [2, 1]]), np.array([[2.0, 3]])), 3)  # (2, -3) and (2, 3)
     -0.385
     """
-    return _cosine(_extrema(hypothesis), _extrema(reference)) if len(hypothesis) and len(reference) else np.nan
+    return _of_texts(_extrema, hypothesis, reference)
 
 
 def greedy_matching(hypothesis: np.ndarray, reference: np.ndarray) -> float:
@@ -317,13 +317,14 @@ def greedy_matching(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     return float((near.max(axis=0).mean() + near.max(axis=1).mean()) / 2)
 
 
+def _of_texts(summary: Callable[[np.ndarray], np.ndarray], *texts: np.ndarray) -> float:
+    """Return the cosine of what two texts' vectors come to; NaN where a text has no word."""
+    return float(cosines(*([summary(words)] for words in texts))[0]) if all(map(len, texts)) else np.nan
+
+
 def _extrema(vectors: np.ndarray) -> np.ndarray:
     low, high = vectors.min(axis=0), vectors.max(axis=0)
     return np.where(high > -low, high, low)
-
-
-def _cosine(one: np.ndarray, other: np.ndarray) -> float:
-    return float(cosines(one[None], other[None])[0])
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

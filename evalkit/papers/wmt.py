@@ -316,21 +316,6 @@ def reproduced(
     return table.assign(equal=table["equal"].map(sum).astype(int))
 
 
-def wins_follow(printed: pd.DataFrame) -> str:
-    """Say whether WMT23's printed wins follow its printed raw means or its z means, by Spearman's correlation.
-
-    printed: ``wmt23_clusters`` from ``data.published``.
-    """
-    numbers = printed.assign(**{name: pd.to_numeric(printed[name]) for name in ("score", "z", "wins")})
-    rho = numbers.groupby("pair")[["score", "z", "wins"]].corr(method="spearman")["wins"].unstack()
-    closer = int((rho["z"] > rho["score"] + 1e-12).sum())
-    never = ", and never less" * bool((rho["z"] >= rho["score"] - 1e-12).all())
-    return (
-        f"WMT23's printed wins follow its printed z-scores more closely than its means in {closer} of {len(rho)} "
-        f"pairs{never}; z-scores need to know who judged, which is not here."
-    )
-
-
 def _why(part: pd.DataFrame) -> str:
     return "" if part[["equal_wins", "equal_line"]].all(axis=None) else "see the study of calibration HITs"
 

@@ -55,8 +55,7 @@ def examples(*, labels: str = RELEASED) -> pd.DataFrame:
 
     labels: "released", or the rule that reduces the three annotators' labels, as "median", which is what the paper's
     Tables 9 and 10 follow.
-    Caveat: annotator C's labels of WMT17 were never released, so under a rule the split test has no labels;
-    ``reduction.accuracy_bounds`` bounds what is right by the median.
+    Caveat: annotator C's labels of WMT17 were never released, so under a rule the split test has no labels.
     """
     from evalkit import data
 

@@ -155,24 +155,6 @@ def standing(labels: pd.DataFrame) -> str:
     return ", ".join(f"{doc} ({count:,})" for doc, count in unique.groupby("doc").size().items())
 
 
-def alignment(labelled: pd.DataFrame) -> pd.DataFrame:
-    """Correlate labels of adequacy with direct assessments in each test set, as they stand and moved by one row.
-
-    labelled: as ``joined`` makes it. Labels count as places in the order of print, averaged over annotators. Returns
-    src_lang, tgt_lang, doc, correlation (Spearman), shifted (labels moved by one row: near 0 where rows fit), n.
-    """
-    place = {name: float(number) for number, name in enumerate(categories("adequacy"), 1)}
-    part = labelled[labelled["dimension"] == "adequacy"].assign(place=lambda rows: rows["label"].map(place))
-    means = part.groupby(KEY, sort=False)[["place", "z"]].mean().reset_index()
-    means = means.sort_values("segment", key=lambda lines: lines.astype(int), kind="stable")
-    rows = []
-    for keys, some in means.groupby(KEY[:3]):
-        moved = np.roll(some["place"], 1)
-        found = (stats.spearmanr(label, some["z"]).statistic for label in (some["place"], moved))
-        rows.append((*keys, *found, len(some)))
-    return pd.DataFrame(rows, columns=[*KEY[:3], "correlation", "shifted", "n"])
-
-
 def shares(labelled: pd.DataFrame) -> pd.DataFrame:
     """Count labels: each annotator's share of each category, with a 95 % interval.
 

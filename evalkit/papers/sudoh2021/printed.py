@@ -21,7 +21,7 @@ from evalkit.papers import claims
 from evalkit.papers.claims import pivot
 from evalkit.papers.sudoh2021 import classification, reduction
 from evalkit.papers.sudoh2021.labels import CRITICAL, KEY, TABLES, categories, shares
-from evalkit.stats.verdicts import half, reachable, verdict
+from evalkit.stats.verdicts import half, reachable
 
 #: What is wrong with the hypotheses of Table 1, hyp1 to hyp9, in the words of section 3.
 PHENOMENA = (
@@ -107,16 +107,6 @@ def preferred(challenges: pd.DataFrame, *, metrics: Sequence[str] = METRICS) -> 
         kinds = [own["harmless"] > own["harmful"], own["harmless"] == own["harmful"]]
         parts.append(own.assign(preferred=np.select(kinds, ["yes", "tie"], "no")))
     return pd.concat(parts)[["metric", "id", "phenomenon", "harmful", "harmless", "preferred"]].reset_index(drop=True)
-
-
-def readings(printed: pd.DataFrame) -> pd.DataFrame:
-    """Count the cells of BLEU and chrF that come out under each reading of Table 1: reading, cells, matches."""
-    rows = []
-    for name, options in READINGS.items():
-        ours = score_table1(printed, **options)
-        cells = [pair for metric in ("bleu", "chrf") for pair in zip(printed[metric], ours[metric])]
-        rows.append((name, len(cells), [verdict(*cell) for cell in cells].count("match")))
-    return pd.DataFrame(rows, columns=["reading", "cells", "matches"])
 
 
 def computed(

@@ -224,35 +224,6 @@ def ranked(files: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def medians(one: Release) -> pd.DataFrame:
-    """Bound the middle label of three: the columns of ``KEY``, split, low, high (categories), three, explained.
-
-    three: all three labels were released, so that the middle one is certain. explained: some third label makes the
-    agreed label the worst of three; where none does, any is thought possible. Order: severity.
-    """
-    found, names = one.by("median"), np.array(categories(one.dimension, order="severity"), dtype=object)
-    low, high = np.where(one.thirds, found, len(names)).min(axis=1), np.where(one.thirds, found, -1).max(axis=1)
-    table = one.wide.index.to_frame(index=False).assign(split=one.split, low=names[low], high=names[high])
-    return table.assign(three=one.complete, explained=one.explaining.any(axis=1))
-
-
-def accuracy_bounds(predictions: pd.DataFrame, one: Release) -> dict[str, float]:
-    """Bound the share of right labels where the true one is the median and one of three labels was not released.
-
-    predictions: ``KEY`` and predicted, of one model. Returns test_at_least, the share that is right whatever the
-    missing labels are, test_at_most, the share that can be right, labels_certain, the share of rows whose median is
-    certain, and excluded, how many rows no third label explains; shares are NaN where there are no rows.
-    """
-    bounds = medians(one).query("not three")
-    rows = predictions[[*KEY, "predicted"]].merge(bounds[bounds["explained"]], on=KEY)
-    place = {name: number for number, name in enumerate(categories(one.dimension, order="severity"))}
-    said, low, high = (rows[name].map(place).to_numpy(float) for name in ("predicted", "low", "high"))
-    shares = (low == high) & (said == low), (low <= said) & (said <= high), low == high
-    names = ("test_at_least", "test_at_most", "labels_certain")
-    found = {name: float(share.mean()) if len(share) else np.nan for name, share in zip(names, shares)}
-    return found | {"excluded": int((~bounds["explained"]).sum())}
-
-
 def counts(one: Release) -> pd.DataFrame:
     """Count the labels that the median gives in each split: dimension, label, split, count, stated, least, most.
 
