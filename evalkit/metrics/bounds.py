@@ -154,8 +154,8 @@ def ceiling(
     tables, passed = [], []
     for gold, entered in contests.items():
         both = entered.segments, of_systems(entered.segments)
-        options = {"resamples": resamples, "flips": flips, "unit": "document", "seed": seed}
-        rows, draws = zip(*(statistics.draws(scores, **options) for scores in both), strict=True)
+        drawing = partial(statistics.draws, resamples=resamples, flips=flips, unit="document", seed=seed)
+        rows, draws = zip(*map(drawing, both), strict=True)
         table = _by_statistic(pd.concat(rows, ignore_index=True))
         table["kind"], drawn = table["contestant"].map(dict(entered.kinds)), np.concatenate(draws, axis=1)
         table["low"], table["high"] = (end[table.index] for end in defined_interval(drawn))

@@ -161,6 +161,7 @@ def _scorer(metric: str, tokenize: str) -> tuple[str, Callable[[str, str], float
         parts = f"{metric}|tiny:{_TINY}|small:{_SMALL}|tok:blanks|case:mixed"
         return parts, partial(caption_bleu, order=int(metric[5]))
     order = metric[5] if metric.startswith("BLEU-") else ""
+    measure: BLEU | CHRF | TER
     if metric == "SacreBLEU":
         measure = BLEU(tokenize=tokenize)
     elif order:

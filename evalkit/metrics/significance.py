@@ -22,6 +22,7 @@ from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hit
 
 #: The statistics that can be tested, by level.
 TESTED = {"system": ("pearson", "accuracy_3way"), "segment": ("pearson", "acc_eq", "spa")}
+_Test = Callable[[np.ndarray, np.ndarray, np.ndarray], Permuted]  # of cells, positions of metrics, pairs among them
 _COLUMNS = ["level", "statistic", "metric_a", "metric_b", "difference", "p", "exact"]
 _ROWS = 512  # masks of a block at most, so that what a pair of metrics needs stays in cache
 _PAIRS = 8  # pairs of metrics compared at once by SPA: what they need stays in cache
@@ -69,17 +70,17 @@ def perm_both(
         raise DataError(f"{statistic!r} cannot be tested on scores of {scores.level}s. Choose among {known}.")
     if unit not in ("pair", "item"):
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
+    test: _Test
     if statistic == "acc_eq":
         test = partial(_acc_eq_test, scores, _thresholds(scores), by_item=unit == "item", draws=draws, seed=seed)
     elif statistic == "spa":
-        rounds = {"look": look or draws, "settled": settled, "clusters": clusters}
-        test = partial(_spa_test, scores, flips=flips, draws=draws, seed=seed, **rounds)
+        test = partial(_spa_test, scores, flips=flips, draws=draws, seed=seed)
+        test = partial(test, look=look or draws, settled=settled, clusters=clusters)
     else:
-        of_cells = _pearson_test if statistic == "pearson" else _accuracy_test
+        of_cells = partial(_pearson_test if statistic == "pearson" else _accuracy_test, draws=draws, seed=seed)
 
         def test(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> Permuted:
-            values, human = scores.values[members][:, cells], scores.human[cells]
-            return of_cells(values, human, pairs, draws=draws, seed=seed)
+            return of_cells(scores.values[members][:, cells], scores.human[cells], pairs)
 
     rows, level = {}, "system" if statistic == "spa" else scores.level
     for cells, members, pairs in pairings(scores):
@@ -355,8 +356,9 @@ def _spa_test(
     for part, start in enumerate(range(0, draws, look)):
         needed, places = np.unique(pairs[left], return_inverse=True)
         sides = single[:, needed], flips32, gold[0], places.reshape(-1, 2), observed[left]
-        stream = {"draws": min(look, draws - start), "seed": seed if look >= draws else (seed, part)}
-        found = _swapped(partial(_spa_hits, *sides), observed[left], human.size, block=8, **stream)
+        stream = seed if look >= draws else (seed, part)
+        some = partial(_swapped, draws=min(look, draws - start), seed=stream, block=8)
+        found = some(partial(_spa_hits, *sides), observed[left], human.size)
         if found.exact or look >= draws:
             return found
         hits[left] += found.hits

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -309,9 +309,9 @@ def overall(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7) -> pd.
         orders = ORDERS if places(dimension, order="print") != places(dimension) else ["print"]
         tried = [("", "Fleiss' kappa", "fleiss_kappa", "none"), ("", "nominal alpha", "krippendorff_alpha", "nominal")]
         tried += [(order, "ordinal alpha", "krippendorff_alpha", "ordinal") for order in orders]
-        for order, name, *measure in tried:
+        for order, name, coefficient, level in tried:
             placed = table.map(places(dimension, order=order or "severity").get)
-            found = agreement.coefficients(placed, measures=[tuple(measure)], resamples=resamples, seed=seed)
+            found = agreement.coefficients(placed, measures=[(coefficient, level)], resamples=resamples, seed=seed)
             rows.append(_arranged(found.assign(coefficient=name, order=order), dimension, table))
     return pd.concat(rows, ignore_index=True)
 
@@ -358,7 +358,7 @@ def pairwise(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, share
             if both.empty:
                 continue
             row = {"dimension": dimension, "pair": f"{a}-{b}"}
-            options = {"categories": categories(dimension), "resamples": resamples, "seed": seed}
+            options: dict[str, Any] = {"categories": categories(dimension), "resamples": resamples, "seed": seed}
             found = agreement.pairwise(both, measures=list(_PAIR_MEASURES.values()), **options)
             for name, part in zip(_PAIR_MEASURES, found.to_dict("records"), strict=True):
                 row |= {name: part["estimate"], f"{name}_low": part["low"], f"{name}_high": part["high"]}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -262,7 +263,7 @@ def _by_f1(dimension: str, table: pd.DataFrame) -> dict[str, str]:
     return {"dimension": dimension, "highest": order[-1]} | words
 
 
-def _matrix(dimension: str, table: pd.DataFrame) -> dict[str, object]:
+def _matrix(dimension: str, table: pd.DataFrame) -> dict[str, Any]:
     """Count what the prose says about a printed confusion matrix."""
     square = pivot(table, "true", "predicted", "count").astype(int)
     cells, called = square.stack().to_dict(), square["Excellent"]
