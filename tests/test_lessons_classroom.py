@@ -1,7 +1,10 @@
-"""A class annotates: its campaign, its own file, and the simulated class that stands in for it."""
+"""A class: its campaign for the lessons, a table of who answered what, and slides."""
 
+import csv
+import io
 import json
 import os
+import re
 
 import nbformat
 import numpy as np
@@ -12,11 +15,14 @@ import pytest
 from evalkit import ROOT, DataError, data, lessons
 from evalkit.data.importing import import_campaign
 from evalkit.data.provenance import source_of
-from evalkit.lessons import annotate, classroom
+from evalkit.lessons import annotate, classroom, exercises
 from evalkit.lessons import error_spans as made
+from evalkit.reports import grading, notebooks, slides
 from evalkit.reports.cli import main
+from evalkit.reports.notebooks import copied
 from evalkit.show import MIME
 from evalkit.stats import agreement
+from tests.test_browser import CHROMIUM, FLAGS, RULES
 
 
 def new_class(folder, name, *options):
@@ -233,3 +239,303 @@ def test_what_a_class_is_told_is_what_other_ways_give():
     assert (row.min(), row.max()) == (first["lowest"], first["highest"])
     assert row.std() == wide.std(axis=1).max()
     assert agreement.score_matrix(ratings[ratings["item_type"] == "system"]).equals(wide)
+
+
+KAPPA = ROOT / "notebooks" / "lessons" / "1_kappa_by_hand.ipynb"
+NAMES = list(exercises("kappa_by_hand"))
+RIGHT = "def observed_agreement(table):\n    return float(np.trace(table) / table.sum())"
+WRONG = "def observed_agreement(table):\n    return float(np.trace(table) / len(table))"
+
+
+def hand_in(path, answers=(), records=(), lesson=KAPPA, change=lambda cells: cells):
+    """Write a student's notebook: answers (exercise -> code), and what its checks recorded (exercise -> payload)."""
+    cells, answers, records, count, above = copied(lesson), dict(answers), dict(records), 0, None
+    for cell in cells:
+        count += cell["cell_type"] == "code"
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = count
+        if "exercise" in notebooks.tags(cell):
+            above = cell
+        name = grading.checked(cell)
+        if name in answers:
+            above["source"] = answers[name]
+        if name in records:
+            data = {"text/plain": "told", MIME: {"kind": "check", "exercise": name, **records[name]}}
+            cell["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"cells": change(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    return path
+
+
+def right():
+    return {"passed": True, "found": "right", "hint": ""}
+
+
+def wrong(hint="You divided by the number of categories.", found="misconception"):
+    return {"passed": False, "found": found, "hint": hint}
+
+
+def one(found, student, exercise="observed_agreement"):
+    [row] = [row for row in found if row.student == student and row.exercise == exercise]
+    return row
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_every_exercise_of_every_lesson_is_found_with_the_answer_above_it(path):
+    lesson = grading.lesson(path)
+    assert set(lesson.exercises) == set(exercises(lesson.module))
+    for check, answer in lesson.exercises.values():
+        assert "check" in notebooks.tags(lesson.given[check])
+        assert "TODO" in notebooks.source(lesson.given[answer])
+
+
+def test_students_by_exercise_with_the_misconception_behind_each_wrong_answer(tmp_path):
+    hand_in(tmp_path / "anna" / KAPPA.name, {"observed_agreement": RIGHT}, {"observed_agreement": right()})
+    hand_in(tmp_path / "1_kappa_by_hand_bert.ipynb", {"observed_agreement": WRONG}, {"observed_agreement": wrong()})
+    found = grading.grade(tmp_path)
+    assert {row.student for row in found} == {"anna", "bert"}
+    assert [row.exercise for row in found if row.student == "anna"] == NAMES
+    assert one(found, "anna").kind == "right"
+    assert one(found, "bert").hint == "You divided by the number of categories."
+    assert one(found, "bert", "kappa").kind == "no record"
+    table = list(csv.DictReader(io.StringIO(grading.as_csv(found).removeprefix("\ufeff"))))
+    assert [(row["student"], row["right"], row["of"]) for row in table] == [("anna", "1", "7"), ("bert", "0", "7")]
+    told = table[1]["1_kappa_by_hand observed_agreement"]
+    assert told == "misconception: You divided by the number of categories."
+
+
+def found_in(cells, kind):
+    """Return the check of the first exercise, or the cell with its answer."""
+    if kind == "check":
+        return next(cell for cell in cells if grading.checked(cell) == "observed_agreement")
+    return next(cell for cell in cells if "def observed_agreement" in notebooks.source(cell))
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "doubt"),
+    [
+        ("check", {"source": 'check("observed_agreement", lambda table: 1)'}, "the check was changed"),
+        ("check", {"execution_count": None}, "never ran"),
+        ("check", {"source": "gone", "cell_type": "markdown"}, "the check is gone"),
+        ("answer", {"execution_count": 99}, "was run after its check"),
+        ("nothing", {}, "nothing was filled in"),
+        ("check", {}, ""),
+    ],
+)
+def test_what_speaks_against_a_record_is_told(tmp_path, kind, change, doubt):
+    def changed(cells):
+        if kind != "nothing":
+            found_in(cells, kind).update(change)
+        return cells
+
+    answers = {} if kind == "nothing" else {"observed_agreement": RIGHT}
+    hand_in(tmp_path / "anna" / KAPPA.name, answers, {"observed_agreement": right()}, change=changed)
+    found = grading.grade(tmp_path)
+    assert doubt in one(found, "anna").doubt
+    assert bool(one(found, "anna").doubt) is bool(doubt)
+    assert ("Doubtful:" in grading.as_text(found)) is bool(doubt)
+
+
+def test_records_of_any_form_two_copies_and_links_out_of_the_folder_stop_nothing(tmp_path):
+    def odd(cells):
+        for cell in cells:
+            if grading.checked(cell):
+                cell["outputs"] = [3, {"data": 4}, {"data": {MIME: 5}}, {"data": {MIME: {"kind": "check"}}}]
+        return cells
+
+    def only_text(cells):
+        for output in found_in(cells, "check")["outputs"]:
+            output["data"] = {"text/plain": ["✗ Not yet. ", "This is a number of items."]}
+        return cells
+
+    trace = tmp_path / "trace"
+    code = f"open({str(trace)!r}, 'w')\n{RIGHT}"
+    hand_in(tmp_path / "in" / "odd" / KAPPA.name, change=odd)
+    hand_in(tmp_path / "in" / "text" / KAPPA.name, {NAMES[0]: code}, {NAMES[0]: wrong()}, change=only_text)
+    hand_in(tmp_path / "in" / "twice" / "a" / KAPPA.name, {NAMES[0]: RIGHT}, {NAMES[0]: right()})
+    hand_in(tmp_path / "in" / "twice" / "b" / KAPPA.name)
+    os.symlink(hand_in(tmp_path / "outside" / KAPPA.name), tmp_path / "in" / "linked.ipynb")
+    said = []
+    found = grading.grade(tmp_path / "in", say=said.append)
+    assert {row.kind for row in found if row.student == "odd"} == {"other"}
+    assert (one(found, "text").kind, one(found, "text").hint) == ("other", "This is a number of items.")
+    assert len({row.student for row in found}) == 4, "the two copies, and not the link"
+    assert "more than once" in said[0]
+    assert not trace.exists(), "nothing is executed unless asked for"
+
+
+def test_a_terminal_obeys_nothing_that_students_write_and_has_room_for_all(tmp_path):
+    hint = "\x1b[2Jgone\nsecond \x07 line" + 600 * "x"
+    for number in range(12):
+        name = f"{number:02d}\x1b[31m_a_student_whose_folder_has_a_name_too_long_for_a_terminal_of_eighty_columns"
+        hand_in(tmp_path / name / KAPPA.name, {NAMES[0]: WRONG}, dict.fromkeys(NAMES, wrong(hint)))
+    text = grading.as_text(grading.grade(tmp_path))
+    assert not [letter for letter in text if not letter.isprintable() and letter != "\n"]
+    assert max(map(len, text.splitlines())) <= 80
+    assert "12 x  1_kappa_by_hand observed_agreement" in text
+
+
+def test_no_cell_of_the_csv_starts_as_a_formula(tmp_path):
+    hints = {"observed_agreement": wrong("=HYPERLINK(1)", "other"), "kappa": wrong("\t@x", "other")}
+    hand_in(tmp_path / "=cmd|'calc'!A1" / KAPPA.name, {}, hints)
+    hand_in(tmp_path / "+1" / KAPPA.name, {}, hints)
+    hand_in(tmp_path / "@me" / KAPPA.name, {}, hints)
+    text = grading.as_csv(grading.grade(tmp_path))
+    cells = [cell for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"))) for cell in row]
+    assert sum(cell.startswith("'") for cell in cells) == 2, "+1 is a number"
+    for cell in cells:
+        assert not cell.strip().startswith(("=", "@", "-", "+")) or cell == "+1", cell
+
+
+def test_what_is_no_lesson_is_left_out_and_told(tmp_path):
+    (tmp_path / "a.ipynb").write_text("{")
+    (tmp_path / "b.ipynb").write_text(json.dumps({"cells": [3], "nbformat": 4}))
+    (tmp_path / "c.ipynb").write_text(json.dumps({"cells": [], "nbformat": 4}))
+    said = []
+    with pytest.raises(DataError, match="holds no notebook of a lesson"):
+        grading.grade(tmp_path, say=said.append)
+    assert [line.split(":")[0] for line in said] == ["left out"] * 3
+    with pytest.raises(DataError, match="is no folder"):
+        grading.grade(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="holds no notebook"):
+        grading.grade(tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"id": ["a"]}, {"outputs": 5}, {"source": "-" * 9000 + "1"}, {"source": "(" * 5000}, {"source": "\0"}],
+)
+def test_an_odd_cell_of_ones_own_changes_no_record(odd, tmp_path, capfd):
+    cell = {"id": "own", "cell_type": "code", "metadata": {}, "source": "1", "outputs": [], "execution_count": 1} | odd
+    hand_in(tmp_path / "a" / KAPPA.name, records={"kappa": right()}, change=lambda cells: [*cells, cell])
+    rows = {row.exercise: row.kind for row in grading.grade(tmp_path)}
+    assert rows == dict.fromkeys(NAMES, "no record") | {"kappa": "right"}
+    assert capfd.readouterr().err == ""
+
+
+def test_the_command_prints_the_table_and_writes_it(tmp_path, capsys):
+    hand_in(tmp_path / "in" / "anna" / KAPPA.name, {"observed_agreement": WRONG}, {"observed_agreement": wrong()})
+    out = tmp_path / "grades.csv"
+    assert main(["grade", str(tmp_path / "in"), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.strip().endswith(str(out))
+    assert "anna" in printed
+    assert "0 of 7" in printed
+    assert out.read_bytes().startswith(b"\xef\xbb\xbfstudent,right,of,1_kappa_by_hand observed_agreement")
+    assert main(["grade", str(tmp_path / "nowhere")]) == 1
+
+
+def test_nothing_is_executed_even_when_asked_for(tmp_path, capsys):
+    hand_in(tmp_path / "in" / "anna" / KAPPA.name, {"observed_agreement": "open('ran', 'w')"})
+    assert main(["grade", str(tmp_path / "in"), "--run"]) == 2
+    assert "Run All" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [tmp_path / "in"]
+
+
+LESSON = ROOT / "notebooks" / "lessons" / "0_annotate.ipynb"
+
+
+def md(text):
+    return nbformat.v4.new_markdown_cell(text)
+
+
+def code(source="x = 1", *outputs, tags=()):
+    cell = nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)})
+    cell.outputs = [nbformat.v4.new_output("display_data", data=data, metadata=about) for data, about in outputs]
+    return cell
+
+
+def of(kind, name="set"):
+    return {MIME: {"kind": "source", "name": name, "source": kind}, "text/html": "<p class='source'>raw</p>"}, {}
+
+
+def cut(*cells):
+    return slides.cut(list(cells))
+
+
+def test_a_heading_begins_a_slide_and_an_empty_one_none():
+    made = cut(md("# Title\n\nOne."), md("## Two\n\n### Three\n\nText."), md("More."))
+    assert [slide.title for slide in made] == ["Title", "Three"]
+    assert made[1].parts == ["<p>Text.</p>", "<p>More.</p>"]
+
+
+def test_exercises_are_shown_and_checks_setup_and_solutions_are_not():
+    check = {"text/html": "<p class='check'>Not yet</p>"}, {}
+    made = cut(
+        md("## Do\n\nIt."),
+        code("import numpy"),
+        code("y = 2  # TODO <b>", tags=["exercise"]),
+        code("check()", check, tags=["check"]),
+        code("seed = 7", tags=["parameters"]),
+    )
+    [slide] = made
+    assert "y = 2  # TODO &lt;b&gt;" in "".join(slide.parts)
+    assert not re.search("numpy|Not yet|seed", "".join(slide.parts))
+
+
+def test_simulated_data_are_marked_where_they_are_shown():
+    cells = [md("# T\n\nx"), md("## Real\n\nx"), code("", of("real")), md("## Own\n\nx")]
+    cells += [code("", of("simulated", "c")), md("shown"), md("### Sub\n\nx"), md("## After\n\nx")]
+    assert [slide.simulated for slide in cut(*cells)] == [[], [], ["c"], ["c"], []]
+    every = [md("# T\n\nx"), md("## A\n\nx"), code("", of("simulated", "c")), md("shown"), md("## B\n\nx")]
+    assert [slide.simulated for slide in cut(*every)] == [[], ["c"], ["c"]]
+    assert "<strong>SIMULATED</strong> data: c" in slides.page(every, "name")
+
+
+def test_what_data_say_is_no_markup():
+    shown = {"text/html": "<p onclick='x()'>a<script>alert(1)</script></p>"}, {}
+    html = slides.page([md("# T <img src=x>\n\ntext"), code("", shown)], "name")
+    assert "<script" not in html
+    assert "onclick" not in html
+    assert "<img src=x" not in html
+
+
+def test_unknown_lessons_are_told(tmp_path, capsys):
+    assert main(["slides", "1_kapa_by_hand", "--out", str(tmp_path)]) == 1
+    assert slides.lessons()["1"] == slides.lessons()["1_kappa_by_hand"]
+    assert "Did you mean '1_kappa_by_hand'" in capsys.readouterr().err
+    with pytest.raises(DataError, match="has no headings"):
+        slides.page([md("text")], "x")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("slides")
+    return slides.make("0_annotate", folder)
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
+def test_slides_of_a_lesson_fit_the_width_of_a_screen_and_begin_a_page_each_in_print(page, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    options = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": RULES}}
+    over = "document.documentElement.scrollWidth - innerWidth"
+    with sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for width, high, scheme in ((1280, 720, "light"), (1920, 1080, "dark"), (1024, 768, "light")):
+            tab = browser.new_page(viewport={"width": width, "height": high}, color_scheme=scheme)
+            requests = []
+            tab.on("request", lambda request, seen=requests: seen.append(request.url))
+            tab.goto(page.as_uri())
+            assert tab.evaluate(over) <= 0
+            assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+            found = Axe().run(tab, options=options).response["violations"]
+            assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
+        tab.pdf(path=tmp_path / "slides.pdf", prefer_css_page_size=True)
+        count = tab.evaluate("document.querySelectorAll('.slide').length")
+        browser.close()
+    printed = (tmp_path / "slides.pdf").read_bytes()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= count > 12
+
+
+@pytest.mark.slow
+def test_slides_leave_out_solutions_and_hold_no_script(page):
+    html = page.read_text(encoding="utf-8")
+    for secret in ("value_counts()[you]", "scatter.index[-1]", "<script", 'http-equiv="refresh'):
+        assert secret not in html
+    assert "default-src &#39;none&#39;" in html or "default-src 'none'" in html
+    assert "SIMULATED" in html
+    assert "For teachers" not in html

@@ -1,15 +1,27 @@
-"""Parameters, canonical form and student copies of notebooks, all without a kernel."""
+"""Notebooks: the parameters that they declare and check, their canonical form, their copies, and those that start a study."""
 
+import ast
+import csv
 import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError
-from evalkit.reports import notebooks
+from evalkit import ROOT, DataError, __version__
+from evalkit.data import schemas
+from evalkit.data.importing.reading import EXAMPLE as ANNOTATOR
+from evalkit.reports import check, cli, execute, notebooks, starter, studies
 from evalkit.reports.notebooks import Parameter, bind, declarations
+from evalkit.reports.studies import Layout, read_studies
+from tests.test_project import STUDIES
 
 CODE = """seed: int = 7  # any integer; same seed, same report
 threshold: float = 1
@@ -192,3 +204,239 @@ def test_what_is_no_literal_is_no_parameter(code):
         declarations(code, origin="here")
     with pytest.raises(DataError, match="systems must be a list"):
         bind(DECLARED, {"systems": "[{[]: 1}"})
+
+
+#: Which types of parameters a check is for.
+FOR = {"truth": {"bool"}, "text": {"str"}, "choice": {"str"}, "whole": {"int"}, "number": {"float"}}
+FOR |= {"numbers": {"list[float]"}, "scale": {"list[float]"}, "texts": {"list[str]"}, "choices": {"list[str]"}}
+OPTIONS = {"of", "at_least", "at_most", "above", "below", "length", "may_be_empty"}
+TASKS = {name: execute.bound(study, {}, Layout().studies.parent) for name, study in read_studies(Layout()).items()}
+
+
+def calls(source):
+    """Yield each call of a check in a cell: its name and its keywords."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("check."):
+            yield node.func.attr, {keyword.arg: keyword.value for keyword in node.keywords}
+
+
+def choices_of(name):
+    """Execute a study's cell and collect what each parameter may be."""
+    found = {}
+    source = notebooks.checks(TASKS[name].notebook).replace("from evalkit.reports import check", "")
+
+    class Spy:
+        def __getattr__(self, kind):
+            def called(**given):
+                of = given.pop("of", None)
+                found.update(dict.fromkeys(given, of if of is None else list(of)))
+
+            return called
+
+    exec(source, dict(TASKS[name].parameters) | {"check": Spy()})
+    return found
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_each_parameter_is_checked_once_as_its_type_in_the_cell_after_the_parameters(path):
+    cells = notebooks.read(path)["cells"]
+    assert notebooks.tags(cells[2]) == ["check-parameters"]
+    assert sum("check-parameters" in notebooks.tags(cell) for cell in cells) == 1
+    declared = {parameter.name: parameter for parameter in notebooks.parameters(path)}
+    checked = []
+    for kind, told in calls(notebooks.source(cells[2])):
+        names = told.keys() - OPTIONS
+        assert all(ast.unparse(told[name]) == name for name in names), "a keyword is its parameter's own name"
+        assert all(declared[name].kind in FOR[kind] for name in names), (kind, names)
+        checked += names
+    assert sorted(checked) == sorted(declared)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_defaults_pass(name):
+    exec(notebooks.checks(TASKS[name].notebook), dict(TASKS[name].parameters))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("wmt22_calibration_hits", {"pair": "eng-jnp"}, "There is no pair 'eng-jnp'. Did you mean 'eng-jpn'?"),
+        ("wmt22_calibration_hits", {"splits": "0"}, "splits = 0 cannot be used. Give a whole number of at least 1."),
+        ("campaign", {"score": "zz"}, "There is no score 'zz'. Did you mean 'z'? Choose one of: auto, raw, adj"),
+        ("study_planner", {"target": "80"}, "target = 80.0 cannot be used. Give a number above 0 and below 1."),
+        ("study_planner", {"deltas": "3,0"}, "deltas holds 0.0, which cannot be used. Give a number above 0."),
+        ("study_planner", {"scale": "100,0"}, "scale = [100.0, 0.0] is no scale."),
+    ],
+)
+def test_the_command_line_tells_it_before_any_kernel_starts(name, value, sentence, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
+    words = [word for key, text in value.items() for word in ("-p", f"{key}={text}")]
+    assert cli.main(["run", name, *words, "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith(f"evalkit: {name}: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "sentence"),
+    [
+        ("truth", {"higher_is_better": "no"}, "higher_is_better = 'no' is neither True nor False"),
+        ("whole", {"seed": True}, "seed = True cannot be used. Give a whole number."),
+        ("whole", {"seed": 70, "at_most": 9}, "seed = 70 cannot be used. Give a whole number of at most 9."),
+        ("number", {"delta": float("nan")}, "delta = nan cannot be used. Give a number."),
+        ("text", {"pair": 7}, "pair = 7 is no text. Write it in quotation marks."),
+        ("texts", {"rules": "sd < 5"}, "rules = 'sd < 5' is no list. Write it in brackets, such as ['sd < 5']."),
+        ("texts", {"rules": []}, "rules is empty. Name at least one."),
+        ("choice", {"pair": "xyz", "of": map(str, range(30))}, "There is no pair 'xyz'. Choose one of: 0, 1, "),
+        ("choice", {"pair": "xyz", "of": []}, "There is no pair 'xyz'. There is none to choose."),
+        ("choices", {"shown": ["SAP"], "of": ["SPA"]}, "There is no shown 'SAP'. Did you mean 'SPA'?"),
+        ("numbers", {"typed": [1], "length": 5}, "typed has 1 numbers. Give 5."),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(call, given, sentence):
+    with pytest.raises(DataError) as told:
+        getattr(check, call)(**given)
+    assert str(told.value).startswith(sentence)
+
+
+def test_what_can_be_used_passes():
+    check.number(delta=3, target=0.8, above=0)  # a whole number is a number
+    check.numbers(typed=[], may_be_empty=True)
+    check.choice(pair="", of=["eng-deu"], may_be_empty=True)
+    check.scale(scale=[])
+    check.scale(scale=[1, 5])
+    check.choices(shown=["SPA"], of=iter(["SPA"]))
+
+
+@pytest.mark.parametrize(
+    ("study", "parameter", "dataset"),
+    [
+        ("wmt22_calibration_hits", "pair", "wmt22-calibration-hits"),
+        ("wmt22_calibration_hits", "ranked", "wmt22-mturk"),
+        ("judges", "pair", "wmt23-human"),
+        ("metric_meta_evaluation", "pair", "wmt23-human"),
+        ("metric_meta_evaluation", "darr_pair", "wmt20-da"),
+    ],
+)
+def test_language_pairs_that_can_be_chosen_are_those_of_the_data(study, parameter, dataset, real):
+    table = real(dataset)
+    pairs = set(table["src_lang"].astype(str) + "-" + table["tgt_lang"].astype(str))
+    assert set(choices_of(study)[parameter]) == pairs
+
+
+def test_a_campaign_starts_with_a_template_that_the_schema_accepts_a_checklist_and_instructions(tmp_path, capsys):
+    assert cli.main(["new", "campaign", "spring", "--out", str(tmp_path)]) == 0
+    folder = Path(capsys.readouterr().out.strip())
+    assert folder == tmp_path / "spring"
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    own = {"README.md", "checklist.md", "scores.csv", "studies.toml", "campaign.ipynb"}
+    assert files == own | {f"instructions/{name}.md" for name in ("xsts", "da_sqm", "esa")}
+    header, example = csv.reader((folder / "scores.csv").read_text(encoding="utf-8").splitlines())
+    required = {name for name, column in schemas.RATINGS.columns.items() if column.required}
+    assert required <= set(header) <= set(schemas.RATINGS.columns)
+    assert dict(zip(header, example, strict=True))["annotator"] == ANNOTATOR, "an import passes the example over"
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in text for name in header)
+    assert not [path for path in folder.rglob("*") if path.is_file() and "{{" in path.read_text(encoding="utf-8")]
+
+
+def test_the_entry_of_a_new_campaign_is_a_study_that_can_be_asked_for_its_parameters(tmp_path, capsys):
+    folder = starter.campaign("spring", tmp_path)
+    entries = studies.read_studies(studies.Layout(studies=folder / "studies.toml"))
+    assert entries["spring"].notebook.is_file()
+    assert entries["spring"].parameters == {"file": "campaign.parquet"}
+    assert cli.main(["params", "spring", "--studies", str(folder / "studies.toml")]) == 0
+    assert "'campaign.parquet'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["two words", "../up", "", "a-b", "ünïcode"])
+def test_a_name_that_cannot_be_a_files_is_refused(name, tmp_path):
+    with pytest.raises(DataError, match="Use letters, digits and underscores"):
+        starter.campaign(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_there_already_is_left_alone(tmp_path):
+    (tmp_path / "spring").mkdir()
+    (tmp_path / "spring" / "mine.txt").write_text("keep")
+    with pytest.raises(DataError, match="there already, and nothing in it was touched"):
+        starter.campaign("spring", tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["spring", "mine.txt"]
+
+
+@pytest.fixture
+def own_studies(tmp_path):
+    (tmp_path / "studies.toml").write_text('[first]\nnotebook = "first.ipynb"\ntitle = "First"\n')
+    return tmp_path / "studies.toml"
+
+
+def test_a_new_study_has_an_entry_and_says_so_once(own_studies):
+    path = starter.study("second", dataset="wmt-slt22", title="What: a title's <b>?", studies=own_studies)
+    entries = tomllib.loads(own_studies.read_text())
+    assert list(entries) == ["first", "second"]
+    assert entries["second"]["data"] == ["wmt-slt22"]
+    assert entries["second"]["fallback"] == "simulated"
+    assert "What: a title's <b>?" in path.read_text()
+    before = own_studies.read_text(), path.read_text()
+    with pytest.raises(DataError, match="study called second already"):
+        starter.study("second", dataset="wmt-slt22", title="Again", studies=own_studies)
+    assert (own_studies.read_text(), path.read_text()) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dataset": "wmt-slt2", "title": "T"}, "wmt-slt22"),
+        ({"dataset": "wmt-slt22", "title": 'a "b"'}, "without quotation marks"),
+        ({"dataset": "wmt-slt22", "title": "two\nlines"}, "one line"),
+        ({"dataset": "wmt-slt22", "title": " "}, "one line"),
+    ],
+)
+def test_a_study_that_could_not_run_is_refused(options, message, own_studies):
+    before = own_studies.read_text()
+    with pytest.raises(DataError, match=message):
+        starter.study("second", studies=own_studies, **options)
+    assert own_studies.read_text() == before
+    assert not (own_studies.parent / "studies").exists()
+
+
+def completed(line: str) -> list[str]:
+    """What bash would offer at the end of a line, asked for as bash asks."""
+    environment = os.environ | {
+        "_EVALKIT_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split(" ")) - 1),
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [sys.executable, "-m", "evalkit.reports.cli"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.slow
+def test_a_shell_completes_commands_studies_and_data_sets():
+    assert {"run", "import", "new"} <= set(completed("evalkit "))
+    assert completed("evalkit run wmt22_cal") == ["wmt22_calibration_hits"]
+    assert "wmt-slt22" in completed("evalkit data fetch wmt-")
+    assert "campaign" in completed("evalkit new ")
+    assert completed("evalkit run critical_errors -p dim") == ["dimension=adequacy"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_lines_for_the_shell_that_is_asked_for(shell, capsys):
+    assert cli.main(["completion", shell]) == 0
+    text = capsys.readouterr().out
+    assert "evalkit" in text
+    assert "_EVALKIT_COMPLETE" in text
+
+
+def test_the_citation_file_is_complete_and_of_this_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors", "version", "license"} <= cited.keys()
+    assert str(cited["version"]) == __version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {__version__}, {cited['date-released']}\n" in changes
+    assert f"evalkit:{__version__}|" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_own_studies_are_listed_from_their_file(own_studies, capsys):
+    assert cli.main(["list", "--studies", str(own_studies)]) == 0
+    assert capsys.readouterr().out.startswith("first  First")
