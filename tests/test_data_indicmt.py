@@ -71,21 +71,18 @@ def test_sentences_have_one_name_whatever_white_space_was_lost():
     assert names.str.fullmatch("[0-9a-f]{8}").all()
 
 
-def test_a_split_is_read_line_by_line_and_its_words_end_behind_the_last(tmp_path):
-    error = {"no": 0, "type": "Style_Awkward", "text": "x y", "severity": "Low", "start_offset": 1, "end_offset": 2}
-    error = {f"span_{name}": value for name, value in error.items()}
+def test_a_split_is_read_line_by_line(tmp_path):
     scores = {"mqm_norm": "0.9", "da_norm": "0.8", "adequacy": "25", "fluency": "", "full": "22.5"}
     scores = {f"{name}_score": value for name, value in scores.items()}
-    good = {"src": "A b.", "ref": "r", "translation": "w x y", "completion": [error]} | scores
-    empty = good | {"src": "", "completion": []}
+    good = {"src": "A b.", "ref": "r", "translation": "w x y", "completion": []} | scores
+    empty = good | {"src": ""}
     path = tmp_path / "Guj_test.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in (empty, good)) + "\n")
-    frame, spans = indicmt.splits([path]), indicmt.split_spans([path])
+    frame = indicmt.splits([path])
     chosen = ["tgt_lang", "split", "row", "score", "own_score"]
     assert frame[chosen].to_numpy().tolist() == [["guj", "test", 1, 0.9, 0.8]]
     assert pd.isna(frame["fluency_score"][0])
     assert frame.attrs["excluded"] == {"rows without texts": 1}
-    assert spans[["row", "start", "end", "text"]].to_numpy().tolist() == [[1, 1.0, 3.0, "x y"]]
 
 
 # MQM ratings in mt-metrics-eval's layout

@@ -22,7 +22,7 @@ ITEM = ["src_lang", "tgt_lang", "system", "doc", "segment"]
 
 STAND_INS = [name for name, entry in registry.entries().items() if entry.stand_in]
 #: Those that lack texts or times, which no study reads of them.
-PARTIAL = ["literary-preferences", "literary-marks", "wmt23-side-by-side", "contrastive-esa"]
+PARTIAL = ["literary-preferences", "wmt23-side-by-side", "contrastive-esa"]
 
 
 #: Before a change is taken one data set of each maker is drawn; the others, which it makes alike, at night.

@@ -23,8 +23,6 @@ _ROUNDING = 1e-9
 _COMMON = ("started", "ended", "source", "reference")
 #: What Läubli et al. call the two systems.
 _PARITY = ("human", "mt")
-#: A literary paragraph is on several screens, so that its marks are told apart by them, too.
-MARKS = schemas.SPANS.also({"screen": schemas.COMPARISONS.columns["screen"]}, key=["screen"])
 _TEXTS = {"a": "text1", "b": "text2"}
 _CHANGED = {"NEITHER": "neither", "BOTH": "both", "TRANSLATION 1": "a", "TRANSLATION 2": "b"}
 
@@ -233,31 +231,11 @@ def literary(paths: list[Path]) -> pd.DataFrame:
     paragraph in it. The file does not name annotators: ``annotator`` is "unnamed", and who judged what cannot be told
     apart.
     """
-    frame = pd.DataFrame(_comparison(record, place) for place, record in _records(paths[0]))
+    records = json.loads(delimited.content(paths[0]))
+    frame = pd.DataFrame(_comparison(record, place) for place, record in enumerate(records, start=1))
     number = frame.groupby("doc")["source"].transform(lambda texts: pd.factorize(texts)[0])
     frame.insert(5, "segment", (number + 1).astype("str"))
     return check(frame, origin=paths[0].name, first_line=1)
-
-
-def literary_marks(paths: list[Path]) -> pd.DataFrame:
-    """Load a row per stretch and label that was marked in one of two texts; ``screen`` is that of the comparison.
-
-    ``error_type`` is the label (mistranslation, grammar, untranslated, format, register, inconsistency, repetition);
-    none has a severity. ``start`` and ``end`` count characters of the translation as it was shown.
-    """
-    frame = literary(paths).set_index("screen")
-    rows = []
-    for place, record in _records(paths[0]):
-        shown = frame.loc[f"{record['eval']}/{place}"]
-        for side, name in _TEXTS.items():
-            found = [(mark, label) for mark in record["annotations"][name] for label in mark["labels"]]
-            rows += [_mark(shown, side, mark, label, k) for k, (mark, label) in enumerate(found, start=1)]
-    return schemas.check(pd.DataFrame(rows), MARKS, origin=paths[0].name, first_line=1)
-
-
-def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Read the records, counted from 1."""
-    return list(enumerate(json.loads(delimited.content(path)), start=1))
 
 
 def _comparison(record: dict[str, Any], place: int) -> dict[str, Any]:
@@ -280,21 +258,4 @@ def _comparison(record: dict[str, Any], place: int) -> dict[str, Any]:
         "changed": next(ours for theirs, ours in _CHANGED.items() if record["added_omitted"].startswith(theirs)),
         "comment": record["comment"],
         **{f"marks_{side}": len(record["annotations"][name]) for side, name in _TEXTS.items()},
-    }
-
-
-def _mark(shown: pd.Series, side: str, mark: dict[str, Any], label: str, number: int) -> dict[str, Any]:
-    """Write one label of one stretch as an error."""
-    names = ("src_lang", "tgt_lang", "doc", "segment", "annotator")
-    return {
-        **{name: shown[name] for name in names},
-        "system": shown[f"system_{side}"],
-        "screen": shown.name,
-        "span": str(number),
-        "error_type": label.casefold(),
-        "severity": schemas.UNSTATED,
-        "start": mark["start"],
-        "end": mark["end"],
-        "side": "target",
-        "text": mark["annotated_text"],
     }

@@ -110,31 +110,6 @@ def splits(paths: list[Path]) -> pd.DataFrame:
     return frame
 
 
-def split_spans(paths: list[Path]) -> pd.DataFrame:
-    """Load the errors of the JSONL files with their text: a row per error, ``start`` and ``end`` counted in words.
-
-    The release's end is the last word, here it is the word after. Columns as in SPANS with split and row, without
-    system, doc and annotator, which these files do not give.
-    """
-    parts = []
-    for path in paths:
-        rows = _rows(path)
-        rows = rows[rows["src"].ne("")]
-        place = _split_place(rows, path).assign(error=rows["completion"]).explode("error").dropna(subset="error")
-        errors = pd.DataFrame(place["error"].tolist(), index=place.index)
-        parts.append(
-            place.drop(columns="error").assign(
-                span=place.groupby(level=0).cumcount().add(1).astype("str"),
-                error_type=_named(errors["span_type"], _TYPES, path.name),
-                severity=_named(errors["span_severity"], _SEVERITIES, path.name),
-                text=errors["span_text"],
-                start=errors["span_start_offset"].astype(float),
-                end=errors["span_end_offset"].astype(float) + 1,
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
-
-
 def segment_names(sources: pd.Series) -> pd.Series:
     """Name sentences by their letters: eight hexadecimal digits of the SHA-256 of the text without white space.
 

@@ -136,23 +136,13 @@ def contrastive(paths: list[Path]) -> pd.DataFrame:
     ``hit`` is the screen, ``position`` the place of an output on it from 1 (as stored; the site may have shown another
     order). ``score`` goes from 0 to 100; a second showing of an output is a ``repeat``.
     """
-    ratings, _ = _screens_of_esa(paths)
-    return ratings.assign(position=ratings.groupby(["hit", "doc", "segment"]).cumcount() + 1)
-
-
-def contrastive_spans(paths: list[Path]) -> pd.DataFrame:
-    """Load a row per error that was marked on these screens."""
-    return _screens_of_esa(paths)[1]
-
-
-def _screens_of_esa(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Import the verified screens only, from a folder that bears the campaign's name."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:  # of verified screens only, named like the campaign
         place = Path(folder, paths[0].parent.name)
         place.mkdir()
         for path in paths:
             shutil.copyfile(path, place / path.name)
-        return _imported(place)
+        ratings, _ = _imported(place)
+    return ratings.assign(position=ratings.groupby(["hit", "doc", "segment"]).cumcount() + 1)
 
 
 def _screens(path: Path) -> dict[str, tuple[str, str]]:

@@ -6,8 +6,16 @@ real table. ``categories`` and ``protocol_study`` draw categories whose expected
 ``post_edited`` outputs with post-edits.
 """
 
-from evalkit.data.simulate.campaign import Behaviour, Control, Design, Quality, campaign
-from evalkit.data.simulate.reliability import categories, post_edited, protocol_study
+from evalkit.data.simulate.campaign import (
+    Behaviour,
+    Control,
+    Design,
+    Quality,
+    campaign,
+    categories,
+    post_edited,
+    protocol_study,
+)
 from evalkit.data.simulate.standins import recipes, stand_in
 
 __all__ = [

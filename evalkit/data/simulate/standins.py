@@ -23,8 +23,7 @@ import pandas as pd
 
 from evalkit.data import compared, schemas
 from evalkit.data.mtme import constant, stacked
-from evalkit.data.simulate.campaign import Behaviour, Control, Design, Quality, campaign, finished
-from evalkit.data.simulate.reliability import categories
+from evalkit.data.simulate.campaign import Behaviour, Control, Design, Quality, campaign, categories, finished
 
 _DOCUMENT = 10  # segments in a document of a test set
 #: Words of five letters and of eight.
@@ -309,18 +308,6 @@ def literary(*, strengths: dict[str, float], pairs: dict[str, str], seed: int) -
     frame["marks_a"], frame["marks_b"] = rng.poisson(4 - 2 * a), rng.poisson(4 - 2 * b)
     frame = frame.drop(columns=["book", "other"]).astype({"segment": "str"})
     return finished(frame, schemas.COMPARISONS, seed=seed)
-
-
-def literary_marks(*, of: str, labels: dict[str, float], seed: int) -> pd.DataFrame:
-    """Give the marks that ``literary`` counts a label."""
-    drawn, rng, frames = stand_in(of, seed=seed), np.random.default_rng([seed, *b"labels"]), []
-    for side in "ab":
-        frame = drawn.loc[drawn.index.repeat(drawn[f"marks_{side}"])]
-        number = (frame.groupby(level=0).cumcount() + 1).astype("str")
-        frames.append(frame[[*_SEGMENT, "annotator", "screen"]].assign(system=frame[f"system_{side}"], span=number))
-    frame = pd.concat(frames, ignore_index=True).assign(severity=schemas.UNSTATED, side="target")
-    frame["error_type"] = rng.choice(list(labels), len(frame), p=list(labels.values()))
-    return finished(frame, schemas.SPANS.also(key=["screen"]), seed=seed)
 
 
 # --- Metrics' and people's scores of one test set
