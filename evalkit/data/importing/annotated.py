@@ -1,17 +1,19 @@
-"""Turn what annotation tools export into judgements: scores that people gave, and those made of marked errors.
+"""Read rows with lists of errors: what annotation tools export, scored by people or by errors; the WMT chat task.
 
 A tool's module lays its export out as a table with a row per judgement, and the columns named here besides its own.
 """
 
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import mqm, numbers, scales, vocabulary
+from evalkit.data.importing import mqm, scales, vocabulary
 from evalkit.data.importing.comparisons import demand_one
 from evalkit.data.importing.judgements import converted, demand_columns, people, with_languages
 from evalkit.data.importing.options import Options
@@ -53,12 +55,13 @@ _SEGMENTS = {
     "all.",
 }
 Error = dict[str, Any]
+Scales = tuple[float, float] | Mapping[str, tuple[float, float] | None] | None
 
 
 def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     """Read judgements: scores that people gave, and scores that are made of the errors which they marked."""
     demand_one(table, options)
-    lines = table.cells.index.to_numpy()
+    lines = table.cells.index
     cells = table.cells.reset_index(drop=True)  # one line may hold several judgements: rows go by their places
     cells = cells.assign(**{name: None for name in (*_OWN, "score") if name not in cells})
     filled = [name for name in table.header if name not in _OWN and cells[name].notna().any()]
@@ -79,19 +82,52 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     if judged.empty:
         return Judgements(pd.DataFrame(), _on_lines(reject.rows, lines), names)
     demand_columns({*names, *values, "score"}, origin=table.name, header=filled)
-    scale = options.scale or _common_scale(judged, table.kind)
-    parts = list(_parts(judged, names, values, scale, options, receipt))
-    ratings = pd.concat([part.ratings for part in parts]).sort_index(kind="stable")
     receipt.segments = " ".join(_SEGMENTS[way] for way in judged[NAMED].dropna().unique() if way in _SEGMENTS)
-    ratings = _typed(ratings, options, receipt)
-    marked = _spans(ratings)
-    ratings = ratings.assign(_place=ratings.index).set_index(pd.Index(lines[ratings.index], name="line"))
-    rejected = [*reject.rows, *(row for part in parts for row in part.rejected)]
-    ends = {part.scale for part in parts}
-    only = ends.pop() if len(ends) == 1 else None
-    if not only:
+    names = {"score": "score"} | names
+    found = of_lists(judged, names, values, options, receipt, scale=_scales(judged, names, table.kind, options))
+    if found.scale is None:
         receipt.scale_from = _why_unbounded(judged)
-    return Judgements(ratings, _on_lines(rejected, lines), names, only, marked)
+    rest = judged.loc[found.ratings.index]
+    found.ratings = _typed(found.ratings, rest, receipt)
+    made = rest[SCORED].eq(BY_ERRORS)
+    if found.ratings["errors"].any() or made.any():
+        found.spans = spans_of(found.ratings, options) if found.ratings["errors"].any() else None
+    else:
+        found.ratings = found.ratings.drop(columns="errors")
+    if made.any():
+        receipt.weights = mqm.resolve(options.weights).describe()
+    given = [] if made.all() else ["scores that annotators gave"]
+    given += ["minus the weights of errors"] if made.any() else []
+    receipt.orientation = f"higher is better: {' and '.join(given)}"
+    ratings = found.ratings.assign(_place=found.ratings.index)
+    found.ratings = ratings.set_axis(pd.Index(lines[ratings.index], name="line"))
+    found.rejected = _on_lines([*reject.rows, *found.rejected], lines)
+    return found
+
+
+def _scales(judged: pd.DataFrame, names: dict[str, str], tool: str, options: Options) -> Scales:
+    """Return the ends of the scale of all scores that people gave; of each criterion, where these have their own."""
+    made = judged[SCORED].eq(BY_ERRORS)
+    stated = judged.loc[~made, ENDS]
+    each = stated.dropna().unique()
+    one = options.scale or (SCALES.get(tool) if not len(each) else None)
+    if not one and len(each) == 1 and stated.notna().all():
+        one = _ends(each[0])
+    if made.all():
+        return None
+    if "criterion" not in names or (one and not made.any()):
+        return one
+    own = judged.assign(_made=made).drop_duplicates(names["criterion"])
+    pairs = zip(own[names["criterion"]], own["_made"], own[ENDS])
+    return {name: None if by_errors else one or _ends(ends) for name, by_errors, ends in pairs if isinstance(name, str)}
+
+
+def _ends(cell: object) -> tuple[float, float] | None:
+    low, _, high = str(cell).partition(":")
+    try:
+        return (float(low), float(high)) if float(low) < float(high) else None
+    except ValueError:
+        return None
 
 
 def _why_unbounded(judged: pd.DataFrame) -> str:
@@ -102,47 +138,52 @@ def _why_unbounded(judged: pd.DataFrame) -> str:
     return "each criterion has its own" if own else "nothing says its ends; --scale LOW:HIGH would"
 
 
-def _on_lines(rejected: list[Rejection], lines: np.ndarray) -> list[Rejection]:
+def _on_lines(rejected: list[Rejection], lines: pd.Index) -> list[Rejection]:
     """Say on which line of the file each row stands, in their order."""
     for row in rejected:
         row.place, row.line = row.line, int(lines[row.line])
     return sorted(rejected, key=lambda row: row.place or 0)
 
 
-def _parts(
-    judged: pd.DataFrame,
+def _typed(ratings: pd.DataFrame, judged: pd.DataFrame, receipt: Receipt) -> pd.DataFrame:
+    """Tell references and second showings."""
+    human = pd.Series(False, index=ratings.index)
+    if judged[DESIGNED].isna().all():  # else the design says which translations are a person's
+        human = people(ratings["system"], receipt.note)
+    kinds = ratings["item_type"].mask(human & ratings["item_type"].eq("system"), "reference")
+    timed = "started" in ratings and ratings["started"].notna().all()
+    again = judged[KIND].eq(REPEAT) & (human | (not timed))  # times tell which of two came first
+    return ratings.assign(item_type=kinds.mask(again, "repeat"))
+
+
+# Rows with lists of errors, whoever wrote them
+
+
+def of_lists(
+    rows: pd.DataFrame,
     names: dict[str, str],
     values: dict[str, str],
-    scale: tuple[float, float] | None,
     options: Options,
     receipt: Receipt,
-) -> Iterator[Judgements]:
-    """Convert the rows that people scored, and those that errors score, each with its own scale."""
-    by_errors = judged[SCORED].eq(BY_ERRORS)
-    score = names.get("score", "score")
-    for rows, made in ((judged[~by_errors], False), (judged[by_errors], True)):
-        if rows.empty:
-            continue
-        reject = Rejecting(rows, names.get("annotator"))
-        errors = pd.Series([_errors(cell) for cell in rows[ERRORS]], index=rows.index, dtype=object)
-        reject(
-            np.flatnonzero(errors.isna()), ERRORS, "is no list of errors with whole places, start before end: mend it"
-        )
-        errors = errors.map(lambda own: own or [], na_action=None)
-        if made:
-            rows = rows.assign(**{score: _scored(errors, options, reject)})
-        else:
-            rows = rows.assign(**{score: _in_numbers(rows, score, options, receipt)})
-        if not made and not scale:
-            _reject_off_scales(rows, score, reject)
-        ends = None if made else scale
-        part = converted(rows[reject.kept], names | {"score": score}, values, options, scale=ends, note=receipt.note)
-        kept = part.ratings.index
-        part.ratings = part.ratings.assign(
-            _errors=errors[kept], _kind=rows.loc[kept, KIND], _made=made, _designed=rows.loc[kept, DESIGNED].notna()
-        )
-        part.rejected = [*reject.rows, *part.rejected]
-        yield part
+    *,
+    scale: Scales,
+    typed: bool = False,
+) -> Judgements:
+    """Convert rows with the columns ``SCORED`` and ``ERRORS``; ratings have their errors as ``_errors``."""
+    reject, made = Rejecting(rows, names.get("annotator")), rows[SCORED].eq(BY_ERRORS)
+    errors = pd.Series([_errors(cell) for cell in rows[ERRORS]], index=rows.index, dtype=object)
+    broken = "is no list of errors with whole places, start before end, and a type and severity each: mend it"
+    reject(np.flatnonzero(errors.isna()), ERRORS, broken)
+    errors = errors.map(lambda own: own or [], na_action=None)
+    score = _in_numbers(rows, names, options, receipt).mask(made)
+    if made.any():
+        score[made] = _scored(errors, made.to_numpy(), options, reject)
+    rows = rows.assign(**{names["score"]: score})[reject.kept]
+    found = converted(rows, names, values, options, scale=scale, note=receipt.note, typed=typed)
+    own = errors[found.ratings.index]
+    found.ratings = found.ratings.assign(_errors=own, errors=own.map(len).astype(float))
+    found.rejected = [*reject.rows, *found.rejected]
+    return found
 
 
 def _errors(said: object) -> list[Error] | None:
@@ -167,10 +208,14 @@ def _whole(place: Any) -> Any:
     return int(place) if isinstance(place, str) and place.isdecimal() and len(place) < 15 else place
 
 
-def _scored(errors: pd.Series, options: Options, reject: Rejecting) -> list[str]:
+def _scored(errors: pd.Series, made: np.ndarray, options: Options, reject: Rejecting) -> list[str]:
     """Make scores of errors; a row with one that has no weight, or that the scheme gives no score, is rejected."""
     scheme = mqm.resolve(options.weights)
-    flat = [(place, one.get("category"), one.get("severity")) for place, own in enumerate(errors) for one in own]
+    flat = [
+        (place, one.get("category"), one.get("severity"))
+        for place in np.flatnonzero(made)
+        for one in errors.iloc[place]
+    ]
     place, kind, severity = (pd.Series([one[column] for one in flat], dtype=object) for column in range(3))
     kind, severity = kind.astype("str"), severity.astype("str")
     told = bool(options.weights) and schemas.UNSTATED in scheme.severities
@@ -182,73 +227,26 @@ def _scored(errors: pd.Series, options: Options, reject: Rejecting) -> list[str]
         remedy = f"tell all weights, such as --weights {shlex.quote(f'minor=1,major=5,critical=10,{one}=1')}"
         reject([row], ERRORS, f"{what} ({known}): correct it, or {remedy}")
     _, scores = scheme.scores(place.to_numpy(dtype=int), kind, weight.fillna(0.0).to_numpy(), len(errors))
-    reject(np.flatnonzero(np.isnan(scores)), ERRORS, DISCARDED, EXCLUDED)
-    return [f"{score + 0.0:.12g}" for score in np.nan_to_num(scores)]
+    reject(np.flatnonzero(np.isnan(scores) & made), ERRORS, DISCARDED, EXCLUDED)
+    return [f"{score + 0.0:.12g}" for score in np.nan_to_num(scores)[made]]
 
 
-def _common_scale(judged: pd.DataFrame, tool: str) -> tuple[float, float] | None:
-    """Return the ends of the one scale that people used; None where criteria have their own, or nothing says it."""
-    stated = judged.loc[~judged[SCORED].eq(BY_ERRORS), ENDS]
-    ends = stated.dropna().unique()
-    if not len(ends):
-        return SCALES.get(tool)
-    return _ends(ends[0]) if len(ends) == 1 and stated.notna().all() else None
-
-
-def _ends(cell: str) -> tuple[float, float] | None:
-    low, _, high = cell.partition(":")
-    try:
-        return (float(low), float(high)) if float(low) < float(high) else None
-    except ValueError:
-        return None
-
-
-def _reject_off_scales(rows: pd.DataFrame, score: str, reject: Rejecting) -> None:
-    """Reject scores off the scale of their own criterion."""
-    for ends in rows[ENDS].dropna().unique():
-        places = np.flatnonzero(rows[ENDS].eq(ends))
-        values, _ = numbers.read(rows[score].iloc[places])
-        for place, reason in numbers.off_scale(values, _ends(ends)).items():
-            reject([places[place]], score, reason.partition(":")[0] + ", the ends of its slider: correct it")
-
-
-def _in_numbers(rows: pd.DataFrame, score: str, options: Options, receipt: Receipt) -> pd.Series:
+def _in_numbers(rows: pd.DataFrame, names: dict[str, str], options: Options, receipt: Receipt) -> pd.Series:
     """Write words of a scale as numbers, those of each criterion by themselves."""
-    by = rows["criterion"] if "criterion" in rows else pd.Series(score, index=rows.index)
+    score = rows[names["score"]].astype("str")
+    by = rows["criterion"] if "criterion" in rows else pd.Series(names["score"], index=rows.index)
     parts = [
-        scales.in_numbers(cells.astype("str"), options.words, receipt.note, heading=str(name))[0]
-        for name, cells in rows[score].groupby(by, dropna=False, sort=False)
+        scales.in_numbers(cells, options.words, receipt.note, heading=str(name))[0]
+        for name, cells in score[rows[SCORED].ne(BY_ERRORS)].groupby(by, dropna=False, sort=False)
     ]
-    return pd.concat(parts).reindex(rows.index)
+    return pd.concat(parts).reindex(rows.index).astype("str") if parts else score
 
 
-def _typed(ratings: pd.DataFrame, options: Options, receipt: Receipt) -> pd.DataFrame:
-    """Tell references and second showings, count errors, and say which way is better."""
-    human = pd.Series(False, index=ratings.index)
-    if not ratings["_designed"].any():  # else the design says which translations are a person's
-        human = people(ratings["system"], receipt.note)
-    kinds = ratings["item_type"].mask(human & ratings["item_type"].eq("system"), "reference")
-    timed = "started" in ratings and ratings["started"].notna().all()
-    again = ratings["_kind"].eq(REPEAT) & (human | (not timed))  # times tell which of two came first
-    ratings = ratings.assign(item_type=kinds.mask(again, "repeat"))
-    counts, made = ratings["_errors"].map(len), ratings["_made"]
-    if counts.any() or made.any():
-        ratings = ratings.assign(errors=counts.astype(float))
-    if made.any():
-        receipt.weights = mqm.resolve(options.weights).describe()
-    given = [] if made.all() else ["scores that annotators gave"]
-    given += ["minus the weights of errors"] if made.any() else []
-    receipt.orientation = f"higher is better: {' and '.join(given)}"
-    return ratings
-
-
-def _spans(ratings: pd.DataFrame) -> pd.DataFrame | None:
-    """List the errors of all judgements; of one with several criteria once."""
+def spans_of(ratings: pd.DataFrame, options: Options, *, weighed: bool = False) -> pd.DataFrame:
+    """List the errors of all judgements; of one with several criteria once. weighed: with what each weighs."""
     shown = [name for name in ("item_type", "hit", "started") if name in ratings]
     place = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", *shown]
     rows = ratings[ratings["_errors"].map(len).gt(0)].drop_duplicates(place)
-    if rows.empty:
-        return None
     table = rows[place].loc[rows.index.repeat(rows["_errors"].map(len))]
     number = table.groupby(level=0).cumcount().add(1).astype("str")
     texts = rows["hypothesis"] if "hypothesis" in rows else pd.Series(None, index=rows.index, dtype=object)
@@ -263,6 +261,8 @@ def _spans(ratings: pd.DataFrame) -> pd.DataFrame | None:
     kinds = kinds.mask(kinds.eq(schemas.UNSTATED), pd.Series(np.where(omitted, "omission", untyped), dtype="str"))
     levels = levels.replace("undecided", schemas.UNSTATED)
     marked = pd.DataFrame({"error_type": kinds, "severity": levels}).join(places.astype({"text": "str"}))
+    if weighed:
+        marked["weight"] = mqm.resolve(options.weights).weigh(kinds, levels)
     return pd.concat([table.assign(span=number).reset_index(drop=True), marked.reset_index(drop=True)], axis=1)
 
 
@@ -289,3 +289,102 @@ def _cut(text: str, start: int, end: int) -> str | None:
     if text.isascii():
         return text[start:end] or None
     return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", "ignore") or None
+
+
+# The WMT chat task: a row per judgement, its errors in lists cut by slashes
+
+_CHAT = {
+    "src_lang": "source_language",
+    "tgt_lang": "target_language",
+    "doc": "doc_id",
+    "segment": "segment_id",
+    "source": "source",
+    "hypothesis": "mt",
+    "reference": "reference",
+    "score": "mqm",
+}
+_LISTS = ("severity", "typology_error", "start_index", "end_index")
+_COUNTS = {"minor": 1.0, "major": 5.0, "critical": 10.0}
+#: What the chat task's annotations have.
+CHAT = tuple(name for name in (*_CHAT.values(), *_LISTS, *_COUNTS, "error", "nr_words") if name != "reference")
+_FILE = re.compile(r"annotations\.[\w-]{1,10}\.(?P<system>[^.]{1,80})(\.primary)?\.csv")
+_SLASHED = "Date/Time Format"  # the one type whose name has a slash
+_SHOWN = 1e-6  # how far a score may be from what the counts give, by the digits that are written
+_OWN_SCORE = (
+    "the file's own column mqm: 100 less 100 times the weights (minor 1, major 5, critical 10, neutral 0) per word of "
+    "the translation"
+)
+
+
+def convert_chat(table: Table, options: Options, receipt: Receipt) -> Judgements:
+    """Read a judgement a row, with the file's own score or, where weights are told, one that is made of the errors."""
+    values, told = dict(options.values), {*options.values, *options.columns}
+    if "system" not in told:
+        if not (named := _FILE.fullmatch(table.named)):
+            raise DataError(f"{table.name} does not say whose translations these are. Pass --value system=NAME.")
+        values["system"] = named["system"]
+        receipt.note(f"systems were read from the names of the files, as {values['system']} of {table.named}")
+    if "annotator" not in told:
+        values["annotator"] = "unnamed"
+        receipt.note("the file does not name annotators (annotator is 'unnamed'): nothing can be said about agreement")
+    names = {ours: theirs for ours, theirs in _CHAT.items() if theirs in table.header} | options.single
+    names = {ours: theirs for ours, theirs in names.items() if ours not in options.values}
+    vocabulary.unlike(table.header, {*names.values(), *_LISTS}, origin=table.name)
+    receipt.describe(names, "layout", table.header)
+    texts = [names.get("hypothesis"), names.get("source")]
+    lists = [_listed(row, *(row.get(name) for name in texts)) for row in table.cells.fillna("").to_dict("records")]
+    made = BY_ERRORS if options.weights else BY_PERSON
+    cells = table.cells.assign(**{SCORED: made, ERRORS: pd.Series(lists, index=table.cells.index, dtype=object)})
+    found = of_lists(cells, names, values, options, receipt, scale=None, typed=table.typed)
+    if options.weights:
+        mqm.tell(mqm.resolve(options.weights), receipt)
+    else:
+        receipt.weights = _OWN_SCORE
+        receipt.orientation = "higher is better: the score is 100 less the weights of the errors per word, in percent"
+        _hold(table.cells.loc[found.ratings.index], found.ratings["score"], receipt)
+    if found.ratings["errors"].any():
+        found.spans = spans_of(found.ratings, options, weighed=bool(options.weights))
+    return found
+
+
+def _listed(row: dict[str, str], target: str | None, source: str | None) -> list[Error] | str:
+    """List the errors of a row; its severities where its lists do not agree.
+
+    A marked text stands in the translation or, else, in the source.
+    """
+    severities, kinds, *places = (_parted(row[name]) for name in _LISTS)
+    if len({*map(len, (severities, kinds, *places))}) > 1:
+        return row["severity"] or row["start_index"]
+    said = row["error"].split("/") if len(severities) != 1 else [row["error"]]
+    said = said if len(said) == len(severities) else [""] * len(severities)
+    errors = []
+    for severity, kind, start, end, text in zip(severities, kinds, *places, said):
+        first, last = _whole(start), _whole(end)
+        placed = isinstance(first, int) and isinstance(last, int)
+        in_source = text and placed and (target or "")[first:last] != text == (source or "")[first:last]
+        ends = {"start_i": first, "end_i": last - 1} if placed else {}
+        side = "source" if in_source else "target"
+        errors.append({"severity": severity, "category": kind, "text": text or None, "side": side} | ends)
+    return errors
+
+
+def _parted(cell: str) -> list[str]:
+    """Cut a list at its slashes, except that of a name.
+
+    >>> _parted("Grammar/Date/Time Format"), _parted("0/41"), _parted("")
+    (['Grammar', 'Date/Time Format'], ['0', '41'], [])
+    """
+    inner = cell.replace(_SLASHED, _SLASHED.replace("/", "\0"))
+    return [part.strip().replace("\0", "/") for part in inner.split("/")] if cell else []
+
+
+def _hold(cells: pd.DataFrame, score: pd.Series, receipt: Receipt) -> None:
+    """Hold the file's scores against its counts of errors."""
+    number = cells[[*_COUNTS, "nr_words"]].apply(pd.to_numeric, errors="coerce").astype(float)
+    words = number["nr_words"]
+    made = 100 - 100 * sum(number[name] * weight for name, weight in _COUNTS.items()) / words.where(words > 0)
+    equal, empty = int((made.sub(score).abs() <= _SHOWN).sum()), int((words == 0).sum())
+    receipt.note(
+        f"{equal:,} of {len(score):,} scores are what the counts of minor, major and critical errors give; "
+        f"{empty:,} are of translations of 0 words, which the file gives 0"
+    )

@@ -1,4 +1,4 @@
-"""Read marked errors: a row per error as Google's annotations of WMT have them, or lists of them as the WMT chat task.
+"""Read marked errors, a row per error, as Google's annotations of WMT have them.
 
 Made with MAROT, rows tell more than errors: systems side by side, times of clicks, attention checks.
 """
@@ -14,7 +14,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data.importing import numbers, vocabulary
-from evalkit.data.importing.judgements import converted, demand_columns, people, ways, with_languages
+from evalkit.data.importing.judgements import demand_columns, people, ways, with_languages
 from evalkit.data.importing.options import Options, Pseudonyms
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import (
@@ -423,146 +423,3 @@ def _moments(cell: str) -> list[float]:
     stamps += [entry.get("ts") for log in logs for entry in log if isinstance(entry, dict)]
     seconds = [stamp / 1000 for stamp in stamps if type(stamp) in (int, float)]
     return [one for one in seconds if _YEARS[0] <= one <= _YEARS[1]]
-
-
-# The WMT chat task: a row per judgement, its errors in lists cut by slashes
-
-#: Our name -> the heading.
-_CHAT = {
-    "src_lang": "source_language",
-    "tgt_lang": "target_language",
-    "doc": "doc_id",
-    "segment": "segment_id",
-    "source": "source",
-    "hypothesis": "mt",
-    "reference": "reference",
-    "score": "mqm",
-}
-_LISTS = {"severity": "severity", "error_type": "typology_error", "start": "start_index", "end": "end_index"}
-_COUNTS = {"minor": 1.0, "major": 5.0, "critical": 10.0}
-#: What the chat task's annotations have.
-CHAT = tuple(name for name in (*_CHAT.values(), *_LISTS.values(), *_COUNTS, "error", "nr_words") if name != "reference")
-_FILE = re.compile(r"annotations\.[\w-]{1,10}\.(?P<system>[^.]{1,80})(\.primary)?\.csv")
-_SLASHED = "Date/Time Format"  # the one type whose name has a slash
-_SHOWN = 1e-6  # how far a score may be from what the counts give, by the digits that are written
-_OWN = (
-    "the file's own column mqm: 100 less 100 times the weights (minor 1, major 5, critical 10, neutral 0) per word of "
-    "the translation"
-)
-
-
-def convert_chat(table: Table, options: Options, receipt: Receipt) -> Judgements:
-    """Read a judgement a row, with the file's own score or, where weights are told, one that is made of the errors."""
-    names = {ours: theirs for ours, theirs in _CHAT.items() if theirs in table.header} | options.single
-    values = _values(table, options, receipt)
-    names = {ours: theirs for ours, theirs in names.items() if ours not in options.values}
-    vocabulary.unlike(table.header, {*names.values(), *_LISTS.values()}, origin=table.name)
-    receipt.describe(names, "layout", table.header)
-    found = converted(table.cells, names, values, options, scale=None, note=receipt.note, typed=table.typed)
-    errors, wrong = _lists(table.cells.loc[found.ratings.index])
-    scheme = resolve(options.weights)
-    _weigh_lists(found, errors, wrong, scheme, own=options.weights is None)
-    if options.weights:
-        tell(scheme, receipt)
-    else:
-        receipt.weights = _OWN
-        receipt.orientation = "higher is better: the score is 100 less the weights of the errors per word, in percent"
-        _hold(table.cells.loc[found.ratings.index], found.ratings["score"], receipt)
-    return found
-
-
-def _values(table: Table, options: Options, receipt: Receipt) -> dict[str, str]:
-    """Name the system by the file's name, and annotators by nothing, unless the user says otherwise."""
-    values = dict(options.values)
-    if "system" not in {*values, *options.columns}:
-        if not (named := _FILE.fullmatch(table.named)):
-            raise DataError(f"{table.name} does not say whose translations these are. Pass --value system=NAME.")
-        values["system"] = named["system"]
-        receipt.note(f"systems were read from the names of the files, as {values['system']} of {table.named}")
-    if "annotator" not in {*values, *options.columns}:
-        values["annotator"] = "unnamed"
-        receipt.note("the file does not name annotators (annotator is 'unnamed'): nothing can be said about agreement")
-    return values
-
-
-def _lists(cells: pd.DataFrame) -> tuple[pd.DataFrame, dict[int, str]]:
-    """List the errors of all rows, under their lines, and say of which rows the lists do not agree."""
-    rows: list[tuple] = []
-    wrong: dict[int, str] = {}
-    texts = cells[[*_LISTS.values(), "error"]].astype(object).where(cells.notna(), "")
-    for line, (*lists, text) in zip(cells.index, texts.to_numpy()):
-        severities, kinds, starts, ends = map(_cut, lists)
-        if len({*map(len, (severities, kinds, starts, ends))}) > 1:
-            wrong[int(line)] = "lists another number of severities than of types, starts or ends: correct the row"
-            continue
-        said = text.split("/") if len(severities) != 1 else [text]
-        said = said if len(said) == len(severities) else [None] * len(severities)
-        rows += zip([line] * len(severities), severities, kinds, map(_number, starts), map(_number, ends), said)
-    errors = pd.DataFrame(rows, columns=["line", "severity", "error_type", "start", "end", "text"])
-    for name in ("severity", "error_type", "text"):
-        errors[name] = pd.array(errors[name], dtype="str")
-    return errors.astype({"start": float, "end": float}), wrong
-
-
-def _cut(cell: str) -> list[str]:
-    """Cut a list at its slashes, except that of a name.
-
-    >>> _cut("Grammar/Date/Time Format"), _cut("0/41"), _cut("")
-    (['Grammar', 'Date/Time Format'], ['0', '41'], [])
-    """
-    inner = cell.replace(_SLASHED, _SLASHED.replace("/", "\0"))
-    return [part.strip().replace("\0", "/") for part in inner.split("/")] if cell else []
-
-
-def _number(cell: str) -> float:
-    """Read a place in a text; NaN where it is none."""
-    return float(cell) if re.fullmatch(r"\d{1,9}", cell, re.ASCII) else np.nan
-
-
-def _weigh_lists(found: Judgements, errors: pd.DataFrame, wrong: dict[int, str], scheme: Scheme, *, own: bool) -> None:
-    """Give judgements their errors and, unless they keep the file's own score, a score made of them."""
-    errors["weight"] = scheme.weigh(errors["error_type"], errors["severity"])
-    for line, severity in errors.loc[errors["weight"].isna() & ~own, ["line", "severity"]].itertuples(index=False):
-        wrong.setdefault(int(line), f"{severity} is a severity without a weight: tell all weights with --weights")
-    found.rejected += [Rejection(line, "severity", "", reason) for line, reason in wrong.items()]
-    found.rejected.sort(key=lambda row: row.line)
-    ratings = found.ratings.drop(index=[*wrong])
-    errors = errors[errors["line"].isin(ratings.index)]
-    judgement = ratings.index.get_indexer(errors["line"])
-    ratings["errors"] = np.bincount(judgement, minlength=len(ratings)).astype(float)
-    if not own:
-        weight = errors["weight"].to_numpy()
-        ratings["score"] = scheme.scores(judgement, errors["error_type"], weight, len(ratings))[1] + 0.0
-    found.ratings = ratings
-    if not len(errors):
-        return
-    own_of = ratings.iloc[judgement].reset_index(drop=True)
-    number = errors.groupby("line", sort=False).cumcount().add(1).astype("str")
-    spans = errors.assign(span=number, error_type=spelled(errors["error_type"]), severity=spelled(errors["severity"]))
-    spans = spans.drop(columns=["line", *(["weight"] if own else [])]).reset_index(drop=True)
-    spans["side"] = _sides(spans, own_of)
-    order = ["span", "error_type", "severity", "start", "end", "side", "text"]
-    found.spans = own_of[_KEY].join(spans[[*order, *(name for name in spans if name not in order)]])
-
-
-def _sides(errors: pd.DataFrame, ratings: pd.DataFrame) -> list[str]:
-    """Say whether a marked text stands in the translation or, else, in the source."""
-    texts = [ratings[name].fillna("") if name in ratings else [""] * len(ratings) for name in ("hypothesis", "source")]
-    sides = []
-    for start, end, text, target, source in zip(errors["start"], errors["end"], errors["text"], *texts):
-        inside = isinstance(text, str) and not np.isnan(start) and not np.isnan(end)
-        place = slice(int(start), int(end)) if inside else slice(0, 0)
-        sides.append("source" if inside and target[place] != text == source[place] else "target")
-    return sides
-
-
-def _hold(cells: pd.DataFrame, score: pd.Series, receipt: Receipt) -> None:
-    """Hold the file's scores against its counts of errors."""
-    number = cells[[*_COUNTS, "nr_words"]].apply(pd.to_numeric, errors="coerce").astype(float)
-    words = number["nr_words"]
-    made = 100 - 100 * sum(number[name] * weight for name, weight in _COUNTS.items()) / words.where(words > 0)
-    equal, empty = int((made.sub(score).abs() <= _SHOWN).sum()), int((words == 0).sum())
-    receipt.note(
-        f"{equal:,} of {len(score):,} scores are what the counts of minor, major and critical errors give; "
-        f"{empty:,} are of translations of 0 words, which the file gives 0"
-    )
