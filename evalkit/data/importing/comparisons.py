@@ -5,34 +5,52 @@ A comparison becomes two judgements, one of each system: 1 for the one that won,
 
 import json
 import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import numbers, vocabulary
-from evalkit.data.importing.answers import (
-    NO_ANSWER,
-    SIDES,
-    STEMS,
-    WORDS,
-    Systems,
-    are_answers,
-    is_tie,
-    leads,
-    name_two,
-    shares,
-    side_of,
-)
-from evalkit.data.importing.judgements import converted, people, ways, with_languages
+from evalkit.data.importing import numbers, scales, vocabulary
+from evalkit.data.importing.judgements import converted, people, with_languages
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejection, Table, constant, mapped_cells, text_digest
+from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejecting, Table, constant, mapped_cells, text_digest
 from evalkit.data.importing.vocabulary import EXTRAS, OURS, bare, listed, meaning, ordered, words
+from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
 
+#: What the systems of a comparison are called, and the words for the first and the second.
+SIDES = ("a", "b")
+STEMS = "system|sys|model|engine|mt|candidate|output|translation|hypothesis|hyp|option|candidatesystem|modelname|text"
+WORDS = {"a": "a|1|left|first|one|links|gauche|izquierda", "b": "b|2|right|second|two|rechts|droite|derecha"}
+NO_ANSWER = "there is no answer"
+_TIE = re.compile(
+    r"tie[ds]?|draw|(about |roughly )?(equal(ly)?|the same|same)( good| bad| quality)?|(both|neither|none|no preference"
+    r"|nopreference|no difference|indifferent|undecided|similar|equivalent|either|unentschieden|gleich( gut)?|égal"
+    r"|empate)( are| is)?( equal(ly)?)?( good| bad| better)?|(a|1|left|t1)? ?=+ ?(b|2|right|t2)?"
+)
+_HOW = "(much|far|slightly|clearly|strongly|definitely|significantly|somewhat|marginally|a bit|a little)"
+_WON = rf"( is| was)?( {_HOW})?( better| best| preferred| wins| won)?"
+#: What says how one of two fares, its name left out; the name is a side's, or a system's.
+_BETTER = re.compile(rf"((i )?({_HOW} )?prefer(red|s)? |{_HOW} better |better )?(the )?(?P<who>.+?){_WON}")
+_WORSE = re.compile(rf"(the )?(?P<who>.+?)( is| was)?( {_HOW})?( worse| worst| loses| lost)")
+_SIDE = {side: re.compile(rf"(({STEMS}|t) ?)?({words})( (one|{STEMS}))?") for side, words in WORDS.items()}
+_RELATION = re.compile(rf"(?P<one>\w+)? ?(?P<sign>>+|<+|({_HOW} )?(better|worse)( than)?) ?(?P<other>\w+)?")
+_BARE = re.compile(rf">+|<+|({_HOW} )?(better|worse)")
+_PLAIN = re.compile(r"[+-]?\d{1,3}(\.\d{1,3})?", re.ASCII)
+_NONE = re.compile(
+    r"((i )?(can'?t|cannot|can not|unable to) (judge|tell|decide|say|compare|answer)|(i )?(don'?t|do not) know"
+    r"|skip(ped)?|unsure|not sure|not applicable|not judged|no answer|keine angabe|weiß nicht)( .*)?"
+)
+_MAP = (
+    "Say what each answer is worth for the first system: --map-values ANSWER=1, --map-values ANSWER=0, 0.5 for a tie."
+)
+_STEPS = 10  # a scale of so many steps to either side may end where its numbers do
+_ANSWERED = 0.9  # share of a column's cells that are answers where it holds them
+Systems = dict[str, pd.Series]
 TITLE = "comparisons of two systems, or ranks"
 _CONDITION = "condition|setting|prompt|variant|method|version|setup|config|configuration|strategy|mode|arm"
 _NAMED = f"name|id|tag|system|model|label|{_CONDITION}"
@@ -209,10 +227,6 @@ def lacks(table: Table, options: Options) -> tuple[list[str] | None, str]:
 
 def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     """Read comparisons, each as two judgements, or rows of ranks, each as a judgement per system."""
-    wanted, _ = lacks(table, options)
-    if wanted is None or wanted:
-        wanted = wanted or ["system_a", "system_b", "preference"]
-        raise DataError(f"{table.name} holds no {TITLE}: it lacks {', '.join(wanted)}. {ways(wanted)}")
     if "system" in options.values or options.columns.get("system"):
         demand_one(table, options)
     ranked, slots = ranks_of(table.header), slots_of(table.header)
@@ -240,10 +254,12 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
         receipt.note(
             "no column names annotators (annotator is 'unnamed'); --value annotator=… names one, --map a column"
         )
-    if slots:
-        return _ranked(_by_place(cells, slots, receipt), len(slots), names, values, options, receipt)
+    if slots:  # -1 is no rank, as WMT wrote it
+        ranks = {rank: (cells[name], cells[rank].mask(cells[rank].isin(["-1", "-1.0"]))) for name, rank in slots}
+        return _ranked(cells, ranks, names, values, options, receipt)
     if ranked:
-        return _ranked(_by_system(cells, ranked, receipt), len(ranked), names, values, options, receipt)
+        ranks = {rank: (constant(system, cells.index), cells[rank]) for rank, system in ranked.items()}
+        return _ranked(cells, ranks, names, values, options, receipt)
     return _compared(cells, table.name, names, values, options, receipt)
 
 
@@ -255,24 +271,28 @@ def _compared(
     shown = _stood_first(cells, names, systems, receipt)
     asked = names.get("preference") or names.get("score", "")
     answers = cells[asked] if asked else constant(values["preference"], cells.index)
+    reject = Rejecting(cells, names.get("annotator"))
+    for side in SIDES:
+        column, empty = names.get(f"system_{side}", f"system_{side}"), np.flatnonzero(systems[side].isna())
+        reject(empty, column, "is empty: fill it in, or drop the row")
+    same = [_name(a) == _name(b) for a, b in zip(systems["a"], systems["b"])]
+    itself = "is the system that it is compared with: correct one of them"
+    reject(np.flatnonzero(same), names.get("system_b", "system_b"), itself)
+
+    def wrong(place: int, reason: str) -> None:
+        reject([place], asked or "preference", reason, EXCLUDED if reason == NO_ANSWER else "rejected")
+
     most, numeric = 0.0, not options.words and numbers.is_numeric([str(cell) for cell in answers.dropna()])
     if numeric and (options.positive or ("preference" not in {*names, *values} and not _few(answers))):
         headings = {
             side: [names[name] for name in (f"system_{side}", f"hypothesis_{side}") if name in names] or [side.upper()]
             for side in SIDES
         }
-        worth, most, wrong = leads(answers, systems, headings, options, receipt)
+        worth, most = _leads(answers, headings, options, receipt, wrong)
         share = np.sign(worth) / 2 + 0.5
     else:
-        share, wrong = shares(answers, systems, options, receipt)
-        worth = share
-    rejected = []
-    for place, (column, reason) in wrong.items():
-        name, kind = names.get(column, asked), EXCLUDED if reason == NO_ANSWER else "rejected"
-        cell = cells[name].iloc[place] if name in cells else None
-        value = cell if isinstance(cell, str) else ""
-        rejected.append(Rejection(int(cells.index[place]), name, value, reason, kind))
-    sound = np.setdiff1d(np.arange(len(cells)), [*wrong])
+        worth = share = _shares(answers, systems, options, receipt, wrong)
+    sound = np.flatnonzero(reject.kept)
     other_worth = (0.0 if most else 1.0) - worth
     first = shown[sound]
     both = pd.concat(
@@ -281,17 +301,17 @@ def _compared(
             for side, own in zip(SIDES, (worth, other_worth))
         ]
     )
-    ours = {name: theirs for name, theirs in names.items() if name in (*OURS, *EXTRAS)}
-    ours |= {"system": _SYSTEM, "against": _AGAINST, "score": _SCORE}
+    ours = _known(names) | {"system": _SYSTEM, "against": _AGAINST, "score": _SCORE}
     ours |= {name: made for name, made in (("hypothesis", _TEXT), ("screen_place", _PLACE)) if made in both}
     if "hit" not in ours:
         both[_HIT] = pd.array(_comparisons(both, ours, systems, sound), dtype="str")
         ours["hit"] = _HIT
-    given = {name: value for name, value in values.items() if name in OURS}
     scale = (-most, most) if most else (0, 1)
-    found = converted(both, ours, given, options, scale=scale, note=receipt.note, typed=True)
+    found = converted(both, ours, _known(values), options, scale=scale, note=receipt.note, typed=True)
     lost = {row.line for row in found.rejected}
-    found.rejected = sorted([*rejected, *{row.line: row for row in found.rejected}.values()], key=lambda row: row.line)
+    found.rejected = sorted(
+        [*reject.rows, *{row.line: row for row in found.rejected}.values()], key=lambda row: row.line
+    )
     ratings = found.ratings[~found.ratings.index.isin(list(lost))].sort_index(kind="stable")
     found.ratings = ratings.assign(item_type="system")  # a person's translation too, for it competes like any other
     found.read, found.names = len(ratings) + len(found.rejected), {"annotator": names.get("annotator", "")}
@@ -422,18 +442,22 @@ def _spans(cells: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:
     """Take the stretches marked in both texts, where the file has them under ``annotations``; they have no severity."""
     if "annotations" not in cells and not {"annotations.text1", "annotations.text2"} <= {*cells}:
         return None
-    turn = ratings.groupby(level=0).cumcount().to_numpy()  # the first row of a line is that of the first system
     keys = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
+    turn = ratings.groupby(level=0).cumcount() + 1  # the first row of a line is that of the first system
     rows = []
     for line, place, rating in zip(ratings.index, turn, ratings.to_dict("records")):
-        name = f"text{place + 1}"
-        if f"annotations.{name}" in cells:
-            marks = _listed(cells[f"annotations.{name}"].loc[line])
-        else:
-            marks = _listed(cells["annotations"].loc[line], name)
+        cell, name = cells.loc[line].get(f"annotations.text{place}"), ""
+        if f"annotations.text{place}" not in cells:
+            cell, name = cells["annotations"].loc[line], f"text{place}"
         key = [rating[own] for own in keys]
-        for mark in marks:
-            rows += [(*key, label, *_stretch(mark), rating["against"]) for label in mark.get("labels") or [UNSTATED]]
+        for mark in _listed(cell, name):
+            ends = [
+                float(one) if type(one) is int and 0 <= one < 1e9 else np.nan
+                for one in (mark.get("start"), mark.get("end"))
+            ]
+            text = mark.get("annotated_text")
+            stretch = (*ends, text if isinstance(text, str) else None, rating["against"])
+            rows += [(*key, label, *stretch) for label in mark.get("labels") or [UNSTATED]]
     spans = pd.DataFrame(rows, columns=[*keys, "error_type", "start", "end", "text", "against"])
     if spans.empty:
         return None
@@ -452,64 +476,44 @@ def _listed(cell: object, name: str = "") -> list[dict]:
     return [mark for mark in said if isinstance(mark, dict)] if isinstance(said, list) else []
 
 
-def _stretch(mark: dict) -> tuple[float, float, str | None]:
-    """Read where a mark lies and its text."""
-    start, end = (
-        float(one) if type(one) is int and 0 <= one < 1e9 else np.nan for one in (mark.get("start"), mark.get("end"))
-    )
-    text = mark.get("annotated_text")
-    return start, end, text if isinstance(text, str) else None
-
-
 # Ranks of several translations in one row: a judgement of each system, minus its rank
 
 
-def _by_system(cells: pd.DataFrame, ranks: dict[str, str], receipt: Receipt) -> pd.DataFrame:
-    """Write a column of ranks per system as a row per rank, with its system."""
-    receipt.orientation = f"lower is better by the headings ({', '.join(ranks)}): the score is minus the rank"
-    return pd.concat(
-        [
-            cells.assign(**{_SYSTEM: constant(system, cells.index), _RANKED: cells[name]})
-            for name, system in ranks.items()
-        ]
-    )
-
-
-def _by_place(cells: pd.DataFrame, slots: list[tuple[str, str]], receipt: Receipt) -> pd.DataFrame:
-    """Write columns of systems with their ranks as a row per rank; -1 is no rank, as WMT wrote it."""
-    headings = ", ".join(rank for _, rank in slots)
-    receipt.orientation = f"lower is better by the headings ({headings}): the score is minus the rank"
-    parts = [
-        cells.assign(**{_SYSTEM: cells[name], _RANKED: cells[rank].mask(cells[rank].isin(["-1", "-1.0"]))})
-        for name, rank in slots
-    ]
-    both = pd.concat(parts)
-    return both[both[_SYSTEM].notna() | both[_RANKED].notna()]
-
-
 def _ranked(
-    long: pd.DataFrame, most: int, names: dict[str, str], values: dict[str, str], options: Options, receipt: Receipt
+    cells: pd.DataFrame,
+    ranks: Mapping[str, tuple[pd.Series, pd.Series]],
+    names: dict[str, str],
+    values: dict[str, str],
+    options: Options,
+    receipt: Receipt,
 ) -> Judgements:
-    """Read a judgement per system of each row: minus its rank. most: how many systems a row has."""
+    """Read a judgement per system of each row: minus its rank. ranks: heading -> the systems, and the ranks."""
     if options.lower_is_better is False:
         raise DataError(
             "Ranks are better the lower they are, 1 the best. Drop --higher-is-better, or rename the columns."
         )
-    ours = {name: theirs for name, theirs in names.items() if name in (*OURS, *EXTRAS)}
-    given = {name: value for name, value in values.items() if name in OURS}
+    receipt.orientation = f"lower is better by the headings ({', '.join(ranks)}): the score is minus the rank"
+    parts = [cells.assign(**{_SYSTEM: system, _RANKED: rank}) for system, rank in ranks.values()]
+    long = pd.concat(parts).dropna(how="all", subset=[_SYSTEM, _RANKED])
     part = long[long[_RANKED].notna()]
     receipt.blank_cells += len(long) - len(part)
     part = part.assign(**{_SCREEN: pd.array([f"row {line}" for line in part.index], dtype="str")})
     made = {"system": _SYSTEM, "score": _RANKED, "screen": names.get("screen", _SCREEN)}
     made["hit"] = names.get("hit", made["screen"])  # one person may rank other systems on the same segment again
-    found = converted(part, ours | made, given, options, scale=(1, most), note=receipt.note)
+    ours, given, most = _known(names), _known(values), len(ranks)
+    found = converted(part, ours | made, given, options, scale=(1, most), note=receipt.note, lower=True)
     ratings = found.ratings.sort_index(kind="stable")
     kinds = np.where(people(ratings["system"], receipt.note), "reference", "system")
-    rejected = sorted(found.rejected, key=lambda row: row.line)
-    ratings = ratings.assign(score=0.0 - ratings["score"], item_type=kinds)
-    _tell_ranks(ratings, receipt)
-    hidden = {"annotator": names.get("annotator", "")}
-    return Judgements(ratings, rejected, hidden, (-float(most), -1.0), read=len(ratings) + len(rejected))
+    found.ratings = ratings.assign(item_type=kinds)
+    found.rejected = sorted(found.rejected, key=lambda row: row.line)
+    found.names, found.read = {"annotator": names.get("annotator", "")}, len(ratings) + len(found.rejected)
+    _tell_ranks(found.ratings, receipt)
+    return found
+
+
+def _known(names: Mapping[str, str]) -> dict[str, str]:
+    """Keep what is of our columns."""
+    return {name: theirs for name, theirs in names.items() if name in (*OURS, *EXTRAS)}
 
 
 def _tell_ranks(ratings: pd.DataFrame, receipt: Receipt) -> None:
@@ -522,3 +526,203 @@ def _tell_ranks(ratings: pd.DataFrame, receipt: Receipt) -> None:
     receipt.note(
         f"{ratings['screen'].nunique():,} screens; share of untied comparisons on a screen that each system won: {told}"
     )
+
+
+# What somebody answered who was asked which of two is better, in whatever words or numbers
+
+
+def is_tie(answer: str) -> bool:
+    """Tell whether an answer says that neither translation is better.
+
+    >>> is_tie("No preference"), is_tie("A")
+    (True, False)
+    """
+    return bool(_TIE.fullmatch(_folded(answer)))
+
+
+def side_of(answer: str) -> str:
+    """Say which of two an answer names by its place as the better one: "a", "b", or "unknown".
+
+    >>> side_of("left"), side_of("System B is slightly better"), side_of("A is worse"), side_of("both")
+    ('a', 'b', 'b', 'unknown')
+    >>> side_of("A > B"), side_of("2>1"), side_of("<"), side_of("worse")
+    ('a', 'b', 'b', 'b')
+    """
+    answer = _folded(answer)
+    if one := _placed(answer):
+        return one
+    if related := _RELATION.fullmatch(answer):
+        one, other = (_placed(related[name] or side) for name, side in (("one", "a"), ("other", "b")))
+        if one and other and one != other:
+            return other if "<" in related["sign"] or "worse" in related["sign"] else one
+    for pattern, other_wins in ((_WORSE, True), (_BETTER, False)):
+        if (said := pattern.fullmatch(answer)) and (one := _placed(said["who"])):
+            return SIDES[(one == "a") == other_wins]
+    return "unknown"
+
+
+def _placed(name: str) -> str:
+    """Say which side a name is that stands for a place; empty where it is none."""
+    return next((side for side in SIDES if _SIDE[side].fullmatch(name)), "")
+
+
+def are_answers(cells: list[str], systems: Iterable[str] = ()) -> bool:
+    """Tell whether cells say in words which of two is better: nearly all that say anything, and one names a side.
+
+    systems: names that an answer may give instead.
+
+    >>> are_answers(["a", "tie", "b", "n/a"]), are_answers(["tie", "same"]), are_answers(["a", "cat", "b", "dog"])
+    (True, False, False)
+    """
+    said = [cell for cell in cells if cell.casefold() not in numbers.ABSENT and not _NONE.fullmatch(_folded(cell))]
+    said = [cell for cell in said if not _PLAIN.fullmatch(cell)]
+    ties = [is_tie(cell) for cell in said]
+    sided = [
+        side_of(cell) != "unknown" or isinstance(_meant(cell, [*systems]), float)
+        for cell, tie in zip(said, ties)
+        if not tie
+    ]
+    return any(sided) and sum(sided) + sum(ties) >= _ANSWERED * len(said) and len(said) > len(cells) / 2
+
+
+def name_two(cells: list[str]) -> bool:
+    """Tell whether answers are two names and a word for a tie, as mt, human, tie."""
+    answers = {cell.casefold() for cell in cells}
+    ties = {answer for answer in answers if _TIE.fullmatch(answer)}
+    return bool(ties) and len(answers - ties) == 2 and not any(map(_PLAIN.fullmatch, answers))
+
+
+def _name(text: str) -> str:
+    """Write a name so that spellings which differ in case or outer spaces only are one."""
+    return plain(str(text)).casefold().strip()
+
+
+def _folded(text: str) -> str:
+    """Write an answer plainly: small, its words cut by single spaces."""
+    return " ".join(re.sub(r"[_\s.:!-]+", " ", plain(str(text)).casefold()).split())
+
+
+def _meant(answer: str, pair: list[str]) -> float | str:
+    """Say what an answer is worth for the first system, or why that cannot be told.
+
+    >>> _meant("tie", ["x", "y"]), _meant("y", ["x", "y"]), _meant("left", ["x", "y"]), _meant("system b", ["x", "y"])
+    (0.5, 0.0, 1.0, 0.0)
+    >>> _meant("b", ["b", "a"])
+    'is the name of one system and the place of the other: name the systems otherwise, or pass --map-values'
+    """
+    folded = _folded(answer)
+    said = [(_name(answer), 1.0), (folded, 1.0)]
+    for pattern, worth in ((_WORSE, 0.0), (_BETTER, 1.0)):
+        said += [(one["who"], worth)] if (one := pattern.fullmatch(folded)) else []
+    named = [
+        abs(worth - (place > 0))
+        for who, worth in said
+        for place, name in enumerate(pair)
+        if who in (_name(name), _folded(name))
+    ]
+    sided = {"a": 1.0, "b": 0.0}.get(side_of(answer))
+    if named and sided is not None and named[0] != sided:
+        return "is the name of one system and the place of the other: name the systems otherwise, or pass --map-values"
+    if named or sided is not None:
+        return named[0] if sided is None else sided
+    return 0.5 if is_tie(answer) else f"is neither A, B nor a tie, nor a system's name: correct it. {_MAP}"
+
+
+def _numbers(figures: set[str], options: Options, receipt: Receipt) -> dict[str, float]:
+    """Say what numbers mean as answers: 1 and 2 the places, 0 a tie; numbers on both sides of 0 lean to one of them.
+
+    Raises DataError where that is ambiguous.
+    """
+    value = {text: float(text.replace("−", "-")) for text in figures}
+    there = {*value.values()}
+    if not there:
+        return {}
+    if min(there) < 0:
+        ends = f"from {min(there):g} to {max(there):g}"
+        if options.lower_is_better is None:
+            raise DataError(
+                f"Preferences go {ends}, and nothing says towards which system. Pass --positive A or --positive B, the "
+                "system that higher numbers prefer, to keep their strength. To count who won, pass --higher-is-better "
+                "if higher numbers prefer the first system, --lower-is-better if lower ones do."
+            )
+        sign = -1 if options.lower_is_better else 1
+        receipt.note(f"preferences {ends} count as won, lost or, where they are 0, a tie; their strength is not used")
+        return {text: float(np.sign(sign * number)) / 2 + 0.5 for text, number in value.items()}
+    if there <= {0.0, 1.0, 2.0} and 2.0 in there:
+        tie = ", 0 as a tie" if 0 in there else ""
+        receipt.note(f"preference 1 was read as the first system, 2 as the second{tie}")
+        return {text: {0.0: 0.5, 1.0: 1.0, 2.0: 0.0}[number] for text, number in value.items()}
+    shown = ", ".join(f"{number:g}" for number in sorted(there)[:8])
+    raise DataError(
+        f"Preferences are the numbers {shown}, and nothing says what they mean. {_MAP} Where they are a scale from one "
+        "system to the other, pass --positive A or --positive B, the system that higher numbers prefer, and --scale."
+    )
+
+
+def _shares(
+    answers: pd.Series, systems: Systems, options: Options, receipt: Receipt, wrong: Callable[[int, str], None]
+) -> np.ndarray:
+    """Return what each answer is worth for the first system: 1, .5 or 0; NaN where it is none, which is told."""
+    distinct = [str(answer) for answer in answers.dropna().unique()]
+    figures = {answer for answer in distinct if _PLAIN.fullmatch(answer.replace("−", "-"))}
+    worth = {answer: options.words[answer.casefold()] for answer in distinct if answer.casefold() in options.words}
+    worth |= _numbers(figures, options, receipt) if not options.words else {}
+    ties = {_folded(answer) for answer in distinct if is_tie(answer)} - {"none", "both", "neither"}
+    none = numbers.ABSENT - (set() if ties else {"none"})  # where "tie" is a tie, "none" is no answer
+    if bare_ones := [answer for answer in distinct if _BARE.fullmatch(_folded(answer))]:
+        receipt.note(
+            f"{', '.join(map(repr, bare_ones[:5]))} was taken to speak of the first system, against the second; "
+            "--map-values tells otherwise"
+        )
+    share = np.full(len(answers), np.nan)
+    for place, (answer, *pair) in enumerate(zip(answers, systems["a"], systems["b"])):
+        said: float | str | None = worth.get(answer)
+        if said is None and (pd.isna(answer) or answer.casefold() in none or _NONE.fullmatch(_folded(answer))):
+            said = NO_ANSWER
+        elif said is None:
+            said = _meant(answer, [str(name) for name in pair])
+        if isinstance(said, str):
+            wrong(place, said)
+        elif said is not None and 0 <= said <= 1:
+            share[place] = said
+        else:
+            wrong(place, f"is worth {said:g}, outside 0-1: correct --map-values")
+    return share
+
+
+def _leads(
+    cells: pd.Series,
+    headings: dict[str, list[str]],
+    options: Options,
+    receipt: Receipt,
+    wrong: Callable[[int, str], None],
+) -> tuple[np.ndarray, float]:
+    """Read numbers on a scale from one system to the other: the first one's lead, and the most it can be.
+
+    headings: what names either side, which ``--positive`` may say. The middle of the scale that is told, else 0, is no
+    preference. Raises DataError where nothing says whose side high numbers are on, or which number is the middle.
+    """
+    values, unread = numbers.read(cells, options.decimal)
+    said = values[np.isfinite(values)]
+    ends, middle = f"from {said.min():g} to {said.max():g}" if len(said) else "of none", 0.0
+    ways = " or ".join(f"--positive {shlex.quote(headings[side][0])}" for side in SIDES)
+    favoured = [side for side in SIDES if options.positive in headings[side] or side_of(options.positive) == side]
+    if options.positive and len(favoured) != 1:
+        sides = ", ".join(headings["a"] + headings["b"])
+        raise DataError(f"--positive {options.positive!r:.60} is none of {sides}. Pass {ways}.")
+    scale = options.scale
+    if not favoured or (not scale and len(said) and said.min() >= 0):
+        scaled = "" if len(said) and said.min() < 0 else " with --scale LOW:HIGH, whose middle is no preference"
+        raise DataError(
+            f"{cells.name} is one number for two systems ({ends}), and nothing says which of them higher numbers favour"
+            f"{', or which number is no preference' * bool(scaled)}. Pass {ways}{scaled}."
+        )
+    if scale:
+        middle, most = (scale[0] + scale[1]) / 2, (scale[1] - scale[0]) / 2
+    else:
+        most = float(np.ceil(np.abs(said).max())) if len(said) else 1.0
+        most = most if most <= _STEPS else max(most, 100.0)
+        receipt.scale_from = f"{scales.GUESSED} ({ends}); --scale LOW:HIGH states another"
+    for place, reason in (unread | numbers.off_scale(values, (middle - most, middle + most))).items():
+        wrong(place, NO_ANSWER if reason.startswith(numbers.MISSING) else reason)
+    return (values - middle) * (1.0 if favoured[0] == "a" else -1.0), most

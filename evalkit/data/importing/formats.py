@@ -194,6 +194,7 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
 
     Raises DataError where no format fits, with all that were tried and the nearest one's lack.
     """
+    known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
     tried = [(one, *one.missing(table, options)) for one in FORMATS if name in ("auto", one.name)]
     for one, missing, why in tried:
         if missing == []:
@@ -203,13 +204,16 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
         if one.kind or table.kind or (one.needs and one.convert is not appraise.convert):
             lack = ", ".join(missing or one.needs) or f"the fields of {one.title}"
             raise DataError(f"{table.name} is not {one.title}: it lacks {lack}. Try --format auto.")
+        if missing is None and one.name in ("preferences", "mqm"):
+            raise DataError(f"{table.name} holds no {one.title}. It needs headings like these: {one.headings}.")
+        if missing and one.name in ("preferences", "mqm"):
+            raise DataError(f"{table.name} holds no {one.title}: it lacks {', '.join(missing)}. {ways(missing)}")
         return Recognised(table, one, "")  # says itself what it lacks
     if table.first and all(len(cells) == 1 and re.fullmatch(r"[A-Z]", cells[0].strip()) for _, cells in table.first):
         raise DataError(
             f"{table.name} holds one letter a line: labels without scores, systems or annotators. The labels of Sudoh "
             "et al. are the data set sudoh-labels; others need a table with a column of scores."
         )
-    known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
     near = [(one, missing) for one, missing, _ in tried if missing and {*missing} <= known and one.name != "xsts"]
     raise DataError(_unrecognised(table, options, min(near, key=lambda one: len(one[1]), default=None)))
 

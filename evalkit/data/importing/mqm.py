@@ -14,7 +14,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data.importing import numbers, vocabulary
-from evalkit.data.importing.judgements import demand_columns, people, ways, with_languages
+from evalkit.data.importing.judgements import demand_columns, people, with_languages
 from evalkit.data.importing.options import Options, Pseudonyms
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import (
@@ -165,10 +165,6 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     """Read errors; those of one judgement may stand anywhere in the file."""
     if options.lower_is_better:
         raise DataError(f"{table.name}: scores are made of the errors here, more is better. Drop --lower-is-better.")
-    wanted = lacks(table, options)[0]
-    if wanted is None or wanted:
-        wanted = wanted or ["system", "segment", "annotator", "category", "severity"]
-        raise DataError(f"{table.name} is no table of {TITLE}: it lacks {', '.join(wanted)}. {ways(wanted)}")
     names, values, scheme = _names(table, options), dict(options.values), resolve(options.weights)
     vocabulary.demand_present(table.header, names, origin=table.name)
     vocabulary.unlike(table.header, set(names.values()) - set(options.single.values()), origin=table.name)
