@@ -194,7 +194,7 @@ def rank_table(
 ) -> pd.DataFrame:
     """Rank metrics by clusters: a metric opens a new one if any metric of the current cluster is significantly better.
 
-    Takes what ``p_matrix`` takes. ends: the result of ``intervals``, whose low and high are added. alpha: the level.
+    Takes what ``p_matrix`` takes. ends: the result of ``bootstrap``, whose low and high are added. alpha: the level.
     Returns metric, value, rank (1 is best; all metrics of a cluster share it), worse (how many metrics it is
     significantly better than), best first. A metric without a value is left out.
     Source: WMT23 metrics task (Freitag et al. 2023), section 6.  Caveat: inside a cluster, metrics can still differ

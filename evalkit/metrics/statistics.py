@@ -394,7 +394,7 @@ def draws(
     """Return level, statistic, grouping, metric and value, and what each row came to in every resample.
 
     The second is resamples × rows. All metrics are evaluated on the same resamples, so that differences between rows of
-    one statistic are those of pairs. Options and caveats: see ``intervals``. Raises DataError for an unknown unit.
+    one statistic are those of pairs. Options and caveats: see ``bootstrap``. Raises DataError for an unknown unit.
     """
     if unit not in _UNITS:
         raise DataError(f"There is no unit {unit!r} to draw. Choose {' or '.join(_UNITS)}.")
