@@ -1,16 +1,18 @@
-"""Data are verified at every load, and everything that can go wrong with a file is told and mended."""
+"""Data are verified at every load; whatever can go wrong with a file, a server or the registry is told and mended."""
 
 import contextlib
 import hashlib
 import http.server
 import io
 import os
+import re
 import socket
 import tarfile
 import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from urllib.parse import unquote
 
 import pandas as pd
@@ -18,8 +20,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import DataError, data
-from evalkit.data import direct, files, registry, simulate
+from evalkit import ROOT, DataError, data
+from evalkit.data import direct, files, importing, registry, simulate
 from evalkit.data.registry import Entry, File
 
 HEADER = b"username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
@@ -313,3 +315,172 @@ def test_xsts_scores_in_columns_become_rows(tmp_path):
     for columns, told in ((None, "not mapped: src_lang"), (NAMES | {"score": ["r1", "r3"]}, "not here: r3")):
         with pytest.raises(DataError, match=told):
             direct.xsts([path], columns=columns)
+
+
+# --- Servers that lie or break off, passwords in addresses, and files that nobody knows the digest of
+
+
+CONTENT = b"segment,score\n1,90\n2,80\n"
+KNOWN = File(url="https://example.org/data/r.csv", sha256="0" * 64, bytes=len(CONTENT))
+UNKNOWN = File(url="https://example.org/data/r.csv")
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """Name as the mirror a server that gives one answer to whoever asks."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def start(said):
+        def answer():
+            with contextlib.suppress(OSError):  # nobody listens any more
+                while True:
+                    link, _ = listening.accept()
+                    with link, link.makefile("rb") as asked:
+                        while asked.readline() not in (b"\r\n", b""):
+                            pass
+                        link.sendall(said)
+
+        threading.Thread(target=answer, daemon=True).start()
+        monkeypatch.setenv("EVALKIT_DATA_MIRROR", f"http://127.0.0.1:{listening.getsockname()[1]}")
+
+    yield start
+    listening.shutdown(socket.SHUT_RDWR)
+    listening.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (OK + b"Content-Length: 24\r\n\r\nsegment", "broke off"),
+        (OK + b"\r\n" + bytes(99_999), "stopped after 24 bytes"),
+        (b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n", "malformed"),
+        (
+            b"HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            "TooManyRedirects",
+        ),
+        (b"HTTP/1.1 206 X\r\nContent-Length: 24\r\n\r\n" + CONTENT, "answers 206"),
+        (OK + b"Content-Length: 24\r\n\r\n" + CONTENT, "expected sha256:000"),
+    ],
+)
+def test_a_server_that_has_no_whole_file_is_told(server, said, told, tmp_path):
+    server(said)
+    with pytest.raises(DataError, match=rf"r\.csv could not be fetched: .*{told}"):
+        files.obtain(KNOWN)
+    assert left_over(tmp_path / "cache") == []
+
+
+MIRRORS = ["http://me:hun/ter2@host", "ftp://me:hunter2@host", "http://me:hunter2@127.0.0.1:1"]
+
+
+@pytest.mark.parametrize("mirror", MIRRORS)
+def test_a_password_is_in_no_message_nor_behind_one(mirror, monkeypatch, capfd, caplog):
+    monkeypatch.setenv("EVALKIT_DATA_MIRROR", mirror)
+    caplog.set_level("DEBUG")
+    with pytest.raises(DataError, match="EVALKIT_DATA_MIRROR") as told:
+        files.obtain(KNOWN)
+    problem, seen = told.value, [capfd.readouterr().err, caplog.text]
+    while problem is not None:
+        seen.append(repr(problem))
+        problem = problem.__cause__ or problem.__context__
+    assert not [text for text in seen if "ter2" in text]
+
+
+def test_a_file_without_a_digest_is_fetched_by_hand(tmp_path):
+    place = tmp_path / "cache" / UNKNOWN.path
+    with pytest.raises(DataError, match=rf"Fetch {UNKNOWN.url} by hand, .* put it at {place}"):
+        files.obtain(UNKNOWN)
+    place.parent.mkdir(parents=True)
+    place.write_bytes(CONTENT)
+    assert files.obtain(UNKNOWN) == place
+
+
+# --- The registry names places inside the cache, damage to it is told, and the README says what it says
+
+
+TOY = """[toy]
+title = "A toy"
+licence = "none"
+citation = "nobody"
+loader = "appraise.ratings"
+[[toy.files]]
+url = "https://example.org/x.csv"
+"""
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Put another text in the registry's place."""
+
+    def write(text):
+        (tmp_path / "registry.toml").write_text(text, encoding="utf-8")
+        registry._contents.cache_clear()
+
+    monkeypatch.setattr(registry, "_PLACE", tmp_path / "registry.toml")
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
+    yield write
+    registry._contents.cache_clear()
+
+
+def test_every_file_has_a_place_of_its_own_inside_the_cache():
+    for entry in registry.entries().values():
+        for file in entry.files:
+            assert not {"", ".", ".."} & {*unquote(file.path).split("/")}, file.url
+            assert len(file.git or file.sha256 or "a" * 40) == (64 if file.sha256 else 40)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"nobody"', '"nobody"\npapper = 1', "'papper'"),
+        ("[[toy.files]]\nurl", "[toy.x]\nurl", "files"),
+        ("[toy]", "[toy", "cannot be read"),
+        ("[toy]", "x = " + "[" * 5000 + "\n[toy]", "cannot be read"),
+    ],
+)
+def test_damage_is_told_with_its_place(old, new, told, written):
+    assert old in TOY
+    written(TOY.replace(old, new))
+    with pytest.raises(DataError, match=rf"registry\.toml.*{told}"):
+        data.listing()
+
+
+def test_a_loader_that_is_not_there_is_told(written, monkeypatch):
+    written(TOY.replace("appraise.ratings", "appraise.absent"))
+    monkeypatch.setattr("evalkit.data.files.obtain", lambda file: Path())
+    with pytest.raises(DataError, match=r"registry\.toml names appraise\.absent, which evalkit\.data has not"):
+        data.load("toy")
+
+
+README = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_list_of_data_sets_is_made_from_the_registry():
+    assert README.partition(registry.CATALOGUE)[2] == f"\n{registry.catalogue()}", "run: make catalogue"
+
+
+def test_the_part_on_ones_own_campaign_is_short():
+    own = README.partition("## A campaign of your own")[2].partition("\n## ")[0]
+    assert len(own.splitlines()) <= 120
+
+
+EXAMPLES = dict(re.findall(r"\(`([\w.-]+)`[^\n]*\n```\n(.*?)```", README, re.DOTALL))
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "scores"),
+    [
+        ("scores.en-de.csv", "csv", [72, 65, 70, 71]),
+        ("systems.csv", "csv", [72, 65, 88, 91, 70, 71]),
+        ("errors.tsv", "mqm", [-1, 0]),
+        ("preferences.csv", "preferences", [1, 0, 0.5, 0.5, 0, 1]),
+        ("appraise.csv", "appraise", [72, 65]),
+    ],
+)
+def test_the_examples_of_files_are_read_as_they_stand(name, form, scores, tmp_path, own_salt):
+    (tmp_path / name).write_text(EXAMPLES[name], encoding="utf-8")
+    importing.import_campaign([tmp_path / name], tmp_path / "campaign.parquet")
+    ratings, _ = importing.open_campaign(tmp_path / "campaign.parquet")
+    assert sorted(ratings["score"]) == sorted(scores)
+    assert set(ratings["system"]) == {"Alpha", "Beta"}
+    assert ratings.attrs["reading"]["format"] == form

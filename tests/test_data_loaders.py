@@ -1,0 +1,624 @@
+"""What loaders make of releases: ESA, Mechanical Turk, labels, direct assessments, IndicMT-Eval, MQM, protocols."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data import appraise, direct, indicmt, languages, mtme, mturk, protocols, simulate
+from evalkit.data.schemas import UNSTATED
+from evalkit.human import context, mqm
+from evalkit.human.protocols import KINDS, ORDER, SHORT, counts, scores
+from evalkit.papers import wmt
+from tests.workbooks import tarred
+
+WAVE = [
+    "a1,tutorial1,9,TGT,eng,jpn,0,ende-tutorial1,False,[],1.0,1.0",
+    "a1,refA,7,TGT,eng,jpn,40,doc1,False,[],2.0,2.5",
+    'a1,refA,7,BAD,eng,jpn,10,doc1#bad,False,"[{""start_i"":1},{""start_i"":5}]",3.0,3.5',
+    "a1,refA,7,TGT,eng,jpn,50,doc1,False,[],2.0,9.5",  # submitted again, at the same start
+    "a1,refA,7,TGT,eng,jpn,45,doc1#dup,False,[],4.0,4.5",
+    "a1,S,8,TGT,eng,jpn,90,doc2#incomplete,False,[],5.0,5.5",
+]
+
+
+def load(tmp_path, rows):
+    path = tmp_path / "wave.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return appraise.esa([path])
+
+
+def test_the_latest_submission_counts_and_marks_tell_the_kind(tmp_path):
+    frame = load(tmp_path, WAVE)
+    assert frame.attrs["excluded"] == {"tutorial items": 1, "submissions that a later one replaced": 1}
+    assert frame["score"].tolist() == [50, 10, 45, 90]
+    assert frame["item_type"].tolist() == ["reference", "degraded", "repeat", "system"]
+    assert frame["copy"].tolist() == [False, True, True, False]
+    assert frame["mark"].tolist() == ["", "bad", "dup", ""]
+    assert frame["doc"].tolist() == ["doc1", "doc1", "doc1", "doc2"]
+    assert frame["errors"].tolist() == [0, 2, 0, 0]
+
+
+def marked(tmp_path, *spans, tail=()):
+    """Load the errors of one judgement, written as the files write them."""
+    cell = "[" + ", ".join(spans) + "]"
+    quoted = '"' + cell.replace('"', '""') + '"'
+    path = tmp_path / "wave.csv"
+    row = f"a1,S,8,TGT,eng,jpn,90,doc2,False,{quoted},5.0,5.5"
+    path.write_text("\n".join([WAVE[0], row, *tail]) + "\n", encoding="utf-8")
+    return appraise.esa_spans([path])
+
+
+def span(start, end, severity='"minor"'):
+    return f'{{"start_i": {start}, "end_i": {end}, "severity": {severity}, "error_type": null}}'
+
+
+def test_a_span_becomes_a_row_whose_end_is_excluded(tmp_path):
+    frame = marked(
+        tmp_path, span(0, 0), span(4, 9, '"major"'), span('"missing"', '"missing"'), span(11, 12, '"undecided"')
+    )
+    assert frame["start"].iloc[[0, 1, 3]].tolist() == [0, 4, 11]
+    assert frame["end"].iloc[[0, 1, 3]].tolist() == [1, 10, 13]
+    assert frame.loc[2, ["start", "end"]].isna().all()
+    assert frame["error_type"].tolist() == ["other", "other", "omission", "other"]
+    assert frame["severity"].tolist() == ["minor", "major", "minor", UNSTATED]
+    assert frame["span"].tolist() == ["1", "2", "3", "4"]
+    assert frame["side"].eq("target").all()
+    assert "weight" not in frame
+
+
+def test_a_replaced_submission_takes_its_spans_with_it_and_a_copy_keeps_its_own(tmp_path):
+    again = '"[' + span(7, 8).replace('"', '""') + ']"'
+    frame = marked(tmp_path, span(0, 1), span(3, 4), tail=[f"a1,S,8,TGT,eng,jpn,80,doc2,False,{again},5.0,9.5"])
+    assert frame["start"].tolist() == [7]
+    frame = marked(tmp_path, span(0, 1), tail=[f"a1,S,8,BAD,eng,jpn,80,doc2#bad,False,{again},7.0,9.5"])
+    assert frame[["mark", "item_type", "span"]].to_numpy().tolist() == [["", "system", "1"], ["bad", "degraded", "1"]]
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (span(9, 4), "9 to 4 is no stretch"),
+        (span(1.5, 4), "1.5 to 4 is no stretch"),
+        (span('"missing"', 4), "'missing' to 4 is no stretch"),
+        (span('"3"', '"4"'), "'3' to '4' is no stretch"),
+        (span(1, 4, '"awful"'), "severity 'awful'"),
+        (span(1, 4, '["minor"]'), "severity"),
+        ('{"start_i": 1, "severity": "minor"}', "lacks start_i"),
+        ("{", "no list in JSON"),
+    ],
+)
+def test_a_broken_span_is_told(bad, told):
+    with pytest.raises(DataError, match=told):
+        appraise.errors_of(f"[{bad}]")
+
+
+def test_spans_join_the_judgements_that_are_kept(real):
+    judged, errors = real("wmt24-esa"), real("wmt24-esa-spans")
+    key = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit", "started", "mark"]
+    counts = errors[key].astype("str").value_counts().rename("found").reset_index()
+    names = judged[key].astype("str").assign(errors=judged["errors"].to_numpy())
+    joined = names.merge(counts, how="outer", on=key, validate="one_to_one")
+    assert len(joined) == len(judged)
+    assert joined["found"].fillna(0).eq(joined["errors"]).all()
+
+
+def tables(rng, judgements=400):
+    """Draw judgements with minor and major errors whose costs are known: 3 and 11 points."""
+    minor, major = rng.poisson(1, judgements), rng.poisson(0.5, judgements)
+    score = 95 - 3 * minor - 11 * major + rng.normal(0, 2, judgements)
+    frame = pd.DataFrame(
+        {"src_lang": "eng", "tgt_lang": "ces", "system": "S", "doc": "d", "annotator": "a"}, range(judgements)
+    )
+    frame = frame.assign(segment=np.arange(judgements).astype(str), score=score)
+    errors = frame.loc[frame.index.repeat(minor + major)]
+    number = errors.groupby(level=0).cumcount()
+    severity = np.where(number < minor[errors.index], "minor", "major")
+    errors = errors.drop(columns="score").assign(span=number.astype(str), severity=severity, error_type="other")
+    return frame, errors.reset_index(drop=True), minor, major
+
+
+def test_scores_of_marks_correlate_as_scipy_says():
+    from scipy import stats
+
+    judged, errors, minor, major = tables(np.random.default_rng(3))
+    row = mqm.marks_against_scores(judged, errors, resamples=50).iloc[0]
+    made = -(minor + 5 * major)
+    assert row["kendall_b"] == pytest.approx(stats.kendalltau(made, judged["score"]).statistic, rel=1e-12)
+    assert row["pearson"] == pytest.approx(stats.pearsonr(made, judged["score"]).statistic, rel=1e-12)
+    assert row["low"] < row["kendall_b"] < row["high"]
+    assert row["unmarked"] == np.mean(minor + major == 0)
+
+
+def test_costs_of_errors_are_those_of_least_squares_and_come_back():
+    judged, errors, minor, major = tables(np.random.default_rng(4))
+    found = mqm.severity_costs(judged, errors, resamples=100).set_index("severity")
+    looks = np.column_stack([np.ones(len(judged)), minor, major])
+    expected = np.linalg.lstsq(looks, judged["score"], rcond=None)[0]
+    assert found["each"].to_numpy() == pytest.approx(-expected[1:], rel=1e-9)
+    assert found["errors"].tolist() == [minor.sum(), major.sum()]
+    score = judged["score"].to_numpy()
+    alone = score[minor + major == 0].mean() - score[(minor == 1) & (major == 0)].mean()
+    assert found.at["minor", "alone"] == pytest.approx(alone, rel=1e-12)
+    for name, true in (("minor", 3), ("major", 11)):
+        assert found.at[name, "low"] < true < found.at[name, "high"]
+
+
+def test_a_severity_that_nobody_marked_has_no_cost():
+    judged, errors, *_ = tables(np.random.default_rng(5))
+    found = mqm.severity_costs(judged, errors[errors["severity"].eq("minor")], resamples=20).set_index("severity")
+    assert found.loc["major", ["each", "low", "high", "alone"]].isna().all()
+    assert found.at["major", "errors"] == 0
+    assert np.isfinite(found.at["minor", "each"])
+
+
+# --- WMT's Mechanical Turk files: raw scores recovered, copies named after originals, official digits, broken files
+
+
+HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
+ROWS = [  # a copy (rid 9) of document 5, annotated before it; mean 50, sd 20
+    ("W1", "9", "REPEAT", "1", 0.5),
+    ("W1", "9", "BAD_REF", "2", -2.5),
+    ("W1", "9", "REF", "3", 2.5),
+    ("W1", "5", "SYSTEM", "1", 1.0),
+    ("W1", "5", "SYSTEM", "2", 1.5),
+    ("W1", "5", "SYSTEM", "3", -0.05),
+]
+STATISTICS = '[1] "W1"\n[1] 50\n[1] 20\n[1] "W2"\n[1] 0\n[1] 0\n[1] "W3"\n[1] 1\n[1] NA\n'
+
+
+@pytest.fixture
+def pair_of_files(tmp_path):
+    """Write the two files of a language pair; returns their paths."""
+
+    def write(rows=ROWS, header=HEADER, statistics=STATISTICS):
+        lines = [f"H1\t{w}\tlv\ten\tad\t1\tX.1\t{rid}\t{kind}\t{sid}\t{z}\t9.0" for w, rid, kind, sid, z in rows]
+        ratings, means = tmp_path / "ad-lven-good-stnd.csv", tmp_path / "ad-lven-trk-mean-sd.txt"
+        ratings.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+        means.write_text(statistics, encoding="utf-8")
+        return [ratings, means]
+
+    return write
+
+
+def test_scores_types_and_places_of_a_small_file(pair_of_files):
+    frame = mturk.ratings(pair_of_files())
+    assert frame["score"].tolist() == [60, 0, 100, 70, 80, 49]
+    assert frame["item_type"].tolist() == ["repeat", "degraded", "reference", "system", "system", "system"]
+    assert frame["copy"].tolist() == [True] * 3 + [False] * 3
+    assert frame["position"].tolist() == list(range(6))
+    assert frame["hit_seconds"].tolist() == [9.0] * 6
+    assert frame["doc"].unique().tolist() == ["5"], "the copy bears its original's name"
+    assert frame["hit"].unique().tolist() == ["H1/W1"]
+    assert frame["src_lang"].unique().tolist() == ["liv"], "WMT22's lv is Livonian"
+    people = mturk.annotators(pair_of_files()[1:]).set_index("annotator")
+    assert people["sd"].tolist()[:2] == [20, 0]
+    assert np.isnan(people.at["W3", "sd"]), "annotators without spread stay visible"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[1] "W1"\n[1] 50\n', "not triples of lines"),
+        ('[1] "W1"\n[1] 50\n[1] -20\n', "line 1: a worker .* whose mean and sd"),
+        ('[1] "W1"\n[1] fifty\n[1] 20\n', "line 1: a worker .* whose mean and sd"),
+        (STATISTICS * 2, "line 10: a worker who stands there twice"),
+    ],
+)
+def test_broken_statistics_are_told_with_their_line(text, told, tmp_path):
+    (tmp_path / "sd.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=told):
+        mturk.statistics(tmp_path / "sd.txt")
+
+
+def test_rankings_keep_their_digits(tmp_path):
+    rows = ["74 0.05 3 4 A.1 \n", "70.5 0.1 2 2 B.2 \n"]
+    for scale, order in (("raw", rows), ("z", rows[::-1])):
+        (tmp_path / f"ad-sys-ranking-cs-en-{scale}.csv").write_text("".join(order), encoding="utf-8")
+    paths = sorted(tmp_path.iterdir())
+    frame = mturk.ranking(paths)
+    assert frame["system"].tolist() == ["B.2", "A.1"]
+    assert frame["raw"].tolist() == ["70.5", "74"]
+
+
+@pytest.mark.parametrize(("year", "rows", "pairs"), [(21, 115_059, 6), (22, 187_734, 7)])
+def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real):
+    frame = real(f"wmt{year}-mturk")
+    assert len(frame) == rows
+    assert frame["src_lang"].nunique() == pairs
+    assert frame["score"].eq(frame["score"].round()).all()
+    by_worker = frame.groupby(["src_lang", "annotator"])["score"]
+    z = (frame["score"] - by_worker.transform("mean")) / by_worker.transform("std", ddof=1)
+    assert (z - frame["z"]).abs().max() < 5e-5  # R printed means and deviations with seven digits
+
+
+@pytest.mark.parametrize("year", [21, 22])
+def test_the_simulation_has_its_own_ranking(year):
+    drawn, table = simulate.stand_in(f"wmt{year}-mturk"), simulate.stand_in(f"wmt{year}-mturk-ranking")
+    assert wmt.compare_with_official(drawn, table)["equal"].all()
+
+
+# Archives of a year's evaluation
+
+
+def archived(folder, files):
+    named = {f"newstest2020-humaneval/{name}": content for name, content in files.items()}
+    return [tarred(folder / "newstest2020-humaneval.tar.gz", named)]
+
+
+SENTENCES = "mturk-sntlevel-humaneval-newstest2020/analysis"
+
+
+def test_without_documents_each_copy_is_paired_with_its_own_original(pair_of_files, tmp_path):
+    rows = [
+        ("W1", "9", "REPEAT", "1", 0.5),
+        ("W1", "9", "REPEAT", "2", 1.0),
+        ("W1", "3", "SYSTEM", "1", 1.0),
+        ("W1", "4", "SYSTEM", "2", 0.5),
+        ("W1", "4", "SYSTEM", "2", 0.75),
+    ]
+    ratings, means = (path.read_bytes().replace(b"\tlv\t", b"\tkm\t") for path in pair_of_files(rows=rows))
+    files = {f"{SENTENCES}/ad-kmen-good-stnd.csv": ratings, f"{SENTENCES}/ad-kmen-trk-mean-sd.txt": means}
+    frame = mturk.archive(archived(tmp_path, files))
+    assert (frame["context"].unique().tolist(), frame["src_lang"].unique().tolist()) == (["sentence"], ["khm"])
+    expected = [["repeat", *"31", 60], ["repeat", *"42", 70], ["system", *"31", 70], ["system", *"42", 60]]
+    assert frame[["item_type", "doc", "segment", "score"]].to_numpy().tolist() == expected
+    assert frame.attrs["excluded"] == {"judgements that are there twice in a HIT": 1}
+    assert context.pairs(frame)["difference"].tolist() == [10, -10]
+
+
+# --- Label files, lists of assessments and sign language scores: what the loaders read and keep
+
+
+SUDOH = "004"
+
+
+def test_the_order_and_the_letters_are_the_papers(paper):
+    lines = paper(SUDOH).splitlines()
+    for dimension, first, rows in (("fluency", "Incomprehensible (F)", 5), ("adequacy", "Incomprehensible (N)", 7)):
+        start = next(n for n, line in enumerate(lines) if line.startswith(first))
+        printed = [line.split("\t")[0] for line in lines[start : start + rows]]
+        assert printed == [f"{name} ({letter})" for letter, name in direct.LABELS[dimension].items()]
+
+
+DA = (
+    "MIR-MU/regemt/e8d6e233bc8b9b4fdbe498fd54c091897484bbcf/data_dir/DAseg-wmt-newstest{year}/"
+    "DAseg.newstest{year}.human.{pair}"
+)
+
+
+@pytest.mark.parametrize(("year", "pair"), [("2015", "cs-en"), ("2016", "tr-en")])
+def test_rows_are_those_of_the_direct_assessments(year, pair, real, mirrored):
+    """The labels' rows are said to be the DA files' rows. One row off, and labels and scores would not go together."""
+    scores = np.array([float(line) for line in mirrored(DA.format(year=year, pair=pair)).read_text().split()])
+    frame = real("sudoh-labels")
+    source = languages.CODES[pair[:2]]
+    part = frame.query(f"doc == 'newstest{year}' and src_lang == '{source}' and dimension == 'adequacy'")
+    mean = part["score"].groupby(part["segment"].astype(int)).mean().to_numpy()
+    assert len(mean) == len(scores)
+    assert stats.spearmanr(mean, scores).statistic > 0.5
+    assert abs(stats.spearmanr(np.roll(mean, 1), scores).statistic) < 0.2
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_agreed_labels_come_from_files_without_an_annotator(tmp_path):
+    frame = direct.labels([written(tmp_path, "DAseg.newstest2016.adequacy.tr-en", "N\nS\n")])
+    expected = [["tur", "agreed", "N", 1.0], ["tur", "agreed", "S", 7.0]]
+    assert frame[["src_lang", "annotator", "label", "score"]].to_numpy().tolist() == expected
+
+
+def test_texts_scores_and_development_rows_go_together(tmp_path):
+    texts = {"human": "0.5\n-1\n", "mt-system": "a\nb\n", "reference": "c\nd\n"}
+    paths = [written(tmp_path, f"DAseg.newstest2015.{kind}.cs-en", text) for kind, text in texts.items()]
+    frame = direct.translations([*paths, written(tmp_path, "dev.ids", "DAseg.newstest2015.cs-en:2\n")])
+    expected = [["a", "c", 0.5, "train"], ["b", "d", -1.0, "dev"]]
+    assert frame[["hypothesis", "reference", "z", "split"]].to_numpy().tolist() == expected
+
+
+def wmt17(folder, rows, outputs):
+    paths = [written(folder, "DA-seglevel.csv", "LP DATA SYSTEM SID HUMAN\n" + rows)]
+    paths += [written(folder, f"newstest2017.{name}.cs-en", text) for name, text in outputs.items()]
+    return [*paths, written(folder, "newstest2017-csen-ref.en", "r1\nr2\n")]
+
+
+def test_wmt17_rows_find_their_texts_by_system_and_segment(tmp_path):
+    rows = "en-cs newstest2017 x 1 0.1\ncs-en newstest2017 x+y 2 0.5\ncs-en newstest2017 y 1 -0.5\n"
+    frame = direct.translations(wmt17(tmp_path, rows, {"x": "x1\nsame\n", "y": "y1\nsame\n"}))
+    expected = [["1", "x+y", "same", "r2", 0.5, "test"], ["2", "y", "y1", "r1", -0.5, "test"]]
+    assert frame[["segment", "system", "hypothesis", "reference", "z", "split"]].to_numpy().tolist() == expected
+
+
+def archive(folder, rows, name="en-de-dev.tar.gz", header="index\toriginal\tscores"):
+    return tarred(folder / name, {"en-de-dev/dev.ende.df.short.tsv": "\n".join([header, *rows])})
+
+
+def test_mlqe_quotes_are_ordinary_characters_and_lists_keep_their_order(tmp_path):
+    frame = direct.mlqe([archive(tmp_path, ['0\the said "no\t[20, 35.5]', "1\tx\t[1, 2, 3]"])])
+    assert frame["score"].tolist() == [20.0, 35.5, 1.0, 2.0, 3.0]
+    assert frame["annotator"].tolist() == ["place-1", "place-2", "place-1", "place-2", "place-3"]
+    assert (frame["src_lang"].unique().tolist(), frame["doc"].unique().tolist()) == (["eng"], ["dev"])
+
+
+@pytest.mark.slow
+def test_mlqe_people_are_the_lines_of_the_release_s_own_z_scores(real):
+    frame = real("mlqe-pe-people")
+    items = ["src_lang", "tgt_lang", "doc", "segment"]
+    assert len(frame.drop_duplicates(items)) == 14000
+    assert sum(frame.attrs["excluded"].values()) < len(frame) / 1000
+    assert not frame.duplicated([*items, "annotator"]).any()
+    for _, own in frame.groupby(["src_lang", "tgt_lang", "annotator"]):
+        slope, level = np.polyfit(own["score"], own["z"], 1)
+        assert np.abs(own["z"] - slope * own["score"] - level).max() < 1e-6
+        assert slope > 0
+    whole = frame[frame["src_lang"] != "rus"].groupby(["src_lang", "tgt_lang", "annotator"]).size()
+    assert (whole[whole == 2000].groupby(level=[0, 1]).size() == 3).all()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_points_are_given_back_to_the_people_who_made_them(seed, people):
+    rng = np.random.default_rng(seed)
+    who = np.concatenate([np.repeat(np.arange(people), 40), rng.integers(0, people, 200)])
+    scores = np.round(rng.uniform(0, 100, len(who)))
+    middle, spread = rng.uniform(30, 80, people), rng.uniform(5, 30, people)
+    z = (scores - middle[who]) / spread[who]
+    line = direct.on_lines(np.append(scores, 50.0), np.append(z, 77.7))
+    assert line[-1] == -1
+    pairs = set(zip(who, line[:-1], strict=True))
+    assert len(pairs) == people == len(set(line[:-1]))
+    sizes = np.bincount(line[:-1])
+    assert (np.diff(sizes) <= 0).all()
+
+
+def test_mlqe_people_are_told_apart_by_their_z_scores(tmp_path):
+    header = "index\toriginal\ttranslation\tscores\tz_scores\tmodel_scores"
+    rows = []
+    for n in range(12):
+        one, other = 3 * n, 90 - 5 * n
+        given = [(one, (one - 50) / 10), (other, (other - 70) / 8)][:: -1 if n % 2 else 1]
+        scores, z = (list(column) for column in zip(*given))
+        rows.append(f"{n}\ta b\tc d e\t{scores}\t{z}\t-0.{n + 10}")
+    frame = direct.mlqe_people([archive(tmp_path, rows, header=header)])
+    own = frame.groupby("annotator")["score"].agg(set).tolist()
+    assert sorted(own, key=max) == [{3 * n for n in range(12)}, {90 - 5 * n for n in range(12)}]
+
+
+def test_time_tells_which_showing_of_a_sign_language_translation_was_the_second(tmp_path):
+    row = "a,s,1,TGT,sgg,deu,50,d,False,1.0,2.0"
+    later = row.replace("1.0,2.0", "3.0,4.0")
+    frame = appraise.sign_language([written(tmp_path, "all.csv", f"{later}\n{row}\n")])
+    assert frame["item_type"].tolist() == ["repeat", "system"]
+
+
+# --- IndicMT-Eval and MQM ratings: what the loaders make of them, what they mend, and what they refuse
+
+
+ERRORS = [f"Error{n}_{part}" for n in range(1, 6) for part in ("Type", "Severity")]
+ROW = {"ID (ignore_column)": "1", "Source": "One two.", "Reference": "r", "Translation": "t"}
+ROW |= dict.fromkeys(ERRORS, "Default")
+ROW |= {"Computed_scores": "25", "Human_scores": "24", "Full_scores": "25", "model": "NLLB"}
+
+
+def row(**changes):
+    return ROW | changes
+
+
+def sheet(folder, *rows, name="Gujarati.csv"):
+    path = folder / name
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing_and_both_are_counted(tmp_path):
+    path = sheet(tmp_path, row(Human_scores="`19"), row(Source="B", Human_scores=""), row(Source="C"))
+    frame = indicmt.ratings([path])
+    assert frame["own_score"].tolist()[0] == 19.0
+    assert pd.isna(frame["own_score"][1])
+    assert frame.attrs["corrected"] == {"blank own scores": 1, "own scores with a stray mark": 1}
+
+
+@pytest.mark.parametrize(
+    ("load", "rows", "name", "told"),
+    [
+        (indicmt.ratings, [row(Human_scores="19x")], "Gujarati", "Gujarati.csv, line 2, column Human_scores: '19x'"),
+        (indicmt.ratings, [row(Computed_scores="")], "Gujarati", "line 2, column score: is empty"),
+        (indicmt.ratings, [row(Translation="")], "Gujarati", "line 2, column Translation: is empty"),
+        (indicmt.spans, [row(Error2_Type="Typo")], "Gujarati", "line 2, column Error2_Type: 'Typo'"),
+        (indicmt.spans, [row(Error2_Severity="Awful")], "Gujarati", "line 2, column Error2_Severity: 'Awful'"),
+        (indicmt.ratings, [row(), row()], "Gujarati", "the same as line 2"),
+        (indicmt.ratings, [row()], "Klingon", "does not begin with a language"),
+        (indicmt.ratings, [{"Source": "a", "model": "b"}], "Hindi", "Hindi.csv lacks the column Reference"),
+    ],
+)
+def test_a_bad_cell_is_refused_with_its_place(tmp_path, load, rows, name, told):
+    with pytest.raises(DataError, match=told):
+        load([sheet(tmp_path, *rows, name=f"{name}.csv")])
+
+
+def test_negative_totals_are_kept_and_half_stated_errors_are_errors(tmp_path):
+    path = sheet(
+        tmp_path,
+        row(Error1_Type="Non-translation", Error1_Severity="High", Computed_scores="-75"),
+        row(Source="B", Error1_Type="Other"),
+        row(Source="C", Error3_Severity="Low"),
+    )
+    assert indicmt.ratings([path])["score"].tolist() == [-75.0, 25.0, 25.0]
+    spans = indicmt.spans([path]).astype("str")
+    expected = [["1", "non-translation", "high"], ["1", "other", UNSTATED], ["3", UNSTATED, "low"]]
+    assert spans[["span", "error_type", "severity"]].to_numpy().tolist() == expected
+
+
+def test_sentences_have_one_name_whatever_white_space_was_lost():
+    names = indicmt.segment_names(pd.Series(["Also hopes.", "Alsohopes.", " Also hopes. ", "Also hoped."]))
+    assert names.nunique() == 2
+    assert names[:3].nunique() == 1
+    assert names.str.fullmatch("[0-9a-f]{8}").all()
+
+
+def test_a_split_is_read_line_by_line(tmp_path):
+    scores = {"mqm_norm": "0.9", "da_norm": "0.8", "adequacy": "25", "fluency": "", "full": "22.5"}
+    scores = {f"{name}_score": value for name, value in scores.items()}
+    good = {"src": "A b.", "ref": "r", "translation": "w x y", "completion": []} | scores
+    empty = good | {"src": ""}
+    path = tmp_path / "Guj_test.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in (empty, good)) + "\n")
+    frame = indicmt.splits([path])
+    chosen = ["tgt_lang", "split", "row", "score", "own_score"]
+    assert frame[chosen].to_numpy().tolist() == [["guj", "test", 1, 0.9, 0.8]]
+    assert pd.isna(frame["fluency_score"][0])
+    assert frame.attrs["excluded"] == {"rows without texts": 1}
+
+
+# MQM ratings in mt-metrics-eval's layout
+
+
+def rating(folder, *cells, name="zh-en.mqm.rater1.seg.rating"):
+    (folder / "zh-en.docs").write_text("".join(f"news\tdoc{n}\n" for n in range(len(cells))))
+    (folder / name).write_text("".join(f"S\t{cell}\n" for cell in cells))
+    return [folder / "zh-en.docs", folder / name]
+
+
+PLACE = ["tgt_lang", "system", "segment"]
+ERROR = {"start": 1, "end": 4, "category": "Non-translation!", "severity": "major", "score": 25}
+ERROR |= {"is_source_error": False}
+
+
+def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_path):
+    two = json.dumps({"errors": [ERROR, ERROR | {"score": 0.1, "is_source_error": True}]})
+    paths = rating(tmp_path, two, "None", '{"errors": []}')
+    assert mtme.mqm_ratings(paths)[["segment", "score"]].to_numpy().tolist() == [["1", -25.1], ["3", 0.0]]
+    ten = json.dumps({"errors": [ERROR | {"score": 0.1}] * 10})
+    assert mtme.mqm_ratings(rating(tmp_path, ten))["score"].tolist() == [-1.0]
+    rating(tmp_path, two, "None", '{"errors": []}')
+    spans = mtme.mqm_spans(paths).astype({"side": "str", "error_type": "str"})
+    assert spans["side"].tolist() == ["target", "source"]
+    assert set(spans["error_type"]) == {"non-translation"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"score": -5}, "line 2: an error's score is -5"),
+        ({"score": True}, "line 2: an error's score is true"),
+        ({"score": float("nan")}, "score is NaN"),
+        ({"score": [5]}, "no number"),
+        ({"start": True}, "start is true"),
+        ({"end": "4"}, "end is .4., no number"),
+        ({"is_source_error": 1}, "is_source_error is 1"),
+        ({"severity": 5}, "severity is 5"),
+    ],
+)
+def test_a_value_of_another_sign_or_type_is_refused_and_never_read_as_a_number(tmp_path, changed, told):
+    """A score of -5 came out as +5, and true as -1."""
+    paths = rating(tmp_path, json.dumps({"errors": [ERROR]}), json.dumps({"errors": [ERROR, ERROR | changed]}))
+    for load in (mtme.mqm_ratings, mtme.mqm_spans):
+        with pytest.raises(DataError, match=told) as problem:
+            load(paths)
+        assert "\n" not in str(problem.value)
+
+
+TWICE = json.dumps({"errors": [ERROR]}).replace('"score": 25', '"score": 25, "score": 1')
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        (TWICE, "no list of errors in JSON"),
+        ("[1", "line 1: '.1' is no list of errors"),
+        ('{"errors": [{"start": 1}]}', "lacks one of start, end"),
+        (json.dumps({"errors": [ERROR | {"start": 5}]}), "ends before it starts"),
+        (json.dumps({"errors": [ERROR | {"start": -1}]}), "before the text"),
+    ],
+)
+def test_a_broken_judgement_is_refused(tmp_path, cell, told):
+    with pytest.raises(DataError, match=told):
+        mtme.mqm_spans(rating(tmp_path, cell))
+
+
+def test_a_file_that_is_cut_short_or_named_otherwise_is_refused(tmp_path):
+    paths = rating(tmp_path, "None", "None")
+    paths[1].write_text("S\tNone\n")
+    with pytest.raises(DataError, match="S has 1 lines for 2 segments"):
+        mtme.mqm_ratings(paths)
+    with pytest.raises(DataError, match="is not named as"):
+        mtme.mqm_ratings(rating(tmp_path, "None", name="ratings.txt"))
+
+
+# --- One set of texts under several protocols: released scores come out of the exports, and collections fit together
+
+
+FOLDER = "wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5"
+KEY = ["system", "segment"]
+
+
+@pytest.fixture
+def folder(mirrored):
+    [found] = mirrored("MANIFEST.tsv").parent.glob(FOLDER)
+    return found
+
+
+@pytest.mark.parametrize("protocol", protocols.EXPORTS)
+def test_released_scores_come_out_of_the_exports_in_every_row(protocol, real, folder):
+    judged = real("wmt23-protocols")
+    own = judged[(judged["protocol"] == protocol) & (judged["item_type"] != "degraded")]
+    rows = [line.split("\t") for line in (folder / f"en-de.{protocol}.seg.score").read_text().splitlines()]
+    lines = len(rows) // len({system for system, _ in rows})
+    told = {(s, str(n % lines + 1)): float(score) for n, (s, score) in enumerate(rows) if score != "None"}
+    found = {(row.system, row.segment): row.score for row in own.itertuples()}
+    assert len(found) == len(own)
+    assert found == pytest.approx(told, abs=1e-9)
+    released = real("wmt23-protocols-released")
+    released = released[released["protocol"] == protocol]
+    assert {(row.system, row.segment): row.score for row in released.itertuples()} == told
+
+
+def test_marked_errors_are_those_of_the_judgements(real):
+    judged, marked = real("wmt23-protocols"), real("wmt23-protocols-spans")
+    keys = ["protocol", "system", "segment", "hit", "item_type", "mark", "started"]
+    counts = marked.groupby(keys).size().rename("marked").reset_index()
+    both = judged.merge(counts, on=keys, how="left").fillna({"marked": 0})
+    assert len(both) == len(judged)
+    assert (both["marked"] == both["errors"]).all()
+    assert both["marked"].sum() == len(marked)
+    typed = marked[marked["protocol"] == "MQM-1"]["error_type"]
+    assert "accuracy/mistranslation" in set(typed)
+
+
+def test_marks_that_a_model_suggested_are_told_from_those_that_people_drew(real, folder):
+    marked = real("wmt23-protocols-spans")
+    shares = marked.groupby("protocol")["suggested"].mean()
+    assert (shares.drop(["ESAAI-1", "ESAAI-2", "ESAAI-IAA"]) == 0).all()
+    latest = {}
+    for row in csv.reader((folder / "240520rc6GEMBA.scores.csv").read_text(encoding="utf-8").splitlines()):
+        filler = "duplicate" in row[7] and row[3] == "TGT"  # degraded copies that fill a task check attention as well
+        if "tutorial" not in row[1] and not filler:
+            latest[row[0], row[2]] = max(latest.get((row[0], row[2]), (0.0, "")), (float(row[11]), row[9]))
+    raw = [mark for _, cell in latest.values() for mark in json.loads(cell)]
+    own = marked[marked["protocol"] == "ESAAI-2"]
+    assert (len(own), own["suggested"].sum()) == (len(raw), sum("error_type" not in mark for mark in raw))
+
+
+def test_all_collections_lie_in_one_table(real):
+    judged, released, human = (real(n) for n in ("wmt23-protocols", "wmt23-protocols-released", "wmt23-human"))
+    table = scores(judged, released, human)
+    assert tuple(table["protocol"].unique()) == ORDER == tuple(KINDS) == tuple(SHORT)
+    wmt = human[(human["metric"] == "mqm") & (human["tgt_lang"] == "deu")].astype({"system": str, "segment": str})
+    truth = wmt.set_index(KEY)["score"]
+    own = table[table["protocol"] == "WMT-MQM"].set_index(KEY)["score"]
+    pd.testing.assert_series_equal(own.sort_index(), truth.loc[own.index].sort_index(), check_index_type=False)
+    assert not table["item_type"].eq("degraded").any()
+    assert counts(table).set_index("protocol").loc["ESA-1"].tolist() == [2691, 8, 207, 13]
+    with pytest.raises(DataError, match=re.escape("ESA-1 scores")):
+        scores(pd.concat([judged, judged[judged["item_type"] == "system"].head(1)]), released, human)
