@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evalkit.campaign.against import FEWEST as FEWEST_ITEMS
-from evalkit.campaign.against import HERE, NEITHER, OPPOSITE, SAME, THERE, Against
+from evalkit.campaign.against import OPPOSITE, SAME, Against
 from evalkit.campaign.few import Few
 from evalkit.campaign.findings import Finding, finding, tell
 from evalkit.campaign.judges import EPSILON, FEWEST, MOST, Judges
@@ -34,7 +34,7 @@ def judges(found: Judges) -> Iterator[Finding]:
         own, least, most = found.table["kendall_b"].iloc[-3:]
         known = finding("judges.known" if own == own else "judges.undefined", ends=(least, most), median=own)
         key = "judges.people_most" if found.persons == MOST else "judges.people"
-        yield finding(key, known=known, persons=found.persons, fewest=FEWEST)
+        yield finding(key, known=known, found=found, fewest=FEWEST)
     else:
         yield finding("judges.nobody", fewest=FEWEST)
     for row in found.models.itertuples():
@@ -42,28 +42,27 @@ def judges(found: Judges) -> Iterator[Finding]:
     for name, own in found.calibrated.groupby("judge", sort=False) if len(found.calibrated) else ():
         yield _calibrated(str(name), own.set_index("measure"))
     if found.lower:
-        yield finding("judges.lower", lower=found.lower)
+        yield finding("judges.lower", found=found)
     if found.treated:
-        yield finding("judges.treated", treated=found.treated)
+        yield finding("judges.treated", found=found)
 
 
 def _one(row: Any, found: Judges) -> Finding:
     """Say of one metric how it orders systems, and what its score of an item tells."""
     order = _order(row, found)
     if not row.items:
-        return finding("judges.systems_only", judge=row.judge, order=order)
+        return finding("judges.systems_only", row=row, order=order)
     if pd.isna(row.kendall_b):
-        return finding("judges.flat", judge=row.judge, items=int(row.items), order=order)
+        return finding("judges.flat", row=row, order=order)
     own = found.intervals[(found.intervals["judge"] == row.judge) & (found.intervals["statistic"] == "kendall_b")]
     ends = tuple(own[["low", "high"]].iloc[0])
-    sure = finding("judges.interval", ends=ends, unit=found.unit) if ends[0] == ends[0] else None
+    sure = finding("judges.interval", ends=ends, found=found) if ends[0] == ends[0] else None
     worth = None
     if persons := found.persons:
         beaten = found.beaten[row.judge]
         key = "all" if beaten == persons else "most" if 2 * beaten >= persons else "some" if beaten else "none"
-        worth = finding(f"judges.worth_{key}", beaten=beaten, persons=persons)
-    values = {"items": int(row.items), "tau": row.kendall_b, "sure": sure, "worth": worth}
-    return finding("judges.one", judge=row.judge, order=order, **values)
+        worth = finding(f"judges.worth_{key}", beaten=beaten, found=found)
+    return finding("judges.one", row=row, order=order, sure=sure, worth=worth)
 
 
 def _order(row: Any, found: Judges) -> Finding:
@@ -85,22 +84,16 @@ def _order(row: Any, found: Judges) -> Finding:
 
 def _as_annotator(row: Any) -> Finding:
     """Say what a model would be as one more annotator, and whether it may stand in for one."""
-    if pd.isna(row.alpha) or pd.isna(row.alpha_without):
-        agree = finding("judges.alpha_untold")
-    elif not row.tested:
-        agree = finding("judges.alpha", **_alpha(row), stand_in=finding("judges.untested"))
-    else:
-        verdict = "judges.passes" if row.winning_rate >= 0.5 else "judges.fails"
-        wins = {"advantage": row.advantage, "wins": round(row.winning_rate * row.tested), "tested": row.tested}
-        agree = finding("judges.alpha", **_alpha(row), stand_in=finding(verdict, **wins, epsilon=EPSILON))
-    values = {"judge": row.judge, "judgements": row.judgements, "mean": row.mean, "sd": row.sd}
-    return finding("judges.annotator", **values, agree=agree)
-
-
-def _alpha(row: Any) -> dict[str, Any]:
-    gain = row.alpha - row.alpha_without
-    moves = finding(f"judges.{'raises' if gain > 0 else 'lowers' if gain < 0 else 'leaves'}")
-    return {"items": row.items_of_alpha, "moves": moves, "without": row.alpha_without, "alpha": row.alpha}
+    stand_in = finding("judges.untested")
+    if row.tested:
+        key = "judges.passes" if row.winning_rate >= 0.5 else "judges.fails"
+        stand_in = finding(key, row=row, wins=round(row.winning_rate * row.tested), epsilon=EPSILON)
+    agree = finding("judges.alpha_untold")
+    if pd.notna(row.alpha) and pd.notna(row.alpha_without):
+        gain = row.alpha - row.alpha_without
+        moves = finding(f"judges.{'raises' if gain > 0 else 'lowers' if gain < 0 else 'leaves'}")
+        agree = finding("judges.alpha", row=row, moves=moves, stand_in=stand_in)
+    return finding("judges.annotator", row=row, agree=agree)
 
 
 def _calibrated(name: str, row: pd.DataFrame) -> Finding:
@@ -142,8 +135,8 @@ def few(found: Few) -> Iterator[Finding]:
         )
     if len(names) >= _MOST:
         yield finding("few.more", more=names[_MOST - 1 :])
-    treated = finding("few.treated", treated=found.treated) if found.treated else None
-    yield finding("few.read", unit=found.unit, treated=treated)
+    treated = finding("few.treated", found=found) if found.treated else None
+    yield finding("few.read", found=found, treated=treated)
 
 
 def _narrower(rows: pd.DataFrame) -> Finding:
@@ -184,88 +177,49 @@ def against_items(found: Against) -> list[str]:
 
 def of_systems(found: Against) -> Iterator[Finding]:
     """Choose what is said of whole systems."""
-    count = {
-        verdict: int(found.decisions["verdict"].eq(verdict).sum()) for verdict in (SAME, OPPOSITE, HERE, THERE, NEITHER)
-    }
-    if len(found.decisions):
-        yield finding(
-            f"against.{'opposed' if count[OPPOSITE] else 'agreed' if count[SAME] else 'open'}", pairs=count[OPPOSITE]
-        )
+    table = found.decisions
+    opposite = table[table["verdict"] == OPPOSITE]
+    if len(table):
+        key = "opposed" if len(opposite) else "agreed" if table["verdict"].eq(SAME).any() else "open"
+        yield finding(f"against.{key}", opposite=opposite)
     yield _shared(found)
-    yield from _meant(found)
+    here, there = (criterion or "not named" for criterion in found.criteria)
+    if any(found.criteria):
+        yield finding("against.criterion" if here == there else "against.criteria", here=here, there=there)
+    if found.unturned:
+        yield finding("against.unturned", why=found.unturned.rstrip("."))
     yield _orders(found)
-    if len(found.decisions):
-        opposite = found.decisions[found.decisions["verdict"] == OPPOSITE]
-        named = [
-            str(finding("against.opposite", here=row.better_here, there=row.better_there))
-            for row in opposite.itertuples()
-        ]
-        who = finding("against.named", named="; ".join(named[:4])) if named else None
-        values = {"same": count[SAME], "opposed": count[OPPOSITE], "here": count[HERE], "there": count[THERE]}
-        yield finding("against.decisions", **values, neither=count[NEITHER], pairs=found.decisions, who=who)
+    if named := [str(finding("against.opposite", row=row)) for row in opposite.head(_PAIRS).itertuples()]:
+        yield finding("against.named", named="; ".join(named))
 
 
 def _shared(found: Against) -> Finding:
     """Say what both campaigns judged, and how much of either that is."""
-    sizes, sides = found.sizes, ("here", "there")
-    *own, both = sizes["items"]
-    shares = {side: both / one for side, one in zip(sides, own, strict=True)}
+    *own, both = found.sizes["items"]
+    shares = {side: both / items for side, items in zip(("here", "there"), own, strict=True)}
     parts = [
-        str(finding(f"against.{'all' if shares[side] == 1 else 'part'}", share=shares[side], items=one, side=side))
-        for side, one in zip(sides, own, strict=True)
+        finding("against.all" if share == 1 else "against.part", share=share, items=items, side=side)
+        for (side, share), items in zip(shares.items(), own, strict=True)
     ]
-    thin = [side for side in sides if shares[side] < _MOSTLY]
-    alone = [
-        str(finding("against.alone", systems=one - sizes["systems"][2], side=side))
-        for side, one in zip(sides, sizes["systems"][:2], strict=True)
-        if one > sizes["systems"][2]
-    ]
-    return finding(
-        "against.shared",
-        names=found.names,
-        systems=found.systems,
-        segments=sizes["segments"][2],
-        pair=found.pair,
-        both=both,
-        parts=parts,
-        thin=finding("against.thin", sides=thin) if thin else None,
-        sparse=finding("against.sparse", sparse=found.sparse, fewest=FEWEST_ITEMS) if found.sparse else None,
-        alone=finding("against.only", alone=alone) if alone else None,
-    )
-
-
-def _meant(found: Against) -> Iterator[Finding]:
-    """Say what scores stand for, where that may differ: the criterion, and which way is better."""
-    here, there = found.criteria
-    if here or there:
-        yield finding(
-            "against.criterion" if here == there else "against.criteria",
-            here=here or "not named",
-            there=there or "not named",
-        )
-    if found.unturned:
-        yield finding("against.unturned", why=found.unturned.rstrip("."))
+    thin = [side for side, share in shares.items() if share < _MOSTLY]
+    thin_too = finding("against.thin", sides=thin) if thin else None
+    sparse = finding("against.sparse", found=found, fewest=FEWEST_ITEMS) if found.sparse else None
+    sizes = {"both": both, "segments": found.sizes["segments"][2], "parts": parts}
+    return finding("against.shared", found=found, **sizes, thin=thin_too, sparse=sparse)
 
 
 def _orders(found: Against) -> Finding:
     """Say which system comes first, and how alike the orders are."""
-    table = found.systems
+    table, sides = found.systems, ("here", "there")
     if len(table) == 1:
         return finding("against.one_system", system=table["system"].iloc[0])
     tau, r = (found.measure("systems, on shared items", name) for name in ("kendall_b", "pearson"))
     if pd.isna(tau["estimate"]):
-        return finding(
-            "against.flat", flat=[side for side in ("here", "there") if table[f"rank_{side}"].nunique() == 1]
-        )
-    here, there = (join_names(table.loc[table[f"rank_{side}"].eq(1), "system"]) for side in ("here", "there"))
+        return finding("against.flat", flat=[side for side in sides if table[f"rank_{side}"].nunique() == 1])
+    here, there = (join_names(table.loc[table[f"rank_{side}"].eq(1), "system"]) for side in sides)
     first = finding("against.first_in_both" if here == there else "against.firsts", here=here, there=there)
-    by = [f"{title}s" for title in dict.fromkeys(found.ranked_by)]
-    how = finding("against.by_both" if len(by) > 1 else "against.by", by=by)
-    whole = found.measure("systems, on all items of either", "kendall_b")
-    more = finding("against.whole", tau=_with_ends(whole)) if len(whole) else None
-    return finding(
-        "against.orders", first=first, systems=table, how=how, tau=_with_ends(tau), r=_with_ends(r), whole=more
-    )
+    how = finding("against.by_one" if len({*found.ranked_by}) == 1 else "against.by_both", by=found.ranked_by)
+    return finding("against.orders", first=first, found=found, how=how, tau=_with_ends(tau), r=_with_ends(r))
 
 
 def of_items(found: Against) -> Iterator[Finding]:
@@ -277,8 +231,6 @@ def of_items(found: Against) -> Iterator[Finding]:
         turned = finding("against.turned") if r["high"] < 0 else None
         yield finding("against.items", n=int(r["n"]), r=_with_ends(r), tau=_with_ends(tau), turned=turned)
     yield _level(found)
-    if said := [f"{row.where} {_with_ends(row._asdict())}" for row in found.agreement.itertuples()]:
-        yield finding("against.agreement", said="; ".join(said))
     reasons: dict[str, list[str]] = {}
     for side, why in found.lacks.items():
         reasons.setdefault(why.rstrip("."), []).append(side)
@@ -287,21 +239,21 @@ def of_items(found: Against) -> Iterator[Finding]:
             yield finding("against.untold", where=where, why=why)
     yield _persons(found)
     people = finding("against.and_people") if "annotators" in found.drawn else None
-    yield finding("against.drawn", texts=found.drawn[0], people=people) if found.drawn else finding("against.undrawn")
+    yield finding("against.drawn", found=found, people=people) if found.drawn else finding("against.undrawn")
 
 
 def _level(found: Against) -> Finding:
     """Say who scores higher, or why that cannot be said."""
     footing, level = found.footing, found.level
     if not footing.unit:
-        return finding("against.no_level", why=footing.why)
-    low, high, difference = level["low"], level["high"], level["difference"]
+        return finding("against.no_level", found=found)
+    low, high = level["low"], level["high"]
     key = "higher" if low > 0 else "lower" if high < 0 else "chance" if low < high else "difference"
-    ends = "" if pd.isna(low) else f" (95 % interval {low:+.2f} to {high:+.2f})"
-    values = {"size": abs(difference), "difference": difference, "unit": footing.unit, "ends": ends}
-    spreads = {"single": level["sd_difference"], "here": level["sd_here"], "there": level["sd_there"]}
+    which = finding(
+        f"against.{key}", level=level, size=abs(level["difference"]), unit=footing.unit, ends=_ends(level, "+.2f")
+    )
     stretched = finding("against.stretched") if footing.stretched else None
-    return finding("against.level", which=finding(f"against.{key}", **values), **spreads, stretched=stretched)
+    return finding("against.level", which=which, level=level, stretched=stretched)
 
 
 def _persons(found: Against) -> Finding:
@@ -309,11 +261,10 @@ def _persons(found: Against) -> Finding:
     table, names = found.persons, found.sizes["annotators"][2]
     if not names or table.empty:
         return finding("against.nothing_twice" if names else "against.no_names", names=names)
-    known = table["pearson"].dropna()
-    r = finding("against.own_r", r=known.median()) if len(known) else None
-    distance = table["median_abs_diff"].median() if "median_abs_diff" in table else None
-    apart = None if distance is None else finding("against.own_apart", points=distance)
-    return finding("against.persons", persons=table, items=int(table["items"].sum()), r=r, apart=apart)
+    r, distance = table["pearson"].median(), table.get("median_abs_diff", pd.Series(dtype=float)).median()
+    own_r = finding("against.own_r", r=r) if pd.notna(r) else None
+    apart = finding("against.own_apart", points=distance) if pd.notna(distance) else None
+    return finding("against.persons", found=found, items=int(table["items"].sum()), r=own_r, apart=apart)
 
 
 def _with_ends(row: Mapping[str, Any] | pd.Series) -> str:

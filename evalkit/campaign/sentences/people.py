@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
@@ -32,33 +31,30 @@ def campaign(found: Campaign) -> Iterator[Finding]:
 @tell.register
 def collection(found: Collection) -> Iterator[Finding]:
     key = "collected.by_people" if found.names_people else "collected.by_nobody"
-    judgements = found.annotators["judgements"].sum()
-    values = {"pair": found.pair, "judgements": judgements, "people": found.annotators, "systems": found.systems}
-    yield finding(key, **values, segments=found.segments)
+    yield finding(key, found=found, judgements=found.annotators["judgements"].sum())
     if found.cells:
         never = found.cells - found.judged
         several = finding("collected.several", cells=found.several) if found.names_people else None
-        share = {"never": never, "share": never / found.cells, "several": several}
-        yield finding("collected.cells", cells=found.cells, judged=found.judged, **share)
+        yield finding("collected.cells", found=found, never=never, share=never / found.cells, several=several)
     if found.duplicates:
-        yield finding("collected.twice", twice=found.duplicates)
+        yield finding("collected.twice", found=found)
     elif not found.names_people:
         yield finding("collected.unnamed")
     if found.notes:
         yield finding("collected.assumed", notes="; ".join(found.notes))
     if found.assumed_scale:
-        yield finding("lacks.scale", scale=found.assumed_scale)
+        yield finding("lacks.scale", found=found)
     if found.thin:
-        yield finding("lacks.even", systems=found.thin)
+        yield finding("lacks.even", found=found)
 
 
 @tell.register
 def agreement(found: Agreement) -> Iterator[Finding]:
     if found.estimate is None:
-        yield finding("lacks.agreement", pair=found.pair, reason=found.reason, collect=COLLECT)
+        yield finding("lacks.agreement", found=found, collect=COLLECT)
     else:
         among = finding("people.among") if found.calibration else None
-        yield finding("people.agree", pair=found.pair, items=found.items, among=among, shared=found.shared)
+        yield finding("people.agree", found=found, among=among)
 
 
 @tell.register
@@ -78,11 +74,10 @@ def screening(found: Screening) -> Iterator[Finding]:
     if not found.rules:
         yield finding("lacks.rules")
         return
-    values = {"named": found.proposed, "people": found.annotators, "share": found.share}
-    yield finding("rules.named" if found.proposed else "rules.nobody", **values)
+    yield finding("rules.named" if found.proposed else "rules.nobody", found=found)
     if found.unknown:
         rules = "; ".join(Rule.parse(rule).in_words for rule in found.unknown)
-        yield finding("lacks.rules_applied", unknown=found.unknown, rules=rules)
+        yield finding("lacks.rules_applied", found=found, rules=rules)
 
 
 @tell.register
@@ -90,62 +85,58 @@ def quality_control(found: QualityControl) -> Iterator[Finding]:
     if found.tested:
         below = finding("control.below" if found.lower >= 0 else "control.above", points=abs(found.lower))
         where = finding("control.everywhere") if found.everywhere else None
-        failed = finding("control.failed", failed=found.failed) if found.failed else None
-        few = finding("control.undecided", few=found.undecided) if found.undecided else None
-        values: dict[str, Any] = {"below": below, "where": where, "passed": found.passed, "tested": found.tested}
-        yield finding("control.attention", **values, few=few, failed=failed)
+        failed = finding("control.failed", found=found) if found.failed else None
+        few = finding("control.undecided", found=found) if found.undecided else None
+        yield finding("control.attention", found=found, below=below, where=where, few=few, failed=failed)
     else:
         yield finding("lacks.originals" if found.degraded else "lacks.degraded")
     if found.removed:
-        narrow = found.caliper
-        yield finding("control.removed", passed=narrow.passed, failed=narrow.failed, p=narrow.p)
+        yield finding("control.removed", found=found)
     if found.again is None:
         yield finding("lacks.repeats")
     else:
-        values = {"repeated": found.repeated, "repeaters": found.repeaters, "equal": found.equal}
-        yield finding("control.again", again=found.again, **values)
+        yield finding("control.again", found=found)
     if found.means:
-        yield finding("control.references", reference=found.means[0], system=found.means[1])
+        yield finding("control.references", found=found)
     elif not found.references:
         yield finding("lacks.references")
 
 
 @tell.register
 def context(found: Context) -> Iterator[Finding]:
-    yield finding("context.sizes", repeats=found.repeats, before=found.before, after=found.after)
+    yield finding("context.sizes", found=found)
     if not found.tested:
         yield finding("lacks.context", fewest=FEWEST_REPEATS)
         return
     if found.within is None or found.p is None:
         yield finding("context.less" if found.effect >= 0 else "context.more", points=abs(found.effect))
     else:
-        lost = {"after": found.lost_after, "before": found.lost_before, "within": found.within}
-        yield finding("context.sure" if found.p < 0.05 else "context.chance", **lost, p=found.p)
+        yield finding("context.sure" if found.p < 0.05 else "context.chance", found=found)
     if held := found.equivalence:
-        verdict = finding(f"context.{held.verdict}")
-        yield finding("context.held", lost=held.estimate, ends=(held.low, held.high), margin=MARGIN, verdict=verdict)
+        yield finding("context.held", held=held, margin=MARGIN, verdict=finding(f"context.{held.verdict}"))
 
 
 @tell.register
 def calibration(found: Calibration) -> Iterator[Finding]:
-    whom, means = finding(f"calibration.{found.by}"), found.strictness["mean"]
-    ends = {"scale": found.scale, "low": means.min(), "high": means.max()}
-    yield finding("calibration.strict", items=found.strictness["items"].max(), groups=len(means), whom=whom, **ends)
+    whom, strict = finding(f"calibration.{found.by}"), found.strictness
+    means = {"low": strict["mean"].min(), "high": strict["mean"].max()}
+    yield finding(
+        "calibration.strict", found=found, whom=whom, items=strict["items"].max(), groups=len(strict), **means
+    )
     if found.unmoved:
-        yield finding("calibration.unmoved", why=found.unmoved)
+        yield finding("calibration.unmoved", found=found)
     else:
         yield _moved(found.systems)
         if FORMS["line"] not in set(found.systems["form"]):
             yield finding("calibration.no_line")
         if found.excluded:
-            yield finding("calibration.excluded", lost=found.excluded, whom=whom)
+            yield finding("calibration.excluded", found=found, whom=whom)
     if found.carry_over.empty:
         yield finding("lacks.carry_over", whom=whom)
     elif found.share is None:
         yield finding("calibration.untold")
     else:
-        key = "calibration.carries" if found.share > 0.5 else "calibration.harms"
-        yield finding(key, share=found.share, ends=(found.low, found.high))
+        yield finding("calibration.carries" if found.share > 0.5 else "calibration.harms", found=found)
 
 
 def _moved(systems: pd.DataFrame) -> Finding:

@@ -21,18 +21,16 @@ Row = Mapping[Any, Any]
 
 def goal(row: Row, plan: Plan, *, segments: bool = True) -> Finding:
     """Say what a row of the plan asks for beyond what there is: judgements, people, segments, hours and money."""
-    people, hours = int(row["more_people"]), row.get("more_hours")
     if not row["more_judgements"]:
         return finding("goal.nothing")
-    each = finding("goal.each", each=row["judgements_each"]) if people and plan.basis.counts_people else None
-    whom = finding("goal.others" if people > 1 else "goal.one" if people else "goal.same", people=people)
-    where = finding("goal.segments", segments=row["more_segments"]) if segments else None
-    if hours is not None and pd.notna(hours):
-        money = {"money": hours * plan.hourly_pay, "currency": plan.currency}
-        hours = finding("goal.paid" if plan.hourly_pay > 0 else "goal.hours", hours=hours, **money)
-    else:
-        hours = None
-    return finding("goal.more", judgements=row["more_judgements"], whom=whom, each=each, where=where, hours=hours)
+    people, time = row["more_people"], None
+    each = finding("goal.each", row=row) if people and plan.basis.counts_people else None
+    whom = finding("goal.others" if people > 1 else "goal.one" if people else "goal.same", row=row)
+    where = finding("goal.segments", row=row) if segments else None
+    if pd.notna(row.get("more_hours")):
+        money = row["more_hours"] * plan.hourly_pay
+        time = finding("goal.paid" if money else "goal.hours", row=row, plan=plan, money=money)
+    return finding("goal.more", row=row, whom=whom, each=each, where=where, hours=time)
 
 
 def step(plan: Plan) -> str:
@@ -40,14 +38,12 @@ def step(plan: Plan) -> str:
 
     Where even the lower end of the difference's 50 % interval is none, to treat them as equal comes first.
     """
-    (first, second), row = plan.best, plan.table.iloc[0].to_dict()
-    values = {"first": first, "second": second, "beyond": beyond(plan)}
     if plan.needed is None:
-        return str(finding("steps.hopeless", **values))
+        return str(finding("steps.hopeless", plan=plan, beyond=beyond(plan)))
     if not plan.more_judgements:
         return ""
     key = "steps.equal_or_more" if plan.row(plan.best, CAUTIOUS) is None else "steps.more_or_equal"
-    return str(finding(key, **values, more=goal(row, plan, segments=False)))
+    return str(finding(key, plan=plan, more=goal(plan.table.iloc[0].to_dict(), plan, segments=False)))
 
 
 def beyond(plan: Plan) -> str:
@@ -60,18 +56,15 @@ def beyond(plan: Plan) -> str:
 def plan(found: Plan) -> Iterator[Finding]:
     yield from _rivals(found)
     rows = found.table[found.table["compares"].eq(ANY)].to_dict("records")
-    if rows:
-        parts = [
-            finding("plan.size", points=row["points"], share=row["difference"], takes=_takes(row, found))
-            for row in rows
-        ]
-        yield finding("plan.sizes", parts="; ".join(map(str, parts)))
+    parts = [str(finding("plan.size", row=row, takes=_takes(row, found))) for row in rows]
+    if parts:
+        yield finding("plan.sizes", parts="; ".join(parts))
     basis = found.basis
     liking = "likes" if basis.counts_people else "untold" if basis.liking == NOT_TOLD else "alike"
-    yield finding(f"plan.{liking}", variance=basis.variances.get("taste"), capacity=basis.capacity)
-    blocks = finding("plan.blocks" if basis.block > 1 else "plan.apart", block=basis.block)
+    yield finding(f"plan.{liking}", basis=basis)
+    blocks = finding("plan.blocks" if basis.block > 1 else "plan.apart", basis=basis)
     units = "annotators" if basis.over_annotators else "documents"
-    yield finding("plan.assumed", power=POWER, units=units, blocks=blocks, systems=basis.systems)
+    yield finding("plan.assumed", power=POWER, units=units, blocks=blocks, basis=basis)
     if found.by_z:
         yield finding("plan.by_z")
 
@@ -86,7 +79,7 @@ def _rivals(found: Plan) -> Iterator[Finding]:
     if hopeless:
         gaps = [abs(gap) for rivals, gap in zip(found.rivals, found.gaps, strict=True) if rivals[1] in hopeless]
         ends = f"{min(gaps):.2f}" + (f" to {max(gaps):.2f}" if len(gaps) > 1 else "")
-        yield finding("plan.hopeless", first=found.best[0], others=hopeless, apart=ends, beyond=beyond(found))
+        yield finding("plan.hopeless", found=found, others=hopeless, apart=ends, beyond=beyond(found))
     if not found.apart:
         yield finding("plan.noisy" if len(hopeless) == len(rows) else "plan.or_equal")
 
@@ -101,14 +94,14 @@ def _takes(row: Row, plan: Plan, *, segments: bool = True) -> object:
 
 def _rival(found: Plan, rivals: tuple[str, str], row: Row, error: float) -> Finding:
     """Say what it takes to tell the first system from one other."""
-    values = {"first": rivals[0], "second": rivals[1], "points": row["points"], "error": error}
+    values = {"rivals": rivals, "row": row, "error": error}
     cautious = found.row(rivals, CAUTIOUS)
     if not row["more_judgements"]:
-        return finding("plan.enough" if found.apart else "plan.enough_but", **values, now=row["segments_now"])
+        return finding("plan.enough" if found.apart else "plan.enough_but", **values)
     if cautious is None:
         return finding("plan.chance", **values, more=goal(row, found))
-    lower = {"lower": cautious["points"], "then": _takes(cautious, found, segments=False)}
-    return finding("plan.rival", **values, more=goal(row, found), **lower)
+    then = _takes(cautious, found, segments=False)
+    return finding("plan.rival", **values, more=goal(row, found), cautious=cautious, then=then)
 
 
 @tell.register
@@ -118,8 +111,7 @@ def outcome(found: Outcome) -> Iterator[Finding]:
     names = [f"{row.annotator} ({row.lacking:,})" for row in behind.head(3).itertuples()]
     who = finding("outcome.most" if len(behind) > 3 else "outcome.who", behind=behind, names=names) if names else None
     lacking = finding("outcome.lacking", lost=lost, who=who) if lost > 0 else None
-    values = {"wanted": found.wanted, "collected": found.collected, "protocol": found.protocol, "seed": found.seed}
-    yield finding("outcome.judgements", **values, lacking=lacking)
+    yield finding("outcome.judgements", found=found, lacking=lacking)
     unit = "points" if found.unit == "points" else "comparisons"
     parts = [
         finding(f"outcome.{name}_{unit}", difference=value[0], error=value[1])
@@ -134,25 +126,21 @@ def outcome(found: Outcome) -> Iterator[Finding]:
 def pilot(found: Pilot) -> Iterator[Finding]:
     part = found.part
     kind = finding("pilot.outputs" if part["item_type"].eq("system").all() else "pilot.calibration")
-    people = finding("pilot.nobody" if found.layout == "unnamed" else "pilot.people", people=_people(found))
-    several = {"criterion": found.criterion, "criteria": found.criteria}
-    criterion = finding("pilot.criterion", **several) if len(found.criteria) > 1 else None
+    people = finding(
+        "pilot.nobody" if found.layout == "unnamed" else "pilot.people", people=part["annotator"].nunique()
+    )
+    criterion = finding("pilot.criterion", found=found) if len(found.criteria) > 1 else None
     items = [str(finding(f"items.{kind}", n=number)) for kind, number in found.apart.items()]
     apart = finding("pilot.apart", items=items) if items else None
     way = finding("read.lower", way=found.orientation) if found.orientation.startswith("lower") else None
-    values = {"judgements": part, "kind": kind, "pair": found.pair, "systems": part["system"].nunique()}
-    yield finding("pilot.rests", **values, people=people, criterion=criterion, apart=apart, way=way)
-    key = "pilot.taken" if found.chosen else "pilot.set"
-    yield finding(key, layout=found.layout, where=LAYOUTS[found.layout], block=found.block)
+    what = {"kind": kind, "systems": part["system"].nunique(), "people": people, "criterion": criterion}
+    yield finding("pilot.rests", found=found, **what, apart=apart, way=way)
+    yield finding("pilot.taken" if found.chosen else "pilot.set", found=found, where=LAYOUTS[found.layout])
     if found.stretched:
         key = "pilot.stretched" if found.known_scale else "pilot.stretched_unknown"
-        yield finding(key, scale=found.scale, point=found.own_points(1))
+        yield finding(key, found=found, point=found.own_points(1))
     if found.unusable:
         yield finding("pilot.unusable", why="; ".join(found.unusable.values()))
-
-
-def _people(found: Pilot) -> int:
-    return int(found.part["annotator"].nunique())
 
 
 def answer(
@@ -173,14 +161,13 @@ def answer(
     returns it. typed: the variances were typed in, not measured.
     """
     place = "WMT22's calibration HITs" if found.example else str(source_of(found.ratings)["name"])
-    alike = finding("answer.typed" if typed else "answer.alike", place=place, pair=found.pair)
+    alike = finding("answer.typed" if typed else "answer.alike", place=place, found=found)
     points = (
         finding("answer.points", delta=delta, own=found.own_points(delta)) if found.stretched and not typed else None
     )
     row = dict(tastes.set_index("pair").loc[found.pair].items())
     taste = None if typed else row.get("taste")
-    values = {"delta": delta, "target": target, "alike": alike, "points": points}
-    values |= {"people": best["annotators"], "judgements": best["judgements"]}
+    values = {"delta": delta, "target": target, "alike": alike, "points": points, "best": best}
     if taste is None or pd.isna(taste) or taste == 0:
         key, design = "answer.no_liking" if taste == 0 else "answer.untold", best
     elif pd.isna(row["segments"]):
@@ -196,8 +183,8 @@ def _work(found: Pilot, design: Row, hourly_pay: float, currency: str) -> Findin
     if not found.seconds:
         return None
     hours = design["judgements"] * found.seconds / 3600
-    money = {"money": hours * hourly_pay, "currency": currency}
-    return finding("answer.paid" if hourly_pay > 0 else "answer.work", seconds=found.seconds, hours=hours, **money)
+    key, money = "answer.paid" if hourly_pay > 0 else "answer.work", hours * hourly_pay
+    return finding(key, found=found, hours=hours, money=money, currency=currency)
 
 
 def by_chance(designs: pd.DataFrame, variances: Row, best: Row, *, delta: float, most_segments: int) -> str:
@@ -210,7 +197,7 @@ def by_chance(designs: pd.DataFrame, variances: Row, best: Row, *, delta: float,
     raw = designs[designs["delta"].eq(delta) & designs["arrangement"].eq("mixed") & designs["calibration"].eq(0)]
     takes = finding("answer.raw", takes=raw["judgements"].iloc[0]) if len(raw) else None
     takes = takes or finding("answer.raw_beyond", segments=most_segments)
-    return str(finding("answer.by_chance", takes=takes, judgements=best["judgements"]))
+    return str(finding("answer.by_chance", takes=takes, best=best))
 
 
 def plan_steps(found: Pilot, plain: pd.DataFrame, liking: pd.DataFrame) -> list[str]:
@@ -229,18 +216,17 @@ def plan_steps(found: Pilot, plain: pd.DataFrame, liking: pd.DataFrame) -> list[
 def whose(found: Correlation, *, typed: float, place: str) -> str:
     """Name the metric whose correlation a plan counts on. typed: one typed in, 0: none. place: where it was found."""
     key = "typed" if typed else "elsewhere" if place else "here"
-    return str(finding(f"metric.{key}", r=typed, metric=found.metric, place=place))
+    return str(finding(f"metric.{key}", r=typed, found=found, place=place))
 
 
 def metric_step(saving: pd.DataFrame, whose: str) -> str:
     """Say in one step how many judgements a metric saves: the result of ``planning.with_metric``."""
     rows = saving.set_index("metric")
     own = rows.loc["on differences"]
-    not_so = None
-    if "within systems" in rows.index:
-        not_so = finding("metric.not", share=rows.loc["within systems", "share"])
+    within = "within systems" in rows.index
+    not_so = finding("metric.not", within=rows.loc["within systems"]) if within else None
     key = "metric.step_at_most" if pd.isna(own["share"]) else "metric.step"
-    return str(finding(key, whose=whose, most=own["at_most"], share=own["share"], not_so=not_so))
+    return str(finding(key, whose=whose, own=own, not_so=not_so))
 
 
 def with_metric(saving: pd.DataFrame, whose: str) -> str:
@@ -248,10 +234,8 @@ def with_metric(saving: pd.DataFrame, whose: str) -> str:
     rows = saving.set_index("metric")
     own, alone = rows.loc["on differences"], rows.loc[planning.ALONE]
     if pd.isna(own["share"]):
-        return str(finding("metric.nobody", whose=whose, most=own["at_most"]))
-    within = rows.loc["within systems"] if "within systems" in rows.index else None
+        return str(finding("metric.nobody", whose=whose, own=own))
     promise = None
-    if within is not None and not pd.isna(within["share"]):
-        promise = finding("metric.promise", r=within["r"], share=within["share"])
-    values = {"share": own["share"], "judgements": own["judgements"], "alone": alone["judgements"]}
-    return str(finding("metric.saves", whose=whose, **values, r=own["r"], most=own["at_most"], promise=promise))
+    if "within systems" in rows.index and pd.notna(rows.loc["within systems", "share"]):
+        promise = finding("metric.promise", within=rows.loc["within systems"])
+    return str(finding("metric.saves", whose=whose, own=own, alone=alone, promise=promise))

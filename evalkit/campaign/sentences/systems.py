@@ -26,50 +26,48 @@ ODD = 3.0
 def normalization(found: Normalization) -> Iterator[Finding]:
     tops = list(found.tops.values())
     if all(set(top) == set(tops[0]) for top in tops):
-        yield finding("ways.same", ways=tops, first=tops[0])
+        yield finding("ways.same", found=found, first=tops[0])
     else:
         each = [str(finding("ways.first", first=top, way=way)) for way, top in found.tops.items()]
-        yield finding("ways.turned", ways=tops, firsts="; ".join(each))
+        yield finding("ways.turned", found=found, firsts="; ".join(each))
     if found.problem:
-        yield finding("ways.unsure", problem=found.problem)
+        yield finding("ways.unsure", found=found)
         return
     places, beyond = int(found.shifts["moved"].sum()), int(found.shifts["beyond_noise"].sum())
-    yield finding("ways.moved" if places else "ways.still", places=places, rankings=found.shifts, beyond=beyond)
+    yield finding("ways.moved" if places else "ways.still", found=found, places=places, beyond=beyond)
 
 
 @tell.register
 def ranking(found: Ranking) -> Iterator[Finding]:
-    method = found.method
-    yield finding("order.by", title=method.title, why=method.why)
-    if method.item_types[0] == "calibration":
+    yield finding("order.by", found=found)
+    if found.method.item_types[0] == "calibration":
         yield finding("order.calibration")
     if len(found.names) == 1:
         yield finding("order.alone")
         yield finding("lacks.missing", reason=COLLECT, collect=None)
         return
-    yield finding("order.unit", why=method.why_unit, drawn=method.drawn)
-    yield finding("order.tests", alpha=method.alpha, pairs=found.pairwise)
+    yield finding("order.unit", found=found)
+    yield finding("order.tests", found=found)
     yield from lines_by(found)
     if found.best is None:
         yield finding("lacks.missing", reason=found.unsure, collect=None)
     else:
-        yield finding("order.draws", drawn=method.drawn, draws=found.resamples, top=found.top, best=found.best)
+        yield finding("order.draws", found=found)
         if len(found.humans):
-            yield finding("order.humans", humans=found.humans["system"], pairs=found.duels)
+            yield finding("order.humans", found=found, humans=found.humans["system"])
 
 
 def lines_by(found: Ranking) -> Iterator[Finding]:
     """Say which rule draws the lines between clusters, where it is another than ours or cannot be applied."""
     if found.refused:
-        yield finding("lines.refused", why=found.refused)
+        yield finding("lines.refused", found=found)
     elif found.method.lines != OWN_LINES:
         rule, ours = rules.named(found.method.lines), found.method.scores_name
         own = "z-scores" if rule.by == "z" else "raw scores"
         order = None if ours == own else finding("lines.order", own=own, ours=ours)
         domains = finding("lines.domains") if rule.mean == "domains" else None
-        values = {"name": rule.name, "title": rule.title, "source": rule.source, "test": rules.TESTS[rule.test]}
-        values |= {"sides": rule.sides, "line": rules.LINES[rule.line]}
-        yield finding("lines.rule", **values, order=order, domains=domains)
+        does = {"test": rules.TESTS[rule.test], "line": rules.LINES[rule.line]}
+        yield finding("lines.rule", rule=rule, **does, order=order, domains=domains)
 
 
 def language_pairs(table: pd.DataFrame) -> list[str]:
@@ -87,12 +85,9 @@ def language_pairs(table: pd.DataFrame) -> list[str]:
 
 @tell.register
 def errors(found: Errors) -> Iterator[Finding]:
-    fewest, most = found.by_system.iloc[0], found.by_system.iloc[-1]
-    values = {"fewest": fewest["system"], "few": fewest["per_segment"]}
-    values |= {"most": most["system"], "many": most["per_segment"]}
-    yield finding("errors.marked", errors=found.errors, judgements=found.judgements, **values)
+    yield finding("errors.marked", found=found, few=found.by_system.iloc[0], many=found.by_system.iloc[-1])
     if found.rho is not None:
-        yield finding("errors.rho", rho=found.rho)
+        yield finding("errors.rho", found=found)
     if found.types.empty:
         yield finding("errors.no_types")
 
@@ -100,16 +95,15 @@ def errors(found: Errors) -> Iterator[Finding]:
 @tell.register
 def cost(found: Cost) -> Iterator[Finding]:
     each, paid = found.hours / found.judgements, found.hourly_pay > 0
-    values = {"hours": found.hours, "each": 3600 * each, "how": found.how, "judgements": found.judgements}
-    yield finding("cost.hours", **values, median=found.by_annotator["mean_seconds"].median())
-    money = {"pay": found.hourly_pay, "money": f" {found.currency}".rstrip()}
+    median, money = found.by_annotator["mean_seconds"].median(), f" {found.currency}".rstrip()
+    yield finding("cost.hours", found=found, each=3600 * each, median=median)
     if paid:
-        yield finding("cost.paid", **money, cost=found.cost, each=each * found.hourly_pay)
+        yield finding("cost.paid", found=found, money=money, each=each * found.hourly_pay)
     if found.pairs > 1:
-        price = finding("cost.or", cost=found.all_hours * found.hourly_pay, **money) if paid else None
-        yield finding("cost.all", hours=found.all_hours, price=price)
+        price = finding("cost.or", cost=found.all_hours * found.hourly_pay, money=money) if paid else None
+        yield finding("cost.all", found=found, price=price)
     if found.untimed:
-        yield finding("lacks.times", untimed=found.untimed)
+        yield finding("lacks.times", found=found)
     if not paid:
         yield finding("lacks.pay")
 
@@ -127,10 +121,9 @@ def comparisons(found: Comparisons) -> Iterator[Finding]:
     never = systems * (systems - 1) // 2 - len(found.met)
     follows = finding("strengths.follows") if len(found.groups) < 2 else None
     lacking = finding("strengths.never", never=never, follows=follows) if never else None
-    values = {"answers": found.answers, "systems": systems, "met": found.met, "ties": found.ties}
-    yield finding("strengths.met", **values, never=lacking)
+    yield finding("strengths.met", found=found, systems=systems, never=lacking)
     if len(found.groups) > 1:
-        yield finding("strengths.groups", one=found.groups[0][0], other=found.groups[1][0], groups=found.groups)
+        yield finding("strengths.groups", found=found)
     if found.apart:
         yield _apart(found)
     yield from place(found)
@@ -155,7 +148,7 @@ def place(found: Comparisons) -> Iterator[Finding]:
         return
     gain, low, high = found.place
     does = finding(f"place.{'favours' if low > 0 else 'harms' if high < 0 else 'open'}")
-    yield finding("place.effect", does=does, share=1 / (1 + math.exp(-gain)), gain=gain, ends=(low, high))
+    yield finding("place.effect", does=does, share=1 / (1 + math.exp(-gain)), place=found.place)
 
 
 def _scale(found: Comparisons) -> Finding:
@@ -163,21 +156,17 @@ def _scale(found: Comparisons) -> Finding:
     fit = found.fit.strengths
     if not fit.freedom:
         return finding("fit.untold")
-    values = {"chi": fit.statistic, "freedom": fit.freedom, "p": fit.p, "effect": fit.effect}
     odd = found.residuals[found.residuals["residual"].abs() >= ODD]
     if fit.p >= 0.05 or odd.empty:
-        return finding("fit.good" if fit.p >= 0.05 else "fit.bad", **values, odd=None)
-    row = odd.iloc[0]
-    names = {"one": row["system_a"], "other": row["system_b"], "share": row["share"], "expected": row["expected"]}
-    return finding("fit.bad", **values, odd=finding("fit.odd", **names))
+        return finding("fit.good" if fit.p >= 0.05 else "fit.bad", fit=fit, odd=None)
+    return finding("fit.bad", fit=fit, odd=finding("fit.odd", row=odd.iloc[0]))
 
 
 def circles(found: Comparisons) -> Finding:
     """Say how many triples of systems go in a circle, and how many would by chance."""
     own = found.circles
-    values = {"triples": own.triples, "expected": own.expected, "found": own.found, "p": own.p}
     names = ", ".join(" – ".join(three) for three in own.found[:2])
-    return finding("circles.some" if own.found else "circles.none", **values, names=names)
+    return finding("circles.some" if own.found else "circles.none", own=own, names=names)
 
 
 def steered(found: Steering | Missing) -> list[str]:
@@ -192,15 +181,15 @@ def steering(found: Steering) -> Iterator[Finding]:
     counts = _counts(found)
     if not found.weighted:
         of_column = bool(found.why) and "column" in found.why
-        yield finding("steering.unweighted" if of_column else "steering.suspected", counts=counts, why=found.why)
-        why = finding("steering.why", why=found.why) if found.why and not of_column else None
+        yield finding("steering.unweighted" if of_column else "steering.suspected", counts=counts, found=found)
+        why = finding("steering.why", found=found) if found.why and not of_column else None
         yield finding("steering.remedy_log" if found.logged else "steering.remedy", why=why)
         return
     source = finding("steering.log" if found.logged else "steering.column")
-    lacking = finding("steering.lacking", lacking=found.lacking) if found.lacking else None
+    lacking = finding("steering.lacking", found=found) if found.lacking else None
     yield finding("steering.weighted", counts=counts, source=source, lacking=lacking)
     gap = found.table["weighted"] - found.table["plain"]
-    yield finding("steering.range", moved=_moved(found), low=gap.min(), high=gap.max(), mean=gap.mean())
+    yield finding("steering.range", moved=_moved(found), gap=gap.agg(["min", "max", "mean"]))
     least = found.table.loc[found.table["worth"].idxmin()]
     if least["worth"] < _WORTH:
         even, there = least["worth"] * least["judgements"], least["judgements"]
@@ -216,19 +205,14 @@ def _counts(found: Steering) -> Finding:
 def _moved(found: Steering) -> Finding:
     """Say what weights change."""
     first = finding("steering.first", first=found.table["system"].iloc[0]) if found.other_first else None
-    return finding("steering.moved" if found.moved else "steering.still", moved=found.moved, first=first)
+    return finding("steering.moved" if found.moved else "steering.still", found=found, first=first)
 
 
 @tell.register
 def stopping(found: Stopping) -> Iterator[Finding]:
     rule, naive = found.rule, found.table[found.table["rule"].eq(NAIVE)].iloc[0]
-    first, second = found.systems
-    key = "stopping.not_yet" if rule["verdict"] == "not yet" else "stopping.yes"
-    values = {"first": first, "second": second, "verdict": rule["verdict"], "at": rule["screens"]}
-    may = finding(key, **values, screens=found.screens)
+    may = finding("stopping.not_yet" if rule["verdict"] == "not yet" else "stopping.yes", found=found, rule=rule)
     when = finding("stopping.daily" if found.daily else "stopping.by_twenty")
-    errs = {"nominal": rule["nominal"], "alarms": rule["false_alarms"]}
-    plain = {"level": naive["nominal"], "plain_alarms": naive["false_alarms"]}
-    yield finding("stopping.may", rule=rule["rule"], may=may, when=when, looks=found.looks, **errs, **plain)
+    yield finding("stopping.may", found=found, rule=rule, naive=naive, may=may, when=when)
     if not found.planned:
         yield finding("stopping.unplanned", strict=STRICT)
