@@ -134,17 +134,17 @@ def screening(found: Analysis) -> Finding | None:
         for rule, (some, of) in screening.common.items()
     ]
     common = finding("odd.common_say", rules=rules, crowded=_crowded(found)) if rules else None
-    first, without = screening.first, screening.first_without
-    values = {"named": screening.proposed, "people": screening.annotators, "first": first, "without": without}
-    values |= {"common": common, "looked": screening.looked_at}
-    if not screening.proposed:
-        few = screening.looked_at < screening.annotators / 2
-        removed = finding("odd.removed") if found.quality and found.quality.removed else None
-        return finding(f"odd.{'common' if common else 'unknown' if few else 'nobody'}", **values, removed=removed)
-    if not without:
-        return finding("odd.alone", **values)
     few = len(screening.proposed) <= 0.1 * screening.annotators
-    return finding(f"odd.{'turns' if without != first else 'fine' if few else 'look'}", **values)
+    removed = None
+    if not screening.proposed:
+        key = "unknown" if screening.looked_at < screening.annotators / 2 else "nobody"
+        key = "common" if common else key
+        removed = finding("odd.removed") if found.quality and found.quality.removed else None
+    elif not screening.first_without:
+        key = "alone"
+    else:
+        key = "turns" if screening.first_without != screening.first else "fine" if few else "look"
+    return finding(f"odd.{key}", found=screening, common=common, removed=removed)
 
 
 def _crowded(found: Analysis) -> Finding | None:
@@ -199,7 +199,7 @@ def favoured(found: Analysis) -> Finding | None:
         key = "little" if spread.kept < WARNED else "adjusted" if spread.kept >= TOLD else "corrected"
     else:
         key = "look"
-    return finding(f"evenly.{key}", kept=spread.kept, each=spread.per_system)
+    return finding(f"evenly.{key}", spread=spread)
 
 
 def normalizing(found: Analysis) -> Finding | None:
@@ -219,27 +219,16 @@ def agreement(found: Analysis) -> Finding | None:
     agreement = found.agreement
     if not found.campaign.names_people:
         return None
-    if not agreement or agreement.estimate is None:
-        why = (
-            "agreement.few"
-            if isinstance(agreement, Missing) or "two annotators" in agreement.reason
-            else "agreement.unknown"
-        )
-        return finding(why, reason="" if isinstance(agreement, Missing) else agreement.reason)
+    if isinstance(agreement, Missing) or agreement.estimate is None:
+        few = isinstance(agreement, Missing) or "two annotators" in agreement.reason
+        return finding("agreement.few" if few else "agreement.unknown", found=agreement)
     if not np.isfinite([agreement.estimate, agreement.low, agreement.high]).all():
         return finding("agreement.no_interval")
     everyone = found.campaign.part["annotator"].nunique()
     key = "problem" if agreement.low <= 0 else "fine" if agreement.estimate >= 0.4 else "look"
-    if agreement.shared < everyone / 2:
-        key = "shared_by_few" if key == "fine" else key
-    return finding(
-        f"agreement.{key}",
-        alpha=agreement.estimate,
-        ends=(agreement.low, agreement.high),
-        items=agreement.items,
-        shared=agreement.shared,
-        people=everyone,
-    )
+    if key == "fine" and agreement.shared < everyone / 2:
+        key = "shared_by_few"
+    return finding(f"agreement.{key}", found=agreement, people=everyone)
 
 
 def elsewhere(found: Analysis) -> Finding | None:
@@ -258,15 +247,13 @@ def steady(found: Analysis) -> Finding | None:
     quality = found.quality
     if not quality:
         return None
-    everyone = found.campaign.part["annotator"].nunique()
-    values = {"again": quality.again, "equal": quality.equal, "repeated": quality.repeated}
-    values |= {"repeaters": quality.repeaters, "people": everyone, "fewest": REPEATS}
+    values = {"quality": quality, "people": found.campaign.part["annotator"].nunique(), "fewest": REPEATS}
     if quality.again is None or quality.repeated < REPEATS:
         return finding("steady.unknown", **values)
-    rests = finding("steady.answers" if found.campaign.compares else "steady.scores", **values)
     verdict = graded(quality.again, 10, 20)
-    if quality.repeaters < everyone / 2:
+    if quality.repeaters < values["people"] / 2:
         verdict = "few" if verdict == "fine" else "few_apart"
+    rests = finding("steady.answers" if found.campaign.compares else "steady.scores", **values)
     return finding(f"steady.{verdict}", **values, rests=rests)
 
 
@@ -274,17 +261,12 @@ def attention(found: Analysis) -> Finding | None:
     quality = found.quality
     if not quality:
         return None
-    values = {"failed": quality.failed, "tested": quality.tested, "fewest": FEWEST_DEGRADED}
-    values |= {"passed": quality.caliper.passed, "narrowly": quality.caliper.failed}
-    if not quality.tested:
-        return finding("attention.unknown", **values)
-    verdict = graded(len(quality.failed) / quality.tested, 0, 0.1)
     decided, everyone = quality.tested - quality.undecided, found.campaign.part["annotator"].nunique()
-    if quality.removed and verdict != "problem":
-        verdict = "removed"
-    elif decided < everyone / 2 and verdict != "problem":
-        verdict = "few"
-    return finding(f"attention.{verdict}", **values, decided=decided, people=everyone)
+    verdict = graded(len(quality.failed) / quality.tested, 0, 0.1) if quality.tested else "unknown"
+    if verdict in ("fine", "look"):
+        verdict = "removed" if quality.removed else "few" if decided < everyone / 2 else verdict
+    values = {"decided": decided, "people": everyone, "fewest": FEWEST_DEGRADED}
+    return finding(f"attention.{verdict}", quality=quality, **values)
 
 
 def neighbours(found: Analysis) -> Finding | None:
@@ -296,7 +278,7 @@ def neighbours(found: Analysis) -> Finding | None:
         return finding("neighbours.few", fewest=FEWEST_PEOPLE)
     sure = held.verdict == "different" or (tested.p is not None and tested.p < 0.05)
     key = "fine" if held.verdict in ("equivalent", "both") else "look" if sure else "unknown"
-    return finding(f"neighbours.{key}", lost=held.estimate, ends=(held.low, held.high), margin=MARGIN)
+    return finding(f"neighbours.{key}", held=held, margin=MARGIN)
 
 
 def crowding(campaign: Campaign) -> tuple[float, float] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -111,36 +110,28 @@ def joined(findings: list[Finding]) -> str:
 
 def _judged(campaign: Campaign, collection: Collection) -> Iterator[Finding]:
     """Say who judged what, on which scale."""
-    people = campaign.judged["annotator"].nunique()
-    several = finding("methods.several", cells=collection.several) if collection.several else None
-    share = collection.judged / collection.cells if collection.cells else 0
-    yield finding(
-        "methods.judged",
-        who=finding("methods.people" if campaign.names_people else "methods.nobody", people=people),
-        judgements=campaign.judged,
-        segments=collection.segments,
-        systems=campaign.systems,
-        pair=campaign.pair,
-        scale=campaign.scale,
-        turned=finding("methods.turned") if campaign.turned else None,
-        ends=None if campaign.known_scale else finding("methods.ends"),
-        cells=finding("methods.cells", share=share, several=several) if collection.cells else None,
-    )
+    people, own = campaign.judged["annotator"].nunique(), {"campaign": campaign, "collection": collection}
+    who = finding("methods.people" if campaign.names_people else "methods.nobody", people=people)
+    turned = finding("methods.turned") if campaign.turned else None
+    ends = None if campaign.known_scale else finding("methods.ends")
+    several = finding("methods.several", **own) if collection.several else None
+    share = collection.judged / max(collection.cells, 1)
+    cells = finding("methods.cells", share=share, several=several) if collection.cells else None
+    yield finding("methods.judged", **own, who=who, turned=turned, ends=ends, cells=cells)
     if len(campaign.criteria) > 1:
-        yield finding("methods.criteria", criteria=campaign.criteria, criterion=campaign.criterion)
+        yield finding("methods.criteria", **own)
 
 
 def _protocol(campaign: Campaign, found: Protocol) -> Iterator[Finding]:
     """Say how a judgement was made: by the protocol's own description, where the data tell which it was."""
-    values: dict[str, Any] = {"marked": found.marked, "severities": found.severities}
     if found.name == ESA:
-        levels = finding("protocol.levels", **values) if found.severities else None
-        yield finding("protocol.esa", **values, levels=levels)
+        levels = finding("protocol.levels", found=found) if found.severities else None
+        yield finding("protocol.esa", found=found, levels=levels)
     elif found.name == MQM:
         works = finding("protocol.mqm_wmt" if found.weights.startswith(WMT) else "protocol.mqm_works")
         yield finding("protocol.mqm_typed" if found.typed else "protocol.mqm", works=works)
         if found.marked:
-            yield finding("protocol.marked", **values)
+            yield finding("protocol.marked", found=found)
         weights = markup.with_marks(found.weights)
         yield finding("protocol.weights" if weights else "protocol.no_weights", weights=weights)
     elif found.name == PREFERENCES:
@@ -149,7 +140,7 @@ def _protocol(campaign: Campaign, found: Protocol) -> Iterator[Finding]:
         yield finding(f"protocol.{found.name.lower() or 'unknown'}")
     if found.beside:
         yield finding("protocol.beside")
-    yield finding("protocol.tool" if found.tool else "protocol.no_tool", tool=found.tool)
+    yield finding("protocol.tool" if found.tool else "protocol.no_tool", found=found)
 
 
 def _preferences(campaign: Campaign) -> Finding:
@@ -214,19 +205,16 @@ def scoring(ranking: Ranking | Missing) -> Iterator[Finding]:
         return
     yield finding(f"scoring.{ranking.method.score}")
     if ranking.method.kept < EVEN:
-        yield finding("scoring.kept", kept=ranking.method.kept)
+        yield finding("scoring.kept", found=ranking)
 
 
 def testing(ranking: Ranking | Missing) -> Iterator[Finding]:
     """Say how systems are compared, and what that gave for the first two."""
     if not ranking or len(ranking.names) < 2:
         return
-    method = ranking.method
-    key = "strengths" if ranking.standing else "clustered_twice" if len(method.unit) > 1 else "clustered"
-    error = finding(f"testing.{key}", drawn=method.drawn)
-    values = {"alpha": method.alpha, "first": ranking.top, "second": ranking.names[1], "p": ranking.p}
-    yield finding("testing.pairs", error=error, **values)
-    yield _lines(method)
+    key = "strengths" if ranking.standing else "clustered_twice" if len(ranking.method.unit) > 1 else "clustered"
+    yield finding("testing.pairs", found=ranking, error=finding(f"testing.{key}", method=ranking.method))
+    yield _lines(ranking.method)
     if len(ranking.humans):
         yield finding("testing.humans", humans=ranking.humans["system"])
 
@@ -236,18 +224,17 @@ def _lines(method: Method) -> Finding:
     if method.lines == OWN_LINES:
         return finding("testing.own_lines")
     rule = rules.named(method.lines)
-    values = {"test": rules.TESTS[rule.test], "sides": rule.sides, "line": rules.LINES[rule.line]}
-    return finding("testing.lines", name=rule.name, source=rule.source, **values)
+    return finding("testing.lines", rule=rule, test=rules.TESTS[rule.test], line=rules.LINES[rule.line])
 
 
 def drawing(ranking: Ranking | Missing) -> Iterator[Finding]:
     """Say what is drawn anew for intervals, and why that."""
     if not ranking or len(ranking.names) < 2 or ranking.best is None:
         return
-    method = ranking.method
-    key = "normal" if not ranking.standing else "bootstrap_crossed" if len(method.unit) > 1 else "bootstrap"
-    yield finding(f"drawing.{key}", drawn=method.drawn, draws=ranking.resamples)
-    yield finding("drawing.why", drawn=method.drawn, why=method.why_unit)
+    crossed = len(ranking.method.unit) > 1
+    key = "normal" if not ranking.standing else "bootstrap_crossed" if crossed else "bootstrap"
+    yield finding(f"drawing.{key}", found=ranking)
+    yield finding("drawing.why", found=ranking)
 
 
 def agreement(found: Agreement | Missing) -> Iterator[Finding]:
@@ -255,11 +242,10 @@ def agreement(found: Agreement | Missing) -> Iterator[Finding]:
     if not found or found.estimate is None:
         yield finding("agreeing.unknown", why=found.reason.rstrip(".") or "too few items")
         return
-    ends = (found.low, found.high)
-    yield finding("agreeing.alpha", items=found.items, level=found.level, alpha=found.estimate, ends=ends)
+    yield finding("agreeing.alpha", found=found)
     for row in found.measures.itertuples():
         if str(row.coefficient).startswith("Gwet") and row.estimate == row.estimate:
-            yield finding("agreeing.gwet", coefficient=row.coefficient, estimate=row.estimate)
+            yield finding("agreeing.gwet", row=row)
 
 
 def control(quality: QualityControl | Missing) -> Iterator[Finding]:
@@ -268,23 +254,21 @@ def control(quality: QualityControl | Missing) -> Iterator[Finding]:
         return
     if quality.tested:
         removed = finding("checking.removed") if quality.removed else None
-        values = {"tested": quality.tested, "failed": quality.failed, "fewest": FEWEST_DEGRADED}
-        yield finding("checking.attention", **values, removed=removed)
+        yield finding("checking.attention", found=quality, fewest=FEWEST_DEGRADED, removed=removed)
     yield from again(quality)
 
 
 def again(quality: QualityControl | Missing) -> Iterator[Finding]:
     """Say how far second scores are from the first."""
     if quality and quality.again is not None:
-        yield finding("checking.again", again=quality.again)
+        yield finding("checking.again", found=quality)
 
 
 def screening(found: Screening | Missing) -> Iterator[Finding]:
     """Say whom rules named, and that nobody was left out."""
     if found and found.rules:
         words = "; ".join(Rule.parse(rule).in_words for rule in found.rules)
-        values = {"rules": found.rules, "named": found.proposed, "people": found.annotators}
-        yield finding("checking.rules", **values, words=words)
+        yield finding("checking.rules", found=found, words=words)
 
 
 def _calibrated(calibration: Calibration | Missing) -> Iterator[Finding]:
