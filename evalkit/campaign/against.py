@@ -219,7 +219,7 @@ def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, see
     held = [shared.of(one) for one in campaigns]
     methods = [choose_method(one, score=score) for one in campaigns]
     footing = find_footing(mine, other)
-    rows = [_stretched(table, one) if footing.stretched else table for table, one in zip(shared.rows, campaigns)]
+    rows = [one.on_hundred(table) if footing.stretched else table for table, one in zip(shared.rows, campaigns)]
     found, drawn = _redrawn(shared, rows, [method.column for method in methods], resamples=resamples, seed=seed)
     cells = _item_means(shared, rows)
     items = draw_items(cells, shared, documents="documents" in drawn, resamples=resamples, seed=seed)
@@ -255,11 +255,6 @@ def find_footing(mine: Campaign, other: Campaign) -> Footing:
         return Footing("points of errors, weighed alike in both,")
     where = [side for side, one in zip(SIDES, (mine, other)) if not one.known_scale]
     return Footing("", why=f"the ends of the scale are not declared {' or '.join(where)}")
-
-
-def _stretched(rows: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:
-    low, high = campaign.scale
-    return rows.assign(score=(rows["score"] - low) * (100 / (high - low)))
 
 
 # Draws

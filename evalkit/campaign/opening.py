@@ -207,13 +207,13 @@ class Campaign:
     @cached_property
     def hundred(self) -> pd.DataFrame:
         """The pair's judgements on a scale from 0 to 100, for measures and rules that are stated in its points."""
-        return self._on_hundred(self.asked(self.part))
+        return self.on_hundred(self.asked(self.part))
 
     @cached_property
     def everywhere(self) -> pd.DataFrame:
         """All judgements by the pair's annotators, in whatever pair, on a scale from 0 to 100."""
         by_them = self.ratings["annotator"].isin(self.part["annotator"].unique())
-        return self._on_hundred(self.ratings[by_them].reset_index(drop=True))
+        return self.on_hundred(self.ratings[by_them].reset_index(drop=True))
 
     @cached_property
     def control(self) -> pd.DataFrame:
@@ -221,10 +221,17 @@ class Campaign:
         found = annotators.quality_control(self.everywhere)
         return found[found["pair"] == self.pair].drop(columns="pair").reset_index(drop=True)
 
-    def _on_hundred(self, ratings: pd.DataFrame) -> pd.DataFrame:
-        low, high = self.scale
-        moved = ratings.assign(score=((ratings["score"] - low) * (100 / (high - low))).clip(0, 100))
-        return like(moved, ratings, scale=(0.0, 100.0))
+    def on_hundred(self, ratings: pd.DataFrame) -> pd.DataFrame:
+        """Stretch scores onto a scale from 0 to 100; those that are there already stay as they are, to the last bit."""
+        (low, high), score = self.scale, ratings["score"]
+        if self.scale != (0.0, 100.0):
+            score = ((score - low) * (100 / (high - low))).clip(0, 100)
+        return like(ratings.assign(score=score), ratings, scale=(0.0, 100.0))
+
+    @property
+    def layout(self) -> str:
+        """How segments are named, as ``components.estimate`` calls it: within documents, or by numbers alone."""
+        return "campaign" if self.segment == ("doc", "segment") else "numbered"
 
     @property
     def steps(self) -> int:

@@ -127,7 +127,7 @@ def read_pilot(
         raise DataError(unusable[mine.pair])
     counted = counted[~counted["pair"].isin(unusable)].reset_index(drop=True)
     return Pilot(
-        ratings=_stretched(like(counted, ratings), mine),
+        ratings=mine.on_hundred(like(counted, ratings)),
         pair=mine.pair,
         layout=found,
         chosen=layout == "auto",
@@ -151,13 +151,6 @@ def _opened(choice: str, *, columns: str, scale: Sequence[float], fallback: bool
     return data.open_campaign(choice, **{name: told for name, told in options.items() if told})[0]
 
 
-def _stretched(counted: pd.DataFrame, mine: Campaign) -> pd.DataFrame:
-    """Put scores onto a scale from 0 to 100; those that are there already stay as they are, to the last bit."""
-    (low, high), score = mine.scale, counted["score"]
-    moved = score if (low, high) == (0.0, 100.0) else (score - low) * (100 / (high - low))
-    return like(counted.assign(score=moved), counted, scale=(0.0, 100.0))
-
-
 def recognise(rows: pd.DataFrame, mine: Campaign) -> str:
     """Choose the layout of components from one language pair's judgements of systems' outputs."""
     if rows.empty:
@@ -170,7 +163,7 @@ def recognise(rows: pd.DataFrame, mine: Campaign) -> str:
     several = rows.groupby(list(mine.segment))["system"].nunique().gt(1).mean()
     if several < SHARED:
         return "calibration"
-    return "campaign" if mine.segment == ("doc", "segment") else "numbered"
+    return mine.layout
 
 
 def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> str:

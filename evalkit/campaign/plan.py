@@ -327,8 +327,7 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: 
     anew for the ranking's intervals; the plan is then over them, too, whatever they like.
     Raises DataError where nothing scatters, or nothing was judged twice.
     """
-    layout = "campaign" if campaign.segment == ("doc", "segment") else "numbered"
-    found = components.estimate(judged, layout=layout, taste=True)
+    found = components.estimate(judged, layout=campaign.layout, taste=True)
     variances = components.of_pair(found, campaign.pair)
     if np.nansum(list(variances.values())) < 1e-12:
         raise DataError("All scores are the same, so nothing scatters and nothing can be planned.")
@@ -336,7 +335,7 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: 
     people, block = judged.groupby("annotator").size(), min(block_length(judged), 50)
     capacity = max(int(people.median()), CAPACITY, 2 * block)
     over = liking == FOUND or over_annotators
-    return Basis(variances, layout, block, capacity, liking, over, len(people), judged["system"].nunique())
+    return Basis(variances, campaign.layout, block, capacity, liking, over, len(people), judged["system"].nunique())
 
 
 def block_length(judged: pd.DataFrame) -> int:

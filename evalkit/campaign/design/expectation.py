@@ -268,7 +268,7 @@ def _achieved(campaign: Campaign) -> tuple[float, float] | None:
     if judged["system"].nunique() < 2:
         return None
     try:
-        found = components.estimate(judged, layout="campaign" if "doc" in campaign.segment else "numbered")
+        found = components.estimate(judged, layout=campaign.layout)
         variances = components.of_pair(found, campaign.pair)
     except DataError:
         return None
