@@ -20,25 +20,7 @@ from evalkit.neural import comet, similar
 
 @pytest.fixture
 def examples():
-    words = [
-        "the",
-        "quick",
-        "brown",
-        "fox",
-        "jumps",
-        "over",
-        "a",
-        "lazy",
-        "dog",
-        "and",
-        "runs",
-        "away",
-        "from",
-        "seven",
-        "small",
-        "cats",
-        "today",
-    ]
+    words = "the quick brown fox jumps over a lazy dog and runs away from seven small cats today".split()
     rows = []
     for s in range(60):
         kept, start = s * 7 % 11, words[s % 9 :]
