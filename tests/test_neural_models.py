@@ -20,7 +20,8 @@ from evalkit.neural import comet, similar
 
 @pytest.fixture
 def examples():
-    words = "the quick brown fox jumps over a lazy dog and runs away from seven small cats today".split()
+    sentence = "the quick brown fox jumps over a lazy dog and runs away from seven small cats today"
+    words = sentence.split()
     rows = []
     for s in range(60):
         kept, start = s * 7 % 11, words[s % 9 :]

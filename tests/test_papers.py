@@ -288,7 +288,8 @@ def side():
     """Scores of 40 translations under all collections, many of them tied and some missing, with marks."""
     rng = np.random.default_rng(5)
     index = pd.MultiIndex.from_product([[str(n) for n in range(10)], list("abcd")], names=["segment", "system"])
-    names = "ESA-1 ESA-2 ESAAI-1 ESAAI-2 MQM-1 WMT-MQM WMT-DASQM ESA-IAA ESAAI-IAA MQM-IAA LLM".split()
+    collections = "ESA-1 ESA-2 ESAAI-1 ESAAI-2 MQM-1 WMT-MQM WMT-DASQM ESA-IAA ESAAI-IAA MQM-IAA LLM"
+    names = collections.split()
     errors = pd.DataFrame(rng.poisson(0.7, (40, 11)).astype(float), index, names)
     scores = pd.DataFrame(rng.integers(0, 12, (40, 11)).astype(float), index, names)
     scores.iloc[:8, 5] = scores.iloc[5:20, 7] = np.nan
