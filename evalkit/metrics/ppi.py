@@ -633,24 +633,3 @@ def _tabulated(found: Mapping[str, np.ndarray], anew: Sequence[Mapping[str, np.n
             row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
         rows.append(row)
     return pd.DataFrame(rows).rename(columns={"agreement_low": "low", "agreement_high": "high"})
-
-
-def choice_in_words(table: pd.DataFrame, *, data: str, budget: int) -> str:
-    """Say what the best choice by a metric gains and costs beside chance: the result of ``compare_choices``.
-
-    The best is that which agrees best with all segments, among those without known odds.
-    """
-    own = table[(table["data"] == data) & (table["budget"] == budget)].set_index("way")
-    first = own.drop(index=[RANDOM, DRAWN])["agreement"].idxmax()
-    top, chance, weighted = own.loc[first], own.loc[RANDOM], own.loc[DRAWN]
-    moves = "lower" if top["bias_means"] < 0 else "higher"
-    return (
-        f"In {data}, the {budget} segments that {first} chooses agree with all on the order of systems (SPA) by "
-        f"{top['agreement']:.3f}, and as many at random by {chance['agreement']:.3f} (lead {top['lead']:.3f}, 95 % "
-        f"interval {top['lead_low']:.3f} to {top['lead_high']:.3f}). But means come out {abs(top['bias_means']):.1f} "
-        f"points {moves}, and differences {top['stretch']:.1f} times as large as they are "
-        f"({top['stretch_low']:.1f} to {top['stretch_high']:.1f}); corrected by the metric, those of highest variance "
-        f"still find {own.loc[CORRECTED, 'stretch']:.1f} times as much. Drawn by variance with known odds, and "
-        f"weighted, segments agree by {weighted['agreement']:.3f}, and differences come out "
-        f"{weighted['stretch']:.2f} times as large."
-    )

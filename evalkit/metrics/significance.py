@@ -246,7 +246,7 @@ def _pearson_hits(
 ) -> np.ndarray:
     shared, total, squares = (columns @ masks.T).reshape(3, len(r), -1)
     hits = np.zeros(len(pairs), np.int64)
-    for a, some, others in _by_first(pairs):
+    for a, some, others in _by_first(pairs, len(pairs)):
         moved = shared[a] - shared[others]
         spread = squares[a] - squares[others]
         off = (total[a] - total[others]) ** 2
@@ -280,7 +280,7 @@ def _accuracy_test(
     own = np.sign(values[:, first] - values[:, second]) == relation
     ends = [np.eye(len(human))[side] for side in (first, second)]  # pairs of systems × systems
     constant, weights = np.empty(len(pairs)), np.empty((len(pairs), len(human)))
-    for a, some, others in _by_first(pairs):
+    for a, some, others in _by_first(pairs, len(pairs)):
         same = own[a].astype(float) - own[others]
         ahead = np.sign(values[others][:, first] - values[a, second]) == relation
         behind = np.sign(values[a, first] - values[others][:, second]) == relation
@@ -310,11 +310,13 @@ def _unit(values: np.ndarray) -> np.ndarray:
     return np.where(varies, centred / np.where(varies, length, 1), 0)
 
 
-def _by_first(pairs: np.ndarray) -> Iterator[tuple[int, slice, slice | np.ndarray]]:
-    """Group pairs by their first metric: it, where its pairs stand, and the others, as a slice if they are in a row."""
+def _by_first(pairs: np.ndarray, most: int) -> Iterator[tuple[int, slice, slice | np.ndarray]]:
+    """Group pairs by their first metric, ``most`` at once: it, where its pairs stand, and the others."""
     starts = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
-    for start, end in zip(starts, [*starts[1:], len(pairs)]):
-        yield int(pairs[start, 0]), slice(int(start), int(end)), _in_a_row(pairs[start:end, 1])
+    for begin, end in zip(starts, [*starts[1:], len(pairs)]):
+        for start in range(begin, end, most):
+            some = slice(start, min(start + most, end))
+            yield int(pairs[start, 0]), some, _in_a_row(pairs[some, 1])
 
 
 def _in_a_row(places: np.ndarray) -> slice | np.ndarray:
@@ -383,18 +385,10 @@ def _spa_hits(
     for swap in masks.reshape(-1, systems, 1, segments).astype(np.float32):
         moved = ((values * swap).reshape(-1, segments) @ mask).reshape(whole.shape)
         stays = whole - moved
-        for first, some, others in _batches(pairs):
+        for first, some, others in _by_first(pairs, _PAIRS):
             one, other = soft_accuracy(_of_swapped(stays, moved, first, others), gold).reshape(2, -1)
             hits[some] += _reached((one - other)[:, None], observed[some])
     return hits
-
-
-def _batches(pairs: np.ndarray) -> Iterator[tuple[int, slice, np.ndarray | slice]]:
-    """Cut pairs that share their first metric: it, where these pairs stand, and the others."""
-    for first, some, _ in _by_first(pairs):
-        for start in range(some.start, some.stop, _PAIRS):
-            batch = slice(start, min(start + _PAIRS, some.stop))
-            yield first, batch, _in_a_row(pairs[batch, 1])
 
 
 def _of_swapped(stays: np.ndarray, moved: np.ndarray, first: int, others: np.ndarray | slice) -> np.ndarray:
