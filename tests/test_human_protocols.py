@@ -351,17 +351,6 @@ def test_campaigns_of_one_kind_are_compared_with_those_of_two(scored, drawn):
     assert found["pairs"].tolist() == [2, 13, 15]
 
 
-def test_customary_wins_are_scipys_signed_rank_tests(scored, drawn):
-    found = rankings.clusters(scored, drawn).set_index("protocol")
-    for name in ("ESA-1", "WMT-MQM"):
-        wide = scored[scored["protocol"] == name].pivot(index="segment", columns="system", values="score")
-        p = [stats.wilcoxon(wide[a], wide[b], correction=True).pvalue / 2 for a, b in combinations(wide, 2)]
-        assert found.loc[name, "distinguished"] == np.sum(np.array(p) < 0.05)
-        assert found.loc[name, "pairs"] == 10
-    order = rankings.sure_order(drawn)
-    np.testing.assert_array_equal(found["sure"], (order != 0).sum(axis=1))
-
-
 def test_draws_vary_as_much_as_campaigns_do():
     """Judged once each, by people who only scatter: the error of a difference is known, √(2/n) times the noise."""
     options = {"systems": 4, "documents": 40, "length": 3, "people": 10, "steps": 0.0, "noise": 6.0}

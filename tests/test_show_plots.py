@@ -94,7 +94,6 @@ def test_every_figure_names_its_axes_and_draws_hostile_names(one_pair):
         draw.histograms(hostile, annotators.profiles(hostile)),
         draw.two_distributions(hostile, hostile, names),
         draw.grids_in_use({"$a$ set": annotators.scale_grid(hostile)}),
-        draw.decisions(annotators.stability(hostile, ["sd < 60"], resamples=20)),
     ]
     assert all(map(named, figures))
     for figure in figures:
@@ -113,18 +112,6 @@ def test_ridges_are_sorted_by_mean_and_end_at_the_busiest(one_pair):
     triangles = axes.lines[0].get_xdata()
     assert list(triangles) == sorted(triangles)
     np.testing.assert_allclose(triangles, means.loc[shown])
-
-
-def test_a_decision_stands_at_its_share_and_somebody_who_stays_is_hollow():
-    stable = pd.DataFrame({"annotator": [*"abc"], "share": [0.9, 0.3, 0.0], "flagged": [True, False, False]})
-    stable = stable.assign(pair="eng-jpn", rule="sd < 5")
-    axes = draw.decisions(stable).axes[0]
-    every, hollow = axes.lines[0], axes.lines[1]
-    assert list(every.get_xdata()) == [0.3, 0.9]
-    assert list(hollow.get_xdata()) == [0.3]
-    assert hollow.get_markerfacecolor() == "white"
-    with pytest.raises(DataError, match="No rule flags anybody"):
-        draw.decisions(stable.iloc[2:])
 
 
 def test_pictures_of_annotators_are_of_one_language_pair(one_pair):

@@ -6,10 +6,9 @@ a user's rules to such measures; the functions after it say what a rule would do
 
 from __future__ import annotations
 
-import itertools
 import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from evalkit.data.provenance import scale_of
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.stats import inference
 from evalkit.stats.correlation import ratio, spearman
-from evalkit.stats.inference import adjust, signed_rank
+from evalkit.stats.inference import adjust
 
 _WHO = ["pair", "annotator"]
 #: The seven tick marks of WMT's DA+SQM slider, on its scale from 0 to 100 (Kocmi et al. 2022).
@@ -522,30 +521,28 @@ def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
     pairs = quality_pairs(ratings).groupby(_WHO)["difference"]
     table = pairs.agg(qc_pairs="size", qc_difference="mean")
     for name, test in (("qc_p", paired_t), ("qc_wilcoxon", wilcoxon)):
-        table[name] = np.array([test(own.to_numpy()[None])[0] for _, own in pairs], float)
+        table[name] = np.array([test(own.to_numpy()) for _, own in pairs], float)
     return table.reset_index()
 
 
-def paired_t(difference: np.ndarray) -> np.ndarray:
-    """Return one-sided p-values of the paired t-test (positive differences), one a row of differences.
+def paired_t(difference: np.ndarray) -> float:
+    """Return the one-sided p-value of the paired t-test (positive differences).
 
     Missing for a single difference; where all are equal, 0 if they are positive, else 1.
     """
-    n, mean = difference.shape[1], difference.mean(axis=1)
-    if n < 2:
-        return np.full(len(difference), np.nan)
-    spread = difference.std(axis=1, ddof=1)
-    certain = np.where(mean > 0, np.inf, -np.inf)
-    t = np.divide(mean, spread / np.sqrt(n), out=certain, where=np.ptp(difference, axis=1) > 0)
-    return stats.t.sf(t, n - 1)
+    if len(difference) < 2:
+        return np.nan
+    if not np.ptp(difference):
+        return float(difference[0] <= 0)
+    return float(stats.ttest_1samp(difference, 0, alternative="greater").pvalue)
 
 
-def wilcoxon(difference: np.ndarray) -> np.ndarray:
-    """Return one-sided p-values of Wilcoxon's signed-rank test (positive differences), one a row of differences.
+def wilcoxon(difference: np.ndarray) -> float:
+    """Return the one-sided p-value of Wilcoxon's signed-rank test (positive differences).
 
     As R's ``wilcox.test(..., alternative="greater", exact=FALSE)``: zeros left out, ties and continuity corrected.
     """
-    return signed_rank(difference, continuity=0.5, exact_up_to=0)
+    return float(inference.signed_rank(difference[None], continuity=0.5, exact_up_to=0)[0])
 
 
 class Caliper(NamedTuple):
@@ -648,57 +645,18 @@ RULES = (
 )
 
 
-@dataclass(frozen=True)
-class Measure:
-    """What to draw anew (``units``: ratings -> pair, annotator and values) and what to compute from the values drawn.
-
-    statistic: columns of one annotator's values, each (resamples, units) -> (resamples,). fewest: units needed.
-    """
-
-    meaning: str
-    units: Callable[[pd.DataFrame], pd.DataFrame]
-    statistic: Callable[..., np.ndarray]
-    fewest: int = 1
-
-    def of(self, stack: np.ndarray) -> np.ndarray:
-        """Compute the measure of resamples × units × columns: (resamples,), missing of too few units."""
-        if stack.shape[1] < self.fewest:
-            return np.full(len(stack), np.nan)
-        return np.asarray(self.statistic(*np.moveaxis(stack, -1, 0)), float)
-
-
-def _judgements(ratings: pd.DataFrame) -> pd.DataFrame:
-    return with_pair(ratings)[[*_WHO, "score"]]
-
-
-def _ends(ratings: pd.DataFrame) -> pd.DataFrame:
-    return _judgements(ratings).assign(score=in_outer_tenths(ratings).astype(float))
-
-
-def _shared(ratings: pd.DataFrame) -> pd.DataFrame:
-    return beside_others(ratings).dropna(subset="others")[[*_WHO, "score", "others"]]
-
-
-def _distinct(values: np.ndarray) -> np.ndarray:
-    return 1.0 + (np.diff(np.sort(values, axis=1), axis=1) > 0).sum(axis=1)
-
-
-#: What a rule can be about: names as in ``annotators.profiles``.
+#: What a rule can be about, and how people say it: columns of ``profiles``, by the function that measures them.
 MEASURES = {
-    "unique_scores": Measure("number of distinct scores", _judgements, _distinct),
-    "mean": Measure("mean score, points", _judgements, lambda x: x.mean(axis=1)),
-    "sd": Measure("standard deviation of scores, points", _judgements, lambda x: x.std(axis=1, ddof=1), 2),
-    "at_ends": Measure(
-        "share of scores in the lowest or the highest tenth of the scale", _ends, lambda x: x.mean(axis=1)
-    ),
-    "median_abs_diff": Measure(
-        "median difference on repeats, points", repeat_differences, lambda x: np.median(x, axis=1)
-    ),
-    "max_abs_diff": Measure("largest difference on repeats, points", repeat_differences, lambda x: x.max(axis=1)),
-    "with_others": Measure("rank correlation with the mean of the others", _shared, spearman, FEWEST_SHARED),
-    "seconds": Measure("median seconds a judgement", seconds_taken, lambda x: np.median(x, axis=1)),
-    "qc_p": Measure("p-value (t) of degraded items against their originals", quality_pairs, paired_t, 2),
-    "qc_wilcoxon": Measure("p-value (signed rank) of degraded items against their originals", quality_pairs, wilcoxon),
+    "unique_scores": (usage, "number of distinct scores"),
+    "mean": (usage, "mean score, points"),
+    "sd": (usage, "standard deviation of scores, points"),
+    "at_ends": (usage, "share of scores in the lowest or the highest tenth of the scale"),
+    "median_abs_diff": (repeats, "median difference on repeats, points"),
+    "max_abs_diff": (repeats, "largest difference on repeats, points"),
+    "with_others": (agreement_with_others, "rank correlation with the mean of the others"),
+    "seconds": (speed, "median seconds a judgement"),
+    "qc_p": (quality_control, "p-value (t) of degraded items against their originals"),
+    "qc_wilcoxon": (quality_control, "p-value (signed rank) of degraded items against their originals"),
 }
 
 
@@ -737,7 +695,7 @@ class Rule:
         >>> Rule.parse("median_abs_diff > 20").in_words, Rule.parse("unique_scores < 6").in_words
         ('median difference on repeats above 20 points', 'number of distinct scores below 6')
         """
-        meaning, _, unit = MEASURES[self.measure].meaning.partition(", ")
+        meaning, _, unit = MEASURES[self.measure][1].partition(", ")
         return f"{meaning} {_IN_WORDS[self.sign]} {self.threshold:g} {unit if unit == 'points' else ''}".rstrip()
 
     def holds(self, values: np.ndarray) -> np.ndarray:
@@ -760,9 +718,12 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
     rules: texts such as ``sd < 5``; measures are the keys of ``MEASURES``, defined as in ``profiles``. Returns pair,
     annotator, rule, measure, value, threshold, flagged, and unknown, where the measure is missing: that flags nobody.
     """
+    if isinstance(rules, str) or not len(rules):
+        raise DataError("Screening needs a list of rules, such as ['sd < 5'].")
     parts, people = [], everyone(ratings)
-    for rule in _read(rules):
-        values = np.concatenate([MEASURES[rule.measure].of(stack) for stack in _stacks(ratings, rule, people)])
+    for rule in map(Rule.parse, rules):
+        measured = MEASURES[rule.measure][0](ratings).set_index(_WHO)[rule.measure]
+        values = measured.reindex(people).to_numpy(float)
         part = pd.DataFrame({"rule": str(rule), "measure": rule.measure, "value": values}, index=people)
         parts.append(part.assign(threshold=rule.threshold, flagged=rule.holds(values), unknown=np.isnan(values)))
     return pd.concat(parts).reset_index()
@@ -816,51 +777,6 @@ def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: in
         row |= {"alpha_before": _alpha(scores), "alpha_after": _alpha(_matrix(kept))}
         rows.append(row | {"random_low": float(low[0]), "random_high": float(high[0])})
     return pd.DataFrame(rows)
-
-
-def stability(
-    ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES, *, resamples: int = 500, seed: int = 7
-) -> pd.DataFrame:
-    """Say how often each annotator would be flagged if their items had been others: a bootstrap of the decision.
-
-    Each annotator's own units are drawn anew: judgements, repeated items, items shared with others (whose means stay),
-    or pairs of quality control (over all language pairs of the annotator). Returns pair, annotator, rule, value,
-    flagged, share (of ``resamples`` that flag the annotator), mean (of the resampled values; far from ``value``, the
-    bootstrap is biased, as it is for unique_scores, since a resample holds fewer distinct items) and unknown (the
-    measure is missing; share is then too).
-    A share near 0 or 1 is a firm decision, one near 0.5 is a coin's toss.
-    Caveat: judgements are drawn one by one; those of one document are alike, so true decisions are less firm.
-    """
-    rng, parts, people = np.random.default_rng(seed), [], everyone(ratings)
-    for rule in _read(rules):
-        measure, rows = MEASURES[rule.measure], []
-        for stack in _stacks(ratings, rule, people):
-            [value] = measure.of(stack)
-            drawn = np.full(1, np.nan)
-            if np.isfinite(value):
-                drawn = inference.bootstrap(stack[0], measure.of, resamples=resamples, seed=rng)
-            defined = drawn[np.isfinite(drawn)]
-            share, mean = (rule.holds(defined).mean(), defined.mean()) if len(defined) else (np.nan, np.nan)
-            rows.append((value, share, mean))
-        part = pd.DataFrame(rows, columns=["value", "share", "mean"], index=people).assign(rule=str(rule))
-        parts.append(part.assign(flagged=rule.holds(part["value"]), unknown=part["value"].isna()))
-    names = ["pair", "annotator", "rule", "value", "flagged", "share", "mean", "unknown"]
-    return pd.concat(parts).reset_index()[names]
-
-
-def _read(rules: Sequence[Rule | str]) -> list[Rule]:
-    if isinstance(rules, str) or not len(rules):
-        raise DataError("Screening needs a list of rules, such as ['sd < 5'].")
-    return [Rule.parse(rule) for rule in rules]
-
-
-def _stacks(ratings: pd.DataFrame, rule: Rule, people: pd.MultiIndex) -> Iterator[np.ndarray]:
-    """Yield what a rule's measure is computed from, annotator by annotator: a stack of one, 1 × units × columns."""
-    units = MEASURES[rule.measure].units(ratings).set_index(_WHO)
-    place = people.get_indexer(units.index)
-    order = np.argsort(place, kind="stable")
-    values, ends = units.to_numpy(float)[order], np.searchsorted(place[order], np.arange(len(people) + 1))
-    return (values[start:end][None] for start, end in itertools.pairwise(ends))
 
 
 def _matrix(table: pd.DataFrame) -> np.ndarray:

@@ -26,9 +26,8 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data.schemas import ITEM, SEGMENT, segment_names
+from evalkit.data.schemas import ITEM, segment_names
 from evalkit.human.protocols.agreement import SHORT, drawn_units, partial_correlation
-from evalkit.stats import correlation
 from evalkit.stats.correlation import covariances, ratio
 from evalkit.stats.inference import column_means, interval, resample
 from evalkit.stats.widths import Part, combine, redraw
@@ -62,8 +61,6 @@ MARKINGS = (
     "share with a mark where the model suggests none",
     "share whose marks weigh just what the model says",
 )
-#: Orders of systems that a test tries.
-SHUFFLES = 9_999
 #: A person passes if degraded items score below their originals with a p-value below this, as at WMT.
 PASSED = 0.05
 #: What may change over time -> column of the judgements, and whether changes are in percent.
@@ -125,44 +122,6 @@ def beside(measured: pd.DataFrame) -> pd.DataFrame:
     return table.assign(esa=alone["estimate"], esaai=shown["estimate"]).reset_index()
 
 
-def favour(scored: pd.DataFrame, *, quality: str = QUALITY[0]) -> pd.DataFrame:
-    """List, system by system, whom the model and whom suggestions move up: system, model, people.
-
-    model: places by which the model ranks a system above ``quality``; people: places by which campaigns with
-    suggestions rank it above those without (means of both campaigns). Only segments that ``quality`` has.
-    """
-    moved = _moved(_system_means(scored, quality), quality).reset_index()
-    return moved.sort_values(["model", "system"], ascending=[False, True], ignore_index=True)
-
-
-def favoured(scored: pd.DataFrame, *, seed: int = 7) -> pd.DataFrame:
-    """Correlate over systems what the model favours with what suggestions favour: quality, systems, pearson, p, steady.
-
-    quality: what stands for systems' quality, each of ``QUALITY``; the model favours a system whose place by its scores
-    is above that by ``quality``, suggestions one whose place with them is above that without (see ``favour``). p is
-    two-sided, of a permutation test in which systems change places (``SHUFFLES`` of them). steady: the correlation of
-    what suggestions favour in the first campaigns with that in the second; near 0, there is nothing systematic to
-    explain. Missing where nobody moves. Caveat: a dozen systems, many of which hardly move.
-    """
-    rows = []
-    for quality in QUALITY:
-        means = _system_means(scored, quality)
-        model, people = _moved(means, quality).to_numpy().T
-        places = means.rank()
-        steady = [places[shown] - places[alone] for alone, shown in zip(ALONE, ASSISTED, strict=True)]
-        test = stats.permutation_test(
-            (people,),
-            lambda orders, axis, model=model: np.abs(correlation.pearson(orders, model)),
-            permutation_type="pairings",
-            alternative="greater",
-            n_resamples=SHUFFLES,
-            rng=np.random.default_rng(seed),
-        )
-        row = {"quality": quality, "systems": len(means), "pearson": float(correlation.pearson(people, model))}
-        rows.append(row | {"p": float(test.pvalue), "steady": float(correlation.pearson(*steady))})
-    return pd.DataFrame(rows)
-
-
 def _campaigns(
     parts: Mapping[str, Part], sizes: Mapping[str, np.ndarray], measures: Sequence[str], *, resamples: int, seed: int
 ) -> pd.DataFrame:
@@ -221,21 +180,6 @@ def _slope(covariance: np.ndarray, regressors: Sequence[int], instruments: Seque
     bad = ~np.isfinite(left).all(axis=(1, 2)) | (np.abs(np.linalg.det(left)) < 1e-12)
     left = np.where(bad[:, None, None], np.eye(left.shape[1]), left)
     return np.where(bad, np.nan, np.linalg.solve(left, right[..., None])[:, 0, 0])
-
-
-def _system_means(scored: pd.DataFrame, quality: str) -> pd.DataFrame:
-    """Average scores of systems on the segments that ``quality`` has: systems × protocols."""
-    outputs = scored[scored["item_type"].eq("system")].dropna(subset="score")
-    segments = pd.MultiIndex.from_frame(outputs[[*SEGMENT]])
-    rows = outputs[segments.isin(segments[outputs["protocol"] == quality])]
-    return rows.pivot_table(index="system", columns="protocol", values="score", observed=True)
-
-
-def _moved(means: pd.DataFrame, quality: str) -> pd.DataFrame:
-    """Count the places that the model stands above quality, and campaigns with suggestions above those without."""
-    groups = {"model": [MODEL], "quality": [quality], "shown": [*ASSISTED], "alone": [*ALONE]}
-    places = pd.DataFrame({name: means[columns].mean(axis=1) for name, columns in groups.items()}).rank()
-    return pd.DataFrame({"model": places["model"] - places["quality"], "people": places["shown"] - places["alone"]})
 
 
 # Marks
@@ -441,44 +385,6 @@ def attention_of_people(judged: pd.DataFrame) -> pd.DataFrame:
     table = own.agg(items=("drop", "size"), noticed=("noticed", "mean"), drop=("drop", "mean"))
     table["p"] = stats.t.sf(table["drop"] / own["drop"].sem(), table["items"] - 1)
     return table.assign(passed=table["p"] < PASSED).reset_index()
-
-
-def screened(judged: pd.DataFrame, *, least: float | None = None, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
-    """Rank systems without the people who failed: rule, protocol, people, failed, judgements, kendall_b, moved, ….
-
-    judged: as for ``attention``. rule: who is taken out; those who fail the t-test of ``attention_of_people`` or, with
-    ``least``, those who noticed a smaller share of copies. judgements: share of judgements of systems' outputs that go
-    with them. kendall_b: of the rankings by means before and after; moved: systems that change places, furthest: by how
-    many places at most; random_low, random_high: interval of kendall_b where as many people leave at random. These are
-    missing where nobody fails, or everybody.
-    """
-    tested = attention_of_people(judged)
-    failed = tested[~tested["passed"] if least is None else tested["noticed"] < least]
-    rule = f"t-test, p below {PASSED:g}" if least is None else f"noticed at least {least:.0%}"
-    rng = np.random.default_rng(seed)
-    rows = []
-    for name, part in judged[judged["item_type"].eq("system")].groupby("protocol", sort=False, observed=True):
-        cells = part.astype({"annotator": "str", "system": "str"}).groupby(["annotator", "system"])["score"]
-        sums, sizes = (table.unstack(fill_value=0) for table in (cells.sum(), cells.size()))
-        out = sums.index.isin(failed.loc[failed["protocol"] == name, "annotator"])
-        left = ~np.stack([np.zeros_like(out), out, *(rng.permutation(out) for _ in range(resamples))])
-        row = {"rule": rule, "protocol": name, "people": len(out), "failed": int(out.sum())}
-        row["judgements"] = float(sizes[out].to_numpy().sum() / len(part))
-        moves = dict.fromkeys(("kendall_b", "moved", "furthest", "random_low", "random_high"), np.nan)
-        if 0 < out.sum() < len(out):
-            moves = _moves(np.asarray(ratio(left @ sums.to_numpy(), left @ sizes.to_numpy())))
-        rows.append(row | moves)
-    return pd.DataFrame(rows)
-
-
-def _moves(means: np.ndarray) -> dict[str, float]:
-    """Compare rankings by systems' means: by all people, without those who failed, without as many at random."""
-    taus = correlation.kendall_b(means[1:], means[:1])
-    before, after = correlation.ranks(means[:2])
-    low, high = interval(taus[1:][np.isfinite(taus[1:])])
-    shifts = np.abs(after - before)
-    found = {"kendall_b": float(taus[0]), "moved": int((shifts > 0).sum()), "furthest": float(shifts.max())}
-    return found | {"random_low": float(low), "random_high": float(high)}
 
 
 def _copies(judged: pd.DataFrame) -> pd.DataFrame:

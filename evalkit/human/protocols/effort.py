@@ -29,8 +29,6 @@ from evalkit.stats import inference, widths
 
 #: What time is divided by, and what a row of ``time`` is called by.
 UNITS = ("segment", "word", "marked error")
-#: Pauses that ``sensitivity`` tries, seconds.
-PAUSES = (120, 300, 600, 1200, 3600)
 #: What scatters: component -> the columns whose levels share it; ``residual`` is always there.
 CAUSES = {"showing": ["system", "doc"], "annotator": ["annotator"], "taste": ["annotator", "system"]}
 #: How components are called in tables.
@@ -167,22 +165,6 @@ def _sum_up(timed: pd.DataFrame) -> dict[str, float]:
         "seconds": hours * 3600 / useful,
         "hours_each": hours / people,
     }
-
-
-def sensitivity(judged: pd.DataFrame, *, pauses: Sequence[float] = PAUSES) -> pd.DataFrame:
-    """Compute what the longest time that counts as work changes.
-
-    pauses: seconds. Returns protocol, pause, breaks (share of judgements without a time), median and mean (seconds a
-    judgement, degraded items too), hours (of the campaign, as in ``work``) and per_error (all seconds over all marks).
-    """
-    parts = []
-    for pause in pauses:
-        timed = add_times(judged, pause=pause).dropna(subset="seconds").groupby("protocol", sort=False)
-        table = timed["seconds"].agg(["median", "mean"])
-        table["per_error"] = timed["seconds"].sum() / timed["errors"].sum()
-        whole = work(judged, pause=pause).set_index("protocol")[["breaks", "hours"]]
-        parts.append(table.join(whole).assign(pause=pause).reset_index())
-    return pd.concat(parts, ignore_index=True)
 
 
 def spared(released: pd.DataFrame, judged: pd.DataFrame, *, fewest: int = 5) -> dict[str, float]:

@@ -10,10 +10,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT, segment_names
-from evalkit.human import ranking
 from evalkit.human.protocols.agreement import KINDS, ORDER
 from evalkit.human.ranking.movement import rank_interval, ranks_of
-from evalkit.human.ranking.rules import ends
 from evalkit.stats import inference
 from evalkit.stats.correlation import count_pairs, kendall_b, pearson, ratio, spearman
 from evalkit.stats.widths import Influences
@@ -272,28 +270,6 @@ def kinds_apart(drawn: Drawn) -> pd.DataFrame:
     low, high = centred_interval(value, draws)
     columns = {"kind": ["same", "other", "same - other"], "pairs": (weights != 0).sum(axis=1)}
     return pd.DataFrame(columns | {"kendall_b": value, "low": low, "high": high})
-
-
-def clusters(scored: pd.DataFrame, drawn: Drawn, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Count clusters, and the pairs of systems that are distinguished: by the customary test, and by draws.
-
-    scored: the judgements that ``drawn`` was drawn from. Returns protocol, pairs; by the signed-rank test, as is
-    customary, on matched segments at ``alpha``, one-sided, every segment counted as independent: distinguished and
-    clusters; by draws of documents and people (``sure_order``): sure and sure_clusters. A line below a system stands
-    where it and all above are distinguished from all below.  Caveat: neither is corrected for many tests.
-    """
-    rows = []
-    for name, order, scores in zip(drawn.protocols, sure_order(drawn), drawn.scores, strict=True):
-        part = scored[scored["protocol"] == name].assign(src_lang="", tgt_lang="")
-        tested = ranking.significance_clusters(part, test="wilcoxon", alpha=alpha, item_types=("system",))
-        beats = np.zeros((len(scores), len(scores)), int)
-        beats[np.triu_indices(len(scores), 1)] = order
-        best = np.argsort(-scores, kind="stable")
-        lines = ends(((beats - beats.T) > 0)[np.ix_(best, best)])
-        row = {"protocol": name, "pairs": len(order), "distinguished": tested["wins"].sum()}
-        row |= {"clusters": tested["cluster"].max(), "sure": (order != 0).sum(), "sure_clusters": 1 + lines[:-1].sum()}
-        rows.append(row)
-    return pd.DataFrame(rows)
 
 
 # How soon a ranking is settled

@@ -24,9 +24,7 @@ from evalkit.show.plots import (
     PALETTE,
     describe,
     house,
-    legend,
     literal,
-    mark,
     narrow,
     shared_legend,
     small_multiples,
@@ -201,38 +199,6 @@ def grids_in_use(tested: Mapping[str, pd.DataFrame]) -> Figure:
         found += [f"{name}, {ticks} ticks: {count} annotators" for ticks, count in used[used > 0].items()]
     return describe(
         figure, f"Bars for the share of annotators who use a coarser scale, by its ticks: {'; '.join(found)}."
-    )
-
-
-@house
-def decisions(stable: pd.DataFrame) -> Figure:
-    """Draw how firm screening decisions are: the share of resamples that flag an annotator.
-
-    stable: the result of ``annotators.stability``. One line per annotator whom a rule flags now or in one of ten
-    resamples, at most thirty lines, the least firm first.
-    """
-    firm = stable.assign(doubt=(stable["share"] - 0.5).abs())
-    shown = firm[firm["flagged"] | (firm["share"] >= 0.1)].sort_values("doubt").head(30)
-    if shown.empty:
-        raise DataError("No rule flags anybody, not even in one of ten resamples. Tighten a rule.")
-    shown = shown.sort_values(["rule", "share"], ignore_index=True)
-    figure, axes = plt.subplots(figsize=(BOTH, 0.27 * len(shown) + 1.4))
-    for number, (rule, rows) in enumerate(shown.groupby("rule", sort=False)):
-        look = mark(number) | {"ms": 7, "mec": INK, "mew": 0.6}
-        axes.plot(rows["share"], rows.index, label=rule, **look)
-        stay = rows[~rows["flagged"]]
-        axes.plot(stay["share"], stay.index, **(look | {"mfc": "white", "zorder": 4}))
-    axes.hlines(shown.index, 0, 1, color=LIGHT, lw=0.6, zorder=0)
-    axes.axvline(0.5, color=GREY, ls=":")
-    axes.set_yticks(shown.index, [literal(f"{row.pair} {row.annotator}") for row in shown.itertuples()], fontsize=9)
-    axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(shown) - 0.3), ylabel="annotator")
-    axes.set_xlabel("share of resamples that flag them\n(filled: flagged by the real scores; 0.5: a coin's toss)")
-    legend(figure, loc="outside upper center", columns=2)
-    flagged = stable[stable["flagged"]]
-    return describe(
-        figure,
-        "A mark per annotator for the share of resamples that flag them. Of "
-        f"{len(flagged)} flags {flagged['share'].between(0.2, 0.8).sum()} have a share between 0.2 and 0.8.",
     )
 
 
