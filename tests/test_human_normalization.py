@@ -9,7 +9,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import simulate
-from evalkit.human import mixed, normalization
+from evalkit.human import components, normalization
 from evalkit.human.normalization import METHODS, _agreement, quantile
 from evalkit.papers import knowles2024
 from evalkit.show.plots import normalization as draw
@@ -121,9 +121,9 @@ CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
         (lambda: normalization.normalize(SMALL, no_spread="drop"), "no_spread='drop'"),
         (lambda: normalization.normalize(SMALL, by="annotator"), "tuple"),
         (lambda: normalization.normalize(SMALL, by=("session",)), "session"),
-        (lambda: mixed.mixed_effects(CROSSED, steps=2), "eng-deu: .* 2 steps"),
-        (lambda: mixed.mixed_effects(CROSSED, item_types=("calibration",)), "No calibration items"),
-        (lambda: mixed.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
+        (lambda: components.mixed_effects(CROSSED, steps=2), "eng-deu: .* 2 steps"),
+        (lambda: components.mixed_effects(CROSSED, item_types=("calibration",)), "No calibration items"),
+        (lambda: components.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT)), "No row"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT).drop(columns="hit")), "hit"),
         (lambda: normalization.means(SMALL, calibration=PANEL), "No annotator"),
@@ -204,7 +204,7 @@ def test_without_gains_the_model_is_statsmodels_reml():
     from statsmodels.formula.api import mixedlm
 
     frame, _, _ = crossed(np.random.default_rng(5))
-    found = mixed.mixed_effects(frame, gain=False, tolerance=1e-9)
+    found = components.mixed_effects(frame, gain=False, tolerance=1e-9)
     parts = {"a": "0 + C(annotator)", "s": "0 + C(segment)"}
     theirs = mixedlm("score ~ C(system)", frame.assign(one=1), groups="one", vc_formula=parts).fit(gtol=1e-8)
     own = found.parts.set_index("part")["sd"]
@@ -230,7 +230,7 @@ def _restricted(frame, level, noise, segments, biases, gains, log_gain):
 def test_with_gains_the_fit_stands_on_top_of_the_penalised_restricted_likelihood():
     """No small step of a variance or of the gains against each other improves an independent computation of it."""
     frame, _, _ = crossed(np.random.default_rng(6), people=5, segments=14, gains=[0.5, 0.8, 1, 1.3, 1.9])
-    found = mixed.mixed_effects(frame, tolerance=1e-8)
+    found = components.mixed_effects(frame, tolerance=1e-8)
     variances = found.parts.set_index("part")["sd"] ** 2
     level, v = found.groups["level"].iloc[0], np.log(found.groups["gain"].to_numpy())
     order = ["noise", "segment", "bias", "log gain"]
@@ -251,7 +251,7 @@ def test_the_fit_ends_where_annotators_and_segments_do_not_differ():
     rng = np.random.default_rng(22)
     frame, _, _ = crossed(rng, people=8, segments=60, share=0.3)
     frame["score"] = 50 + rng.normal(0, 5, len(frame))
-    found = mixed.mixed_effects(frame)
+    found = components.mixed_effects(frame)
     sd = found.parts.set_index("part")["sd"]
     assert sd["noise"] == pytest.approx(frame.groupby("system")["score"].std().mean(), rel=0.1)
     assert sd[["segment", "bias"]].max() < 1.5
@@ -263,7 +263,7 @@ def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they
     flat = frame["annotator"] == "2"
     frame.loc[flat, "score"] = 85.0
     found = normalization.normalize(frame, method="mixed")
-    assert mixed.mixed_effects(frame).groups["gain"].min() == pytest.approx(0.02)
+    assert components.mixed_effects(frame).groups["gain"].min() == pytest.approx(0.02)
     theirs, others = (found.loc[rows, "normalized"].mean() for rows in (flat, ~flat))
     assert theirs == pytest.approx(others, abs=1)
 

@@ -14,7 +14,7 @@ from evalkit.data import compared, registry, schemas
 from evalkit.data.names import UNNAMED, is_human
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, segment_key, with_pair
-from evalkit.human import annotators, mixed, normalization
+from evalkit.human import annotators, components, normalization
 
 #: Longest name that is shown whole, characters.
 LONGEST = 60
@@ -139,7 +139,7 @@ class Campaign:
         return self.part[known & ("calibration" not in self.ranked_types)]
 
     @cached_property
-    def strict(self) -> mixed.Strictness | None:
+    def strict(self) -> components.Strictness | None:
         """How strict annotators are; None where nothing tells, or comparisons leave no room for it.
 
         Learned from all they judged but degraded items. Calibration items count as one more system.
@@ -151,7 +151,7 @@ class Campaign:
         kind = apart + " " + own["system"].astype("str").where(apart.ne("calibration"), "")
         segment = own.groupby(list(self.segment)).ngroup().to_numpy()
         rows = np.flatnonzero(self.part["item_type"].ne("degraded"))
-        return mixed.estimate_strictness(own["score"].to_numpy(float), kind, own["annotator"], segment, rows)
+        return components.estimate_strictness(own["score"].to_numpy(float), kind, own["annotator"], segment, rows)
 
     def adjusted(self) -> Campaign:
         """Take annotators' strictness out of scores: ``part`` gets, or renews, its column ``adjusted``."""

@@ -5,7 +5,7 @@
 statistics are computed once keeps it, for the map is one increasing line; with statistics of its own for each HIT it is
 a different line per HIT, and two judgements from two HITs may change places (Knowles & Lo 2024, section 4.3).
 ``held_out``, ``common_or_own``: which method, and which set of items, brings annotators closest on other items.
-The model of bias and gain is in ``evalkit.human.mixed``.
+The model of bias and gain is in ``evalkit.human.components``.
 
 Within, scores are arrays of groups × judgements; a group is whoever has statistics of their own, an annotator or a HIT.
 A form takes ``scores``, what is to be moved, and ``fit``, what each group's statistics are computed from; leading
@@ -30,7 +30,7 @@ from evalkit import DataError
 from evalkit.data.provenance import fact, like, scale_of
 from evalkit.data.schemas import with_pair
 from evalkit.human.calibration import halves, shared_items
-from evalkit.human.mixed import Fit, State, estimate, mixed_effects
+from evalkit.human.components import Fit, State, fit_mixed, mixed_effects
 from evalkit.stats import inference
 from evalkit.stats.agreement import of_mean_squares
 from evalkit.stats.correlation import pearson
@@ -463,7 +463,7 @@ def _by_model(held: np.ndarray, table: pd.DataFrame, use: np.ndarray) -> np.ndar
             np.tile(np.unique(codes[chosen], return_inverse=True)[1], len(scores)) for codes in (segments, systems)
         )
         group = np.repeat(np.arange(len(scores)), len(chosen))
-        return estimate(scores[:, chosen].ravel(), segment, group, system, tolerance=1e-4, start=start)
+        return fit_mixed(scores[:, chosen].ravel(), segment, group, system, tolerance=1e-4, start=start)
 
     start, out = fit(np.arange(len(items)), None).state, np.empty_like(held)
     for split, chosen in enumerate(use):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import segment_key
-from evalkit.human.mixed import Strictness
+from evalkit.human.components import Strictness
 from evalkit.stats import inference
 from evalkit.stats.widths import Influences
 
