@@ -408,33 +408,3 @@ def executed(kernels):
         return nbclient.NotebookClient(notebook, **options, resources=folder).execute()
 
     return run
-
-
-@pytest.fixture(autouse=True)
-def _drawn_figures_are_legible(monkeypatch):
-    """Look at what each plot function drew in a test, as drawn for the page and again for a phone."""
-    page = sys.modules.get("evalkit.show.plots.page")
-    drawn = {}
-    if page is not None:
-        remember = page.remember
-
-        def kept(figure, draw):
-            remember(figure, draw)
-            if page.narrow() or _LOOKED_AT[draw.func] >= 2:
-                return
-            _LOOKED_AT[draw.func] += 1
-            drawn[draw.func] = figure
-
-        monkeypatch.setattr(page, "remember", kept)
-    yield
-    monkeypatch.undo()
-    for draw, figure in drawn.items():
-        from legible import faults
-
-        assert faults(figure) == [], draw.__name__
-        with page.drawn_for(page.PHONE):
-            assert faults(page.again(figure)) == [], f"{draw.__name__}, on a phone"
-
-
-#: How often a plot function's figures were looked at: two of each are enough.
-_LOOKED_AT: Counter = Counter()

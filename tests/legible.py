@@ -5,7 +5,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from evalkit.show.plots import page
+from evalkit.show import figures
 
 #: The pages' grounds in the two schemes of report.css, and what its filter does to a colour in the dark one.
 PAPERS = {"light": np.array([0xFD, 0xFD, 0xFB]) / 255, "dark": np.array([0x15, 0x19, 0x1C]) / 255}
@@ -34,13 +34,19 @@ def contrast(one, other="white", scheme="light"):
     return (high + 0.05) / (low + 0.05)
 
 
+#: CSS pixels: the width of a phone's column, and the least height of letters there.
+PHONE, LETTER = 350, 9
+
+
 def faults(figure):
-    """List what hinders a reader of a figure that was drawn for the page's present width."""
+    """List what hinders a reader of a figure on a page or a phone."""
     found = []
-    if figure.get_figwidth() > page.room() + 1e-9:
-        found.append(f"{figure.get_figwidth():.2f} inches wide, with room for {page.room():.2f}")
-    if page.smallest(figure) < page.LETTER - 1e-9:
-        found.append(f"letters of {page.smallest(figure):.1f} px")
+    if figure.get_figwidth() > figures.WIDTH:
+        found.append(f"{figure.get_figwidth():.2f} inches wide")
+    shown = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+    smallest = min(float(text.get_fontsize()) for text in shown) * 96 / 72 * PHONE / (figure.get_figwidth() * 96)
+    if smallest < LETTER:
+        found.append(f"letters of {smallest:.1f} px on a phone")
     for scheme in PAPERS:
         found += [
             f"{scheme}: faint words {text.get_text()!r} ({text.get_color()})"

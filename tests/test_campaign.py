@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import ROOT, DataError, campaign, data
-from evalkit.campaign import figures as draw
 from evalkit.campaign import method, paperwork, plan
 from evalkit.campaign.findings import SIGNS
 from evalkit.campaign.opening import LONGEST
@@ -20,6 +19,7 @@ from evalkit.data import schemas
 from evalkit.human import annotators, calibration, normalization, ranking
 from evalkit.reports import execute
 from evalkit.reports.studies import Study
+from evalkit.show import figures as draw
 from evalkit.stats import agreement
 from tests.makers import finished, ratings
 from tests.pages import errors_in, opened, page, plain
@@ -80,19 +80,16 @@ def designs(draw):
 
 
 def figures(found):
-    """Every figure that the report of an analysis has."""
+    """The figures of the report's first pages, of an analysis."""
     if found.ranking:
-        yield draw.scores(found.ranking)
-        if len(found.ranking.names) > 1 and not found.ranking.unsure:
-            yield draw.places(found.ranking)
+        assert found.ranking.in_short
+        assert found.ranking.unit_in_words
+        looks = {"low": "low", "high": "high", "series": "stands"}
+        yield draw.forest(found.ranking.standings, x="score", y="system", **looks)
     if found.profiles and found.profiles.scores["score"].nunique() > 1:
-        yield draw.annotators(found.profiles)
-    if found.normalization and len(found.normalization.shifts):
-        yield draw.ways(found.normalization)
-    if found.errors:
-        yield draw.errors(found.errors)
+        yield draw.score_strips(found.profiles.scores)
     if found.plan and found.plan.table["segments_needed"].notna().any():
-        yield draw.plan(found.plan)
+        yield draw.lines(found.plan.curve, x="points", y="judgements", log="y")
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import campaign, data
-from evalkit.campaign import figures as draw
 from evalkit.campaign.against import FEWEST, HERE, NEITHER, OPPOSITE, SAME, THERE, Shared, draw_items
 from evalkit.data import importing
 from evalkit.stats.agreement import cross_replication
@@ -406,7 +405,6 @@ def test_identical_scores_have_levels_but_no_order():
     found = compared(like(HERE_JUDGED, score=50.0), like(THERE_JUDGED, score=50.0))
     assert found.level["difference"] == 0
     assert found.alike["estimate"].isna().all()
-    assert draw.against(found).get_label()
 
 
 @pytest.mark.parametrize(("ours", "theirs", "turned"), [("", "", True), ("up", "up", True), ("", "higher", False)])

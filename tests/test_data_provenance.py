@@ -17,8 +17,6 @@ from evalkit.data.schemas import HITS, RATINGS, check
 from evalkit.human import annotators, calibration, context, normalization, observed
 from evalkit.metrics import lexical
 from evalkit.metrics.scores import align
-from evalkit.show.plots import annotators as draw_annotators
-from evalkit.show.plots import profiles as draw_profiles
 
 
 def stars(name="stars", kind="real", *, scale=(1, 5), people=4, digest="git:1"):
@@ -68,7 +66,6 @@ SCALED = {
     "binned": lambda t, **o: observed.binned(t, 5, **o),
     "held_out": lambda t, **o: calibration.held_out(t, splits=4, resamples=4, **o),
     "own_standard": lambda t, **o: calibration.own_standard(t, **o),
-    "ridges": lambda t, **o: draw_profiles.ridges(t, **o),
 }
 
 
@@ -85,21 +82,17 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
         pd.testing.assert_frame_equal(given.reset_index(drop=True), own.reset_index(drop=True))
 
 
-#: Those to which no scale can be given: the scale is the table's own, and pictures are made for 0 to 100.
+#: Those to which no scale can be given: the scale is the table's own.
 UNSCALED = {
     "screen": lambda t: annotators.screen(t, ["at_ends > 0.5"]),
-    "strips": draw_annotators.score_strips,
     "campaign": campaign.from_ratings,
 }
 
 
 @pytest.mark.parametrize("name", UNSCALED)
-def test_so_it_does_where_none_can_be_given_and_stars_are_not_drawn_from_0_to_100(name):
+def test_so_it_does_where_none_can_be_given(name):
     with pytest.raises(DataError, match="where its scale ends"):
         UNSCALED[name](bare(stars()))
-    if name in ("strips", "degraded"):
-        with pytest.raises(DataError, match="stars has scores from 1 to 5"):
-            UNSCALED[name](stars())
 
 
 def test_scores_of_two_sets_land_on_the_ticks_of_their_own_scale():

@@ -12,7 +12,6 @@ from evalkit.data import simulate
 from evalkit.human import components, normalization
 from evalkit.human.normalization import METHODS, _agreement, quantile
 from evalkit.papers import knowles2024
-from evalkit.show.plots import normalization as draw
 from evalkit.stats import agreement
 from tests.makers import laid_out
 
@@ -400,15 +399,7 @@ def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
 # figures
 
 
-def test_figures_are_drawn():
-    people, hit = np.repeat(["a$", "b"], 24), np.tile(np.repeat([0, 1, 2], 8), 2)
-    scores = np.random.default_rng(20).integers(20, 60, 48) + 12 * hit
-    hits = rated(scores, annotators=list(people), hits=[f"{who}/{k}" for who, k in zip(people, hit, strict=True)])
-    by_hit, by_annotator = normalization.normalize(hits, by=("hit",)), normalization.normalize(hits)
-    draw.mean_scatter(normalization.means(hits), pair="eng-deu")
-    draw.order_picture({"HIT $": by_hit, "all": by_annotator}, pair="eng-deu", annotator="a$").canvas.draw()
-    draw.rho_distribution(normalization.order_kept(by_hit))
+def test_the_summary_of_held_out_agreement_is_its_mean():
     held = normalization.held_out(PANEL, methods=("none", "z", "ticks"), splits=5)
-    draw.held_out_agreement(held)
     summary = normalization.summarize_cross_validation(held).set_index("method")
     assert summary["agreement"].to_dict() == pytest.approx(held.set_index("method")["agreement"].to_dict())

@@ -15,7 +15,6 @@ from evalkit.metrics import darr, rankings, statistics
 from evalkit.metrics.darr import VARIANTS, Matrix
 from evalkit.metrics.scores import align, each_pair, of_pair, pick
 from evalkit.papers import claims
-from evalkit.show.plots import metaeval as draw
 from tests.makers import metric_scores, named_scores, read
 
 SOFT, HARD, NONE = (VARIANTS[name] for name in ("soft", "hard", "no penalty"))
@@ -453,28 +452,6 @@ def test_what_is_not_there_is_named(small):
 
 
 # Figures
-
-
-def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
-    segments, _, values, tested = small
-    name = "segment acc_eq"
-    value, tests = (rankings.from_ratings(table, name).replace({"d": "$x$"}) for table in (values, tested))
-    table = rankings.rank_table(value, tests).assign(low=lambda t: t["value"] - 0.1, high=lambda t: t["value"] + 0.1)
-    steps = [0.5, 1.0, 2.0]
-    figures = [
-        draw.kept(darr.kept({"eng-deu": segments}, thresholds=steps[:2]), threshold=1),
-        draw.sweep(darr.results({"eng-deu": segments}, thresholds=steps), threshold=1),
-        draw.ranking(table, statistic=name, chance=0.4),
-        draw.ranking(table, statistic=name, chance=-9),
-        draw.p_values(rankings.p_matrix(value, tests), statistic=name),
-        draw.scores(segments.values[0].ravel(), segments.human.ravel(), name="$m$", gold="mqm"),
-    ]
-    for figure in figures:
-        figure.canvas.draw()
-        panels = [axes for axes in figure.axes if axes.axison and axes.get_label() != "<colorbar>"]
-        assert any(axes.get_xlabel() for axes in panels)
-        assert any(axes.get_ylabel() for axes in panels)
-    assert any(r"\$x\$" in label.get_text() for label in figures[2].axes[0].get_yticklabels())
 
 
 def test_tables_of_matrices_hold_their_cells_and_what_follows_from_them():

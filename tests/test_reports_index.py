@@ -20,7 +20,7 @@ from evalkit import ROOT, DataError
 from evalkit.reports import execute, findings, index, notebooks, studies, tally
 from evalkit.reports.index import named_sections, referred_sections
 from evalkit.reports.studies import Layout, read_studies
-from evalkit.show.plots.chart import decision_chart, in_words
+from evalkit.show.chart import decision_chart, in_words
 from evalkit.stats import verdicts
 
 

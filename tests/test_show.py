@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evalkit import DataError, show
-from evalkit.show import lab, plots
+from evalkit.show import figures, lab
 from evalkit.stats import verdicts
 
 HOSTILE = '<script>alert(1)</script> **bold** $x^2$ =HYPERLINK("x") & "quoted" \\(y\\)'
@@ -152,7 +152,7 @@ def test_a_figure_carries_alt_text_caption_and_width_and_is_closed(shown):
     for alt in ("A rising line.", "A rising line.", None):
         figure, axes = plt.subplots(figsize=(4, 2))
         axes.plot([1, 2], [3, 4])
-        plots.describe(axes, "One dot.")
+        figures.describe(axes, "One dot.")
         show.figure(axes, alt=alt, caption="Rising", name="dots", data=table)
         assert not plt.fignum_exists(figure.number)
     (bundle, metadata), again, (_, described) = shown
@@ -274,7 +274,7 @@ def test_what_a_person_at_work_is_shown_is_left_alone_by_mathjax(text, shown, mo
     for say in (show.text, show.numbered, show.headline, show.title):
         say(text)
     show.table(pd.DataFrame({text: [text]}), caption=text)
-    show.figure(plots.describe(pd.DataFrame({"a": [1]}).plot.barh(), text), caption=text)
+    show.figure(figures.describe(pd.DataFrame({"a": [1]}).plot.barh(), text), caption=text)
     htmls = [bundle["text/html"] for bundle, _ in shown]
     figure = htmls.pop(5)
     assert len(htmls) == 6

@@ -236,6 +236,14 @@ class Plan:
         """What people call the components that scatter in a difference of two systems."""
         return components.NAMES | {"document": "documents", "item": "segments, by system"}
 
+    @property
+    def curve(self) -> pd.DataFrame:
+        """Judgements of two systems that find each difference: points, judgements; where too many, there is no row."""
+        low, high = self.table["points"].min(), self.table["points"].max()
+        crews = {delta: self.basis.crew(delta) for delta in np.geomspace(max(low, high / 100), 1.1 * high, 60)}
+        rows = [(delta, crew.judgements) for delta, crew in crews.items() if crew]
+        return pd.DataFrame(rows, columns=["points", "judgements"])
+
     def row(self, rivals: tuple[str, str], difference: str) -> dict[Hashable, Any] | None:
         """Return the table's row of two systems and a difference; None where it has none."""
         rows = self.table[self.table["compares"].eq(_named(rivals)) & self.table["difference"].eq(difference)]

@@ -27,6 +27,10 @@ COLLECT = "To rank, judge outputs of two systems or more (item_type 'system'), b
 _INTERVALS = ["low", "high", "rank_low", "rank_high", "best"]
 
 
+#: Most systems in a picture; the rest is in the tables.
+MOST_DRAWN = 30
+
+
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """The pair's systems, best first, and how sure their order is.
@@ -121,10 +125,61 @@ class Ranking:
         """The share of draws in which the first system comes first; None without draws."""
         return None if self.unsure else float(self.table["best"].iloc[0])
 
+    @property
+    def standings(self) -> pd.DataFrame:
+        """Systems and people's translations by score, for a picture: system, score, low, high, stands (how, in words).
+
+        Far systems would squeeze all others together: they have their score in their name, and nothing to be drawn.
+        """
+        label = "not distinguished from the first" if self.level else "better than the others"
+        label = label if len(self.names) > 1 else "the only system"
+        first = self.table["system"].isin([self.top, *self.level])
+        stands = first.map({True: label, False: "worse than the first"})
+        both = pd.concat([self.table.assign(stands=stands), self.humans.assign(stands="human translation")])
+        both = both.sort_values("score", ascending=False, kind="stable").head(MOST_DRAWN).reset_index(drop=True)
+        shown = both.reindex(columns=["system", "score", "low", "high", "stands"])
+        shown = shown.assign(low=np.nan, high=np.nan) if self.unsure else shown
+        far = ~_near(shown["score"].to_numpy(float)) if not self.method.compares else np.zeros(len(shown), bool)
+        shown.loc[far, "system"] += shown.loc[far, "score"].map(" ({:.2f}, far below)".format)
+        shown.loc[far, ["score", "low", "high"]] = np.nan
+        return shown
+
+    @property
+    def in_short(self) -> str:
+        """Who is ahead, in the ten words that a picture's title has room for."""
+        if len(self.names) == 1:
+            return f"{self.top} is the only system"
+        rivals = f"{pluralize(len(self.level), 'other')} may be as good"
+        return f"{self.top} is ahead, but {rivals}" if self.level else f"{self.top} is better than all others"
+
+    @property
+    def unit_in_words(self) -> str:
+        """What the scores are, with their unit."""
+        if self.method.compares:
+            return "share of comparisons won (a tie counts half)"
+        adjusted = {"z": "mean z-score (standard deviations of an annotator)"}
+        adjusted["adjusted"] = "adjusted mean score (points, annotators' strictness taken out)"
+        return adjusted.get(self.method.score, "mean score (points)")
+
     def gap(self, one: str, other: str) -> float:
         """Return how far one system is ahead of another by what is compared, in points of the scale."""
         scores = self.table.set_index("system")["score"]
         return float(scores[one] - scores[other]) * self.points
+
+
+def _near(scores: np.ndarray) -> np.ndarray:
+    """Tell which scores can share an axis: not those below a gap that is twice the range of all above it.
+
+    scores: the highest first. At most a quarter of them is left out.
+
+    >>> _near(np.array([5.0, 4.5, 4.0, 3.5, -20.0])).tolist()
+    [True, True, True, True, False]
+    """
+    for last in range(len(scores) - 1, max(2, int(np.ceil(0.75 * len(scores))) - 1) - 1, -1):
+        above, below = scores[:last], scores[last:]
+        if len(below) and above[-1] - below[0] > 2 * (above[0] - above[-1]) > 0:
+            return np.arange(len(scores)) < last
+    return np.ones(len(scores), bool)
 
 
 @or_missing(COLLECT)

@@ -117,7 +117,7 @@ def figure(
     """Show a figure with its caption and its alternative text; ``name`` also records the data behind it.
 
     alt: what a reader who cannot see the figure needs to know; None takes what the drawing function said by
-    ``plots.describe``. name, data: as in ``record``, so that one call shows a figure and records its table.
+    ``figures.describe``. name, data: as in ``record``, so that one call shows a figure and records its table.
     Raises DataError for a figure without alternative text.
     """
     shown, described = pictures.picture(drawn, alt=alt, caption=caption)

@@ -82,12 +82,7 @@ def figure(draw: Callable[..., Figure], *tables: Any, caption: str = "", **value
     if pictures.live() and any(isinstance(value, Control) for value in values.values()):
         _Panel(partial(draw, *tables), caption, values).open(drawn)
     else:
-        shown, caption = _parts(drawn, caption, at_first(values))
-        show.figure(shown, caption=caption)
-
-
-def _parts(drawn: Any, caption: str, values: Mapping[str, Any]) -> tuple[Figure, str]:
-    return (drawn.figure, drawn.caption) if hasattr(drawn, "caption") else (drawn, caption.format(**values))
+        show.figure(drawn, caption=caption.format(**at_first(values)))
 
 
 def at_first(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,8 +121,7 @@ class _Panel:
 
     def painted(self, drawn: Figure, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return a figure as an output's data and metadata."""
-        figure, caption = _parts(drawn, self.caption, values)
-        return pictures.picture(figure, caption=caption)
+        return pictures.picture(drawn, caption=self.caption.format(**values))
 
     def turn(self, name: str) -> None:
         """Answer a turned control: offer what now is to choose elsewhere, then draw once."""

@@ -13,7 +13,7 @@ import functools
 import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -48,6 +48,7 @@ __all__ = [
     "literal",
     "rank_moves",
     "scatter",
+    "score_strips",
     "strips",
     "words_on",
 ]
@@ -63,8 +64,12 @@ HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
 WIDTH, LETTERS = 4.8, 9
 #: How many values the alternative text tells.
 TOLD = 14
+#: Letters of a row's name, which is broken where it is longer.
+NAME = 26
 #: From how many values on a row of strips is crowded, and how few are dots even then.
 CROWD, FEW = 250, 20
+
+Drawn = TypeVar("Drawn", Axes, Figure)
 
 HOUSE: dict[Any, Any] = {
     "axes.edgecolor": GREY,
@@ -96,6 +101,8 @@ def house(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 
     @functools.wraps(draw)
     def styled(*args: Any, **options: Any) -> Figure:
+        if args and isinstance(args[0], pd.DataFrame) and args[0].empty:
+            raise DataError("There is nothing to draw: no row is left. Choose values that the table has.")
         with mpl.rc_context(HOUSE):
             return draw(*args, **options)
 
@@ -111,10 +118,14 @@ def literal(text: object) -> str:
     return str(text).replace("$", r"\$")
 
 
-def describe(figure: Figure, text: str) -> Figure:
-    """Leave on a figure what a reader who cannot see it needs to know, and return it; ``show.figure`` takes it."""
-    figure.set_label(text)
-    return figure
+def describe(drawn: Drawn, text: str) -> Drawn:
+    """Leave on a figure what a reader who cannot see it needs to know, and return it; ``show.figure`` takes it.
+
+    >>> describe(plt.figure(), "Two rising lines.").get_label()
+    'Two rising lines.'
+    """
+    drawn.figure.get_figure(root=True).set_label(text)
+    return drawn
 
 
 @house
@@ -147,9 +158,10 @@ def forest(
     """
     places = list(dict.fromkeys(table[y] if order is None else order))
     alone = not table.duplicated([column for column in (panels, y) if column]).any()
-    kinds = _kinds(table, series)
-    spread = 0.0 if alone else 0.72 if low else 0.45
-    height = max(0.24, 0.05 + 0.2 * spread * len(kinds))
+    seen = table[x].notna() if low is None else table[x].notna() | table[low].notna()
+    kinds = _kinds(table[seen], series)
+    spread = 0.0 if alone else 0.72 if low else 0.3
+    height = max(_row(places, words.get("names")), 0.05 + 0.2 * spread * len(kinds))
     figure, drawn = _panels(table, panels, height=height * len(places), sharey=True, sharex=sharex, **words)
     for axes, part in drawn:
         if band:
@@ -201,6 +213,7 @@ def lines(
     at: float | None = None,
     spans: Iterable[float] = (),
     log: str = "",
+    upside_down: bool = False,
     sharey: bool = True,
     dots: bool = True,
     steps: Sequence[tuple[float, str]] = (),
@@ -208,15 +221,16 @@ def lines(
 ) -> Figure:
     """Draw a line a series, with a band where there is an interval; a few lines in one panel are named at their ends.
 
-    marks: a table of the same columns whose rows stand as marks with their intervals. target, at: where a level and an
-    upright line stand. spans: values of x that are shaded. log: which axes are logarithmic: x, y or xy. dots: whether
-    points of lines are marked. steps: ticks of x and their names.
+    marks: a table of the same columns whose rows stand as marks, with intervals from ``low`` to ``high``. target, at:
+    where a level and an upright line stand. spans: values of x that are shaded. log: which axes are logarithmic: x, y
+    or xy. upside_down: whether low values are on top. dots: whether points of lines are marked. steps: ticks of x and
+    their names.
     """
     kinds = _kinds(table, series)
-    figure, drawn = _panels(table, panels, height=2.0 if panels else 2.8, sharey=sharey, sharex=True, **words)
+    figure, drawn = _panels(table, panels, height=1.6 if panels else 2.8, sharey=sharey, sharex=True, **words)
     named = series is not None and len(drawn) == 1 and len(kinds) <= 7
     for axes, part in drawn:
-        ends = []
+        last = []
         for number, kind in enumerate(kinds):
             rows = (part if series is None else part[part[series] == kind]).sort_values(x, kind="stable")
             if rows.empty:
@@ -230,9 +244,10 @@ def lines(
             if marks is not None:
                 own = marks if series is None else marks[marks[series] == kind]
                 own = own if panels is None else own[own[panels] == part[panels].iloc[0]]
-                reach = None if low is None else np.abs(own[[low, high]].to_numpy(float).T - own[y].to_numpy(float))
+                ends = [low or "low", high or "high"]
+                reach = np.abs(own[ends].to_numpy(float).T - own[y].to_numpy(float)) if set(ends) <= set(own) else None
                 axes.errorbar(own[x], own[y], yerr=reach, ls="", capsize=3, **_look(number), mec="white")
-            ends.append((rows[x].iloc[-1], rows[y].iloc[-1], _called(kind, words.get("names")), look["color"]))
+            last.append((rows[x].iloc[-1], rows[y].iloc[-1], _called(kind, words.get("names")), look["color"]))
         for level, draw in ((target, axes.axhline), (at, axes.axvline)):
             if level is not None:
                 draw(level, color=GREY, lw=1, ls=":")
@@ -243,11 +258,14 @@ def lines(
             axes.axvspan(run.min() - 0.5, run.max() + 0.5, color=LIGHT, alpha=0.6, lw=0)
         if steps:
             axes.set_xticks([place for place, _ in steps], [literal(name) for _, name in steps])
+        if upside_down:
+            axes.set_ylim(part[y].max() + 0.4, part[y].min() - 0.4)
         if named:
-            _name_ends(axes, ends)
-    last = table.sort_values(x, kind="stable").groupby([c for c in (panels, series) if c] or [True], sort=False).tail(1)
+            _name_ends(axes, last)
+    keyed, ordered = [column for column in (panels, series) if column], table.sort_values(x, kind="stable")
+    ends = ordered.groupby(keyed, sort=False, observed=True).tail(1) if keyed else ordered.tail(1)
     keys = [] if named or series is None else kinds
-    return _finished(figure, last, [panels, series, x], y, low, high, kinds=keys, styles=LINES, **words)
+    return _finished(figure, ends, [panels, series, x], y, low, high, kinds=keys, styles=LINES, **words)
 
 
 @house
@@ -261,13 +279,16 @@ def scatter(
     label: str | None = None,
     diagonal: bool = False,
     fit: bool = False,
+    sharey: bool = True,
     **words: Any,
 ) -> Figure:
-    """Draw a mark a row. label: a column of short names beside marks. diagonal: whether a line of equality is drawn,
-    fit: whether one of least squares. The alternative text tells the correlation.
+    """Draw a mark a row; the alternative text tells the correlation.
+
+    label: a column of short names beside marks. diagonal: whether a line of equality is drawn, fit: whether one of
+    least squares. sharey: whether panels have one vertical axis.
     """
     kinds = _kinds(table, series)
-    figure, drawn = _panels(table, panels, height=2.2 if panels else 3.6, sharex=True, sharey=True, **words)
+    figure, drawn = _panels(table, panels, height=1.8 if panels else 3.6, sharex=True, sharey=sharey, **words)
     told = []
     for axes, part in drawn:
         for number, kind in enumerate(kinds):
@@ -279,8 +300,9 @@ def scatter(
         if fit:
             sns.regplot(data=part, x=x, y=y, ax=axes, scatter=False, ci=None, color=GREY, line_kws={"lw": 1.2})
             axes.set(xlabel="", ylabel="")
-        for row in part.to_dict("records") if label else []:
-            axes.annotate(literal(row[label]), (row[x], row[y]), xytext=(4, 2), textcoords="offset points")
+        for number, row in enumerate(part.sort_values(y).to_dict("records") if label else []):
+            side = {"xytext": (-5, 0), "ha": "right"} if number % 2 else {"xytext": (5, 0), "ha": "left"}
+            axes.annotate(literal(row[label]), (row[x], row[y]), textcoords="offset points", va="center", **side)
         name = f"{part[panels].iloc[0]}: " if panels else ""
         told.append(f"{name}{len(part):,} points, Pearson's r {part[x].corr(part[y]):.2f}")
     figure = _finished(figure, table.head(0), [], x, kinds=kinds if series else [], marks=False, **words)
@@ -308,7 +330,12 @@ def strips(
     keys = [column for column in (panels, y, series) if column]
     crowded = table.groupby(keys, observed=True).size().max() > CROWD
     figure, drawn = _panels(
-        table, panels, height=(0.14 + 0.2 * len(kinds)) * len(places), sharex=True, sharey=True, **words
+        table,
+        panels,
+        height=max(_row(places, words.get("names")), 0.14 + 0.2 * len(kinds)) * len(places),
+        sharex=True,
+        sharey=True,
+        **words,
     )
     for axes, part in drawn:
         if line is not None:
@@ -322,7 +349,9 @@ def strips(
                 level = place + 0.8 / len(kinds) * (number - (len(kinds) - 1) / 2)
                 look = _look(number) | {"ms": 4.5 if len(values) < 60 else 3}
                 if crowded and len(values) >= FEW and values[0] < values[-1]:
-                    shape = axes.violinplot(values, [level], vert=False, widths=0.85 / len(kinds), showextrema=False)
+                    shape = axes.violinplot(
+                        values, [level], orientation="horizontal", widths=0.85 / len(kinds), showextrema=False
+                    )
                     shape["bodies"][0].set(facecolor=look["color"], edgecolor=INK, alpha=0.4)
                 else:
                     wave = 0.25 / len(kinds) * np.sin(2.4 * np.arange(len(values)))  # neighbours stand apart
@@ -365,7 +394,11 @@ def histogram(
             axes.axvline(line, color=INK, lw=1, ls=":")
         axes.set(xlabel="", ylabel="")
     keys = [column for column in (panels, series) if column]
-    means = table.groupby(keys or [True], sort=False, observed=True)[x].mean().reset_index()
+    means = (
+        table.groupby(keys, sort=False, observed=True)[x].mean().reset_index()
+        if keys
+        else table[[x]].mean().to_frame().T
+    )
     words = {"ylabel": "share"} | words
     return _finished(figure, means, keys, x, kinds=kinds if series else [], hatched=True, about="Means:", **words)
 
@@ -434,7 +467,9 @@ def heat(
     column of what is written in the cells; the number by default, as ``fmt`` has it.
     """
     across, down = (list(dict.fromkeys(table[column])) for column in (x, y))
-    spoken = [textwrap.fill(_called(name, words.get("names")), 14) for name in across]
+    spoken = [
+        textwrap.fill(_called(name, words.get("names")), 14 if len(across) < 10 else 30, max_lines=3) for name in across
+    ]
     upright = len(across) > 5 or max(map(len, spoken)) * len(across) > 60
     most = max((len(row) for name in spoken for row in name.split("\n")), default=0)
     lines_high = 0.2 if text is None else 0.13 + 0.16 * max(str(one).count("\n") + 1 for one in table[text])
@@ -455,7 +490,9 @@ def heat(
         axes.set(xlabel="", ylabel="")
         turn = {"rotation": 90} if upright else {"rotation": 0}
         axes.set_xticks(np.arange(len(across)) + 0.5, spoken, **turn)
-        axes.set_yticks(np.arange(len(down)) + 0.5, [_called(name, words.get("names")) for name in down], rotation=0)
+        axes.set_yticks(
+            np.arange(len(down)) + 0.5, [_broken(_called(name, words.get("names"))) for name in down], rotation=0
+        )
         axes.tick_params(length=0)
     ordered = table.sort_values(value, ascending=dark == "low", kind="stable")
     return _finished(figure, ordered, [panels, y, x], value, **words)
@@ -473,6 +510,42 @@ def hexbins(table: pd.DataFrame, *, x: str, y: str, panels: str | None = None, *
         told.append(f"{name}{len(part):,} rows, Spearman's rho {part[x].corr(part[y], method='spearman'):.2f}")
     _finished(figure, table.head(0), [], x, **words)
     return describe(figure, f"{figure.get_label()} {'; '.join(told)}.")
+
+
+@house
+def score_strips(
+    table: pd.DataFrame,
+    *,
+    x: str = "score",
+    y: str = "annotator",
+    scale: tuple[float, float] = (0.0, 100.0),
+    ticks: Iterable[float] = (),
+    **words: Any,
+) -> Figure:
+    """Draw a strip of grey a row, the darker, the more of its values lie there; triangles are means, highest on top.
+
+    scale: the lowest and the highest value, cut into fifty steps. ticks: where dotted lines stand, such as a slider's.
+    """
+    if not table[x].between(*scale).all():
+        raise DataError(
+            f"Some scores are outside {scale[0]:g}-{scale[1]:g}. Pass the scale's ends as scale=(low, high)."
+        )
+    means = table.groupby(y)[x].mean().sort_values()
+    figure, [(axes, _)] = _panels(
+        table, None, height=max(0.2, _row(list(means.index), words.get("names")) - 0.04) * len(means), **words
+    )
+    edges = np.linspace(*scale, 51)
+    shares = [np.histogram(table.loc[table[y] == name, x], bins=edges)[0] for name in means.index]
+    shares = np.array([counts / max(counts.sum(), 1) for counts in shares])
+    axes.pcolormesh(edges, np.arange(len(means) + 1), np.sqrt(shares), cmap="Greys", vmin=0, vmax=0.7)
+    axes.hlines(np.arange(1, len(means)), *scale, color="white", lw=0.8)
+    axes.plot(means, np.arange(len(means)) + 0.5, "v", color=PALETTE[1], ms=5, mec="white", mew=0.6)
+    for tick in ticks:
+        axes.axvline(tick, color=PALETTE[0], lw=0.7, ls=":")
+    axes.set_yticks(np.arange(len(means)) + 0.5, [_broken(_called(name, words.get("names"))) for name in means.index])
+    axes.tick_params(axis="y", length=0)
+    words = {"xlabel": f"score ({scale[0]:g} to {scale[1]:g})", "ylabel": y} | words
+    return _finished(figure, means[::-1].reset_index(), [y], x, about="Means:", **words)
 
 
 @house
@@ -512,7 +585,7 @@ def rank_moves(
             ends = own.loc[own[clusters].ne(own[clusters].shift(-1)), y].iloc[:-1] + 0.5
             axes.hlines(ends, place - 0.3, place + 0.3, color=INK, lw=1.6)
         axes.set(xlim=(-0.4, len(across) - 0.6), ylim=(wide.max(axis=None) + 0.7, 0.3))
-        axes.set_yticks(wide[across[0]], [_called(name, words.get("names")) for name in wide.index])
+        axes.set_yticks(wide[across[0]], [_broken(_called(name, words.get("names"))) for name in wide.index])
         turn = {"rotation": 90} if len(across) > 5 else {}
         spoken = [textwrap.fill(_called(name, words.get("names")), 12) for name in across]
         axes.set_xticks(range(len(across)), spoken, **turn)
@@ -577,12 +650,12 @@ def _panels(
     **shared: Any,
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
     """Return a figure and its panels with the rows of each; ``height`` is a panel's, in inches."""
-    if table.empty:
-        raise DataError("There is nothing to draw: no row is left. Choose values that the table has.")
     parts = {None: table} if panels is None else dict(iter(table.groupby(panels, sort=False, observed=True)))
     across = min(columns, len(parts))
     down = -(-len(parts) // across)
-    tall = (height + 0.35) * down + 0.55 + 0.16 * (bool(title) + xlabel.count("\n"))
+    titles = {} if panels is None else {name: textwrap.fill(_called(name, names), 56 // across) for name in parts}
+    above = 0.2 + 0.16 * max((title.count("\n") + 1 for title in titles.values()), default=1)
+    tall = (height + above) * down + 0.55 + 0.16 * (bool(title) + xlabel.count("\n"))
     figure, grid = plt.subplots(down, across, figsize=(WIDTH, tall), squeeze=False, **shared)
     for place, axes in enumerate(grid.flat):
         if place >= len(parts):
@@ -590,14 +663,22 @@ def _panels(
             grid.flat[place - across].tick_params(labelbottom=True)
     drawn = list(zip(grid.flat, parts.values(), strict=False))
     for (axes, _), name in zip(drawn, parts, strict=True):
-        if panels is not None:
-            axes.set_title(textwrap.fill(_called(name, names), 56 // across))
+        axes.set_title(titles.get(name, ""))
     return figure, drawn
+
+
+def _row(places: Sequence[Any], names: Mapping[Any, str] | None) -> float:
+    """Return how high a row must be for its name, which may be broken, in inches."""
+    return 0.09 + 0.15 * max(_broken(_called(place, names)).count("\n") + 1 for place in places)
+
+
+def _broken(name: str) -> str:
+    return textwrap.fill(name, NAME, max_lines=3, placeholder="…")
 
 
 def _name_rows(axes: Axes, places: Sequence[Any], names: Mapping[Any, str] | None) -> None:
     """Write names at the left, the first on top; long ones are broken."""
-    axes.set_yticks(range(len(places)), [textwrap.fill(_called(place, names), 26) for place in places])
+    axes.set_yticks(range(len(places)), [_broken(_called(place, names)) for place in places])
     axes.set_ylim(len(places) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     if axes.get_xscale() == "linear":

@@ -22,19 +22,18 @@ if TYPE_CHECKING:
 #: Pixels of a picture per CSS pixel of a page, so that letters are sharp on fine screens, too.
 FINE = 2
 DPI = 96 * FINE
+#: CSS pixels of margin around a figure, on each side.
+MARGIN = 2
 
 
 def picture(drawn: Axes | Figure, *, caption: str, alt: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a figure as an output's data and metadata, and close it; options as in ``show.figure``."""
     import matplotlib.pyplot as plt
 
-    from evalkit.show.plots import page
-
     figure = drawn.figure.get_figure(root=True)
     alt = str(figure.get_label() if alt is None else alt).strip()
     if not alt:
-        raise DataError("A figure needs alt text: say in a sentence what it shows, by plots.describe or alt=.")
-    page.fit(figure)
+        raise DataError("A figure needs alt text: say in a sentence what it shows, by figures.describe or alt=.")
     image = _drawn(figure)
     plt.close(figure)  # or Jupyter would show it a second time
     encoded, width = base64.b64encode(_png(image)).decode(), image.width // FINE
@@ -69,9 +68,7 @@ def _drawn(figure: Figure) -> Image:
     from PIL.Image import open as read
     from PIL.ImageOps import expand
 
-    from evalkit.show.plots import page
-
-    margin = page.MARGIN * FINE
+    margin = MARGIN * FINE
     figure.set_dpi(DPI)
     if (engine := figure.get_layout_engine()) is not None:
         engine.execute(figure)

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import INK, LIGHT, describe, house, literal
+from evalkit.show.figures import INK, LIGHT, describe, house, literal
 
 #: Width of the picture and height of a line of text, in inches: on a telephone it is hardly made smaller.
 _WIDTH, _LINE = 4.2, 0.185
