@@ -490,9 +490,7 @@ def heat(
         axes.set(xlabel="", ylabel="")
         turn = {"rotation": 90} if upright else {"rotation": 0}
         axes.set_xticks(np.arange(len(across)) + 0.5, spoken, **turn)
-        axes.set_yticks(
-            np.arange(len(down)) + 0.5, [_broken(_called(name, words.get("names"))) for name in down], rotation=0
-        )
+        axes.set_yticks(np.arange(len(down)) + 0.5, _spoken(down, words.get("names")), rotation=0)
         axes.tick_params(length=0)
     ordered = table.sort_values(value, ascending=dark == "low", kind="stable")
     return _finished(figure, ordered, [panels, y, x], value, **words)
@@ -531,9 +529,8 @@ def score_strips(
             f"Some scores are outside {scale[0]:g}-{scale[1]:g}. Pass the scale's ends as scale=(low, high)."
         )
     means = table.groupby(y)[x].mean().sort_values()
-    figure, [(axes, _)] = _panels(
-        table, None, height=max(0.2, _row(list(means.index), words.get("names")) - 0.04) * len(means), **words
-    )
+    row = _row(means.index, words.get("names")) - 0.04
+    figure, [(axes, _)] = _panels(table, None, height=row * len(means), **words)
     edges = np.linspace(*scale, 51)
     shares = [np.histogram(table.loc[table[y] == name, x], bins=edges)[0] for name in means.index]
     shares = np.array([counts / max(counts.sum(), 1) for counts in shares])
@@ -542,7 +539,7 @@ def score_strips(
     axes.plot(means, np.arange(len(means)) + 0.5, "v", color=PALETTE[1], ms=5, mec="white", mew=0.6)
     for tick in ticks:
         axes.axvline(tick, color=PALETTE[0], lw=0.7, ls=":")
-    axes.set_yticks(np.arange(len(means)) + 0.5, [_broken(_called(name, words.get("names"))) for name in means.index])
+    axes.set_yticks(np.arange(len(means)) + 0.5, _spoken(means.index, words.get("names")))
     axes.tick_params(axis="y", length=0)
     words = {"xlabel": f"score ({scale[0]:g} to {scale[1]:g})", "ylabel": y} | words
     return _finished(figure, means[::-1].reset_index(), [y], x, about="Means:", **words)
@@ -585,9 +582,9 @@ def rank_moves(
             ends = own.loc[own[clusters].ne(own[clusters].shift(-1)), y].iloc[:-1] + 0.5
             axes.hlines(ends, place - 0.3, place + 0.3, color=INK, lw=1.6)
         axes.set(xlim=(-0.4, len(across) - 0.6), ylim=(wide.max(axis=None) + 0.7, 0.3))
-        axes.set_yticks(wide[across[0]], [_broken(_called(name, words.get("names"))) for name in wide.index])
+        axes.set_yticks(wide[across[0]], _spoken(wide.index, words.get("names")))
         turn = {"rotation": 90} if len(across) > 5 else {}
-        spoken = [textwrap.fill(_called(name, words.get("names")), 12) for name in across]
+        spoken = _spoken(across, words.get("names"), 12)
         axes.set_xticks(range(len(across)), spoken, **turn)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
@@ -667,18 +664,19 @@ def _panels(
     return figure, drawn
 
 
-def _row(places: Sequence[Any], names: Mapping[Any, str] | None) -> float:
+def _row(places: Iterable[Any], names: Mapping[Any, str] | None) -> float:
     """Return how high a row must be for its name, which may be broken, in inches."""
-    return 0.09 + 0.15 * max(_broken(_called(place, names)).count("\n") + 1 for place in places)
+    return 0.09 + 0.15 * max(name.count("\n") + 1 for name in _spoken(places, names))
 
 
-def _broken(name: str) -> str:
-    return textwrap.fill(name, NAME, max_lines=3, placeholder="…")
+def _spoken(places: Iterable[Any], names: Mapping[Any, str] | None, letters: int = NAME) -> list[str]:
+    """Write names, the long ones in up to three lines."""
+    return [textwrap.fill(_called(place, names), letters, max_lines=3, placeholder="…") for place in places]
 
 
 def _name_rows(axes: Axes, places: Sequence[Any], names: Mapping[Any, str] | None) -> None:
     """Write names at the left, the first on top; long ones are broken."""
-    axes.set_yticks(range(len(places)), [_broken(_called(place, names)) for place in places])
+    axes.set_yticks(range(len(places)), _spoken(places, names))
     axes.set_ylim(len(places) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     if axes.get_xscale() == "linear":
