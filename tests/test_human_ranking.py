@@ -18,7 +18,6 @@ from evalkit.human import ranking
 from evalkit.human.ranking import lines, rules, trials
 from evalkit.human.ranking.scores import influences, segment_means
 from evalkit.papers import claims, wmt
-from evalkit.show.plots import ranking as draw
 from tests import widths_by_hand
 from tests.makers import laid_out, ratings
 
@@ -454,20 +453,6 @@ def test_noise_equals_a_loop():
     assert row["noise_share"] == np.mean(np.array(taus) <= row["tau_b"] + 1e-12)
     places = [(stats.rankdata(-table.means[:, chosen].mean(axis=1)) != stats.rankdata(-full)).sum() for chosen in picks]
     assert row["moved_noise"] == np.median(places)
-
-
-def test_figures_are_drawn_of_pairs_that_there_are(variants):
-    found = ranking.resampled(variants, resamples=50)
-    ranked, moved = ranking.rankings(found), ranking.rank_shifts(found)
-    pair, ranges = ranked["pair"].iloc[0], ranking.rank_ranges(variants["raw"], resamples=50)
-    compared, grouped = (test(variants["raw"]) for test in (ranking.pairwise_tests, ranking.significance_clusters))
-    draw.bump_chart(ranked, pair=pair)
-    draw.win_matrix(compared, pair=pair)
-    draw.rank_forest(ranges, pair=pair)
-    assert len(draw.rank_forest(ranges, pair=pair, clustered=grouped).axes[0].collections) == 2
-    draw.moves_strip(moved)
-    with pytest.raises(DataError, match="xxx-yyy"):
-        draw.bump_chart(ranked, pair="xxx-yyy")
 
 
 # Rules for lines between systems

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import linprog
 
-from evalkit import ROOT, DataError, data, show
+from evalkit import ROOT, data, show
 from evalkit.data import simulate
 from evalkit.human import calibration
 from evalkit.papers import claims
-from evalkit.papers.licht2022 import languages, protocols, table_figures
+from evalkit.papers.licht2022 import languages, protocols
 from evalkit.papers.licht2022 import languages as inside
-from evalkit.show.plots import calibration as draw
 from evalkit.stats import verdicts
 
 # --- Licht et al. 2022 in print: each number is transcribed, and has one row in one of its two studies
@@ -311,27 +310,6 @@ def test_one_printed_r2_is_not_the_square_of_its_r(table6):
 
 
 # Figures and the notebook --------------------------------------------------------------------------------------------
-
-
-def test_figures_are_drawn(table5):
-    cells = inside.consensus_by_cell(table5)
-    table_figures.bump_chart(inside.rankings(table5), highlight=("Hindi",))
-    table_figures.prediction_gaps(inside.recover(table5))
-    table_figures.consensus_intervals(cells, joint=inside.joint_consensus(cells).iloc[0])
-    draw.form_curves(calibration.curves(2.4, 4.3))
-    draw.form_curves(calibration.curves(3.0))  # no shift, no line
-    ratings = simulate.stand_in("wmt22-calibration-hits", seed=7)
-    draw.held_out_ratios(calibration.held_out(ratings, splits=5, resamples=5))
-    task = calibration.with_task(ratings.query("src_lang == 'zho'"), seed=7)
-    draw.before_after(calibration.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5))
-    sizes = data.published("licht2022_table4")
-    correlated = inside.correlate(table5, inside.training_size(sizes), splits=4, seed=7)
-    table_figures.table6_dots(correlated, statistic="linreg")
-    outside = inside.merged(table5, inside.covariates(sizes, data.published("spbleu_flores")))
-    drawn = table_figures.scores_against(outside, covariate="spBLEU nllb-200-3.3B")
-    assert [len(ax.texts) for ax in drawn.axes] == [14, 14]
-    with pytest.raises(DataError, match="'BLEU'"):
-        table_figures.scores_against(outside, covariate="BLEU")
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.metrics import ppi
-from evalkit.show.plots import planning as draw
 from tests.makers import named_scores
 
 # --- Prediction-powered inference: a plain reading of the papers, laws, and coverage on simulated segments
@@ -419,7 +418,6 @@ def test_ways_are_compared_and_only_chance_is_free_of_bias():
     assert at.loc[ppi.AVERAGE, "bias_means"] == pytest.approx(human[:, hard].mean() - human.mean())
     assert at.loc[ppi.RANDOM, ["lead", "lead_low", "lead_high"]].tolist() == [0, 0, 0]
     assert (at["low"] <= at["high"]).all()
-    assert "metric variance" in draw.choosing(found[found["budget"] == 20]).get_label()
     for words, small, budgets in (("fewer than ten", known_set(segments=8)[0], [5]), ("5 segments", scored, [4, 20])):
         with pytest.raises(DataError, match=words):
             ppi.compare_choices(small, metric, outputs, budgets=budgets)
