@@ -384,18 +384,18 @@ def test_on_simulated_data_nothing_is_compared():
 # --- Knowles & Lo 2024: its numbers and claims have one row each, and what is built for them is right
 
 
-LISTS_KNOWLES2024 = ("knowles2024_prose", "knowles2024_context")
+OF_KNOWLES = ("knowles2024_prose", "knowles2024_context")
 
 
 @pytest.fixture(scope="module")
 def claimed():
-    return pd.concat([data.published(name).fillna("") for name in LISTS_KNOWLES2024], ignore_index=True)
+    return pd.concat([data.published(name).fillna("") for name in OF_KNOWLES], ignore_index=True)
 
 
 def test_each_claim_belongs_to_one_study_that_holds_no_others(claimed):
     notebooks = {path.stem: json.loads(path.read_text()) for path in (ROOT / "notebooks" / "studies").glob("*.ipynb")}
     source = {name: "".join("".join(cell["source"]) for cell in book["cells"]) for name, book in notebooks.items()}
-    for name in LISTS_KNOWLES2024:
+    for name in OF_KNOWLES:
         own = set(data.published(name)["study"])
         users = {study for study, text in source.items() if f'data.published("{name}")' in text}
         assert users == own

@@ -280,7 +280,7 @@ NUMBERS = (1, *range(4, 15))
 
 
 @pytest.fixture
-def printed_of_audit():
+def all_printed():
     return {number: data.published(f"sudoh2021_table{number}") for number in NUMBERS}
 
 
@@ -292,8 +292,8 @@ MISPRINTS = [
 ]
 
 
-def test_the_paper_contradicts_itself_in_these_cells(printed_of_audit):
-    found = print_of.misprints(printed_of_audit)
+def test_the_paper_contradicts_itself_in_these_cells(all_printed):
+    found = print_of.misprints(all_printed)
     assert sorted(found["table"] + ": " + found["cell"]) == sorted(MISPRINTS)
     evidence = found.set_index("cell")["evidence"]
     assert "leaves 0.055" in evidence["B, Excellent"]
@@ -401,20 +401,20 @@ def test_a_metric_is_preferred_only_where_the_harmless_text_scores_higher():
     assert print_of.preferred(table, metrics=["mine"])["preferred"].tolist() == ["tie", "no", "yes"]
 
 
-def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(printed_of_audit):
-    """Table 11, its rows as printed_of_audit: 1,659 errors, of which 1,464 lie beside the diagonal."""
-    made = print_of.print_tables(printed_of_audit)
-    cells = [int(text.replace(",", "")) for text in printed_of_audit[11]["count"]]
+def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(all_printed):
+    """Table 11, its rows as all_printed: 1,659 errors, of which 1,464 lie beside the diagonal."""
+    made = print_of.print_tables(all_printed)
+    cells = [int(text.replace(",", "")) for text in all_printed[11]["count"]]
     square = [cells[5 * row : 5 * row + 5] for row in range(5)]
     beside = sum(square[i][j] for i in range(5) for j in range(5) if abs(i - j) == 1)
     assert (beside, sum(cells) - sum(square[i][i] for i in range(5))) == (1464, 1659)
     fluency = made["matrices"].set_index("dimension").loc["fluency"]
     assert fluency[["adjacent", "correct", "total", "distant"]].tolist() == ["most", 2267, 3926, 8 + 22 + 4 + 2 + 0 + 2]
-    spoilt = printed_of_audit[11].copy()
+    spoilt = all_printed[11].copy()
     spoilt.loc[4, "count"] = "5000"  # Incomprehensible taken for Excellent
-    assert print_of.print_tables(printed_of_audit | {11: spoilt})["matrices"]["adjacent"].iloc[0] == "not most"
+    assert print_of.print_tables(all_printed | {11: spoilt})["matrices"]["adjacent"].iloc[0] == "not most"
     lowest = made["lowest"].set_index("metric")
-    scores = printed_of_audit[1].set_index("id").loc[[f"hyp{n}" for n in range(1, 8)], "bleurt"].astype(float)
+    scores = all_printed[1].set_index("id").loc[[f"hyp{n}" for n in range(1, 8)], "bleurt"].astype(float)
     assert lowest.at["bleurt", "one"] == scores.idxmin() == "hyp4"
     assert made["around"]["percent"].item() == 60
 
@@ -473,32 +473,32 @@ def test_every_rule_does_what_its_words_say_to_every_triple(rule, dimension):
 @settings(max_examples=15)
 def test_whatever_the_order_the_median_is_the_majority_where_there_is_one(dimension, seed):
     triples = [triple for triple in drawn(dimension, rows=30, seed=seed) if len(set(triple)) < 3] or [("F", "F", "B")]
-    labels_of_reduction = labelled(triples, dimension)
+    three_labels = labelled(triples, dimension)
     rules = ["median", "median (print order)", "majority-else-worst", "majority-else-A"]
-    first, *others = (reduction.reduce(labels_of_reduction, rule=rule, dimension=dimension) for rule in rules)
+    first, *others = (reduction.reduce(three_labels, rule=rule, dimension=dimension) for rule in rules)
     for other in others:
         pd.testing.assert_frame_equal(first, other)
 
 
 def test_a_row_that_no_third_label_explains_is_counted():
-    labels_of_reduction = labelled([("S", "S", "S"), ("F", "F", "F")], "fluency", missing={1})
+    three_labels = labelled([("S", "S", "S"), ("F", "F", "F")], "fluency", missing={1})
     agreed = pd.DataFrame({"segment": ["0", "1"], "label": ["S", "S"], "dimension": "fluency"})
     agreed = agreed.assign(src_lang="deu", tgt_lang="eng", doc="d")
-    one = reduction.release(labels_of_reduction, agreed, agreed[KEY].assign(split="test"), dimension="fluency")
+    one = reduction.release(three_labels, agreed, agreed[KEY].assign(split="test"), dimension="fluency")
     assert one.explaining.any(axis=1).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_smallest_difference_is_that_of_trying_all_third_labels(seed):
     triples, hidden = drawn("fluency", rows=9, seed=seed), (6, 7, 8)
-    labels_of_reduction = labelled(triples, "fluency", missing=set(hidden))
+    three_labels = labelled(triples, "fluency", missing=set(hidden))
     agreed = reduction.reduce(labelled(triples, "fluency"), rule="worst", dimension="fluency")
     agreed["dimension"] = "fluency"
     translations = agreed[KEY].assign(split="test")
     names = categories("fluency")
     target = dict(zip(names, np.random.default_rng(seed).multinomial(9, [0.2] * 5).tolist(), strict=True))
     printed = pd.DataFrame({"label": names, "split": "test", "count": [str(target[name]) for name in names]})
-    one = reduction.release(labels_of_reduction, agreed, translations, dimension="fluency")
+    one = reduction.release(three_labels, agreed, translations, dimension="fluency")
     found = reduction.fit_to_counts(one, printed).set_index("rule")["cells_difference"]
     codes = list(places("fluency"))
     rules = ["median", "majority-else-worst", "C"]
@@ -528,25 +528,23 @@ def test_labels_that_cannot_be_reduced_are_refused(change, message):
 
 
 def test_an_unknown_rule_and_a_row_without_a_split_are_told():
-    labels_of_reduction = labelled([("S", "A", "B")], "fluency")
+    three_labels = labelled([("S", "A", "B")], "fluency")
     with pytest.raises(DataError, match="rule='vote' is not known"):
-        reduction.reduce(labels_of_reduction, rule="vote", dimension="fluency")
-    agreed = reduction.reduce(labels_of_reduction, rule="worst", dimension="fluency").assign(dimension="fluency")
+        reduction.reduce(three_labels, rule="vote", dimension="fluency")
+    agreed = reduction.reduce(three_labels, rule="worst", dimension="fluency").assign(dimension="fluency")
     with pytest.raises(DataError, match="has no split of fluency"):
-        reduction.release(
-            labels_of_reduction, agreed, agreed[KEY].assign(segment="9", split="test"), dimension="fluency"
-        )
+        reduction.release(three_labels, agreed, agreed[KEY].assign(segment="9", split="test"), dimension="fluency")
 
 
 @pytest.fixture(scope="module")
-def labels_of_reduction(real):
-    return pd.concat([real("sudoh-labels"), real("sudoh-labels_of_reduction-wmt17")])
+def three_labels(real):
+    return pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
 
 
 @pytest.fixture(scope="module")
-def releases(labels_of_reduction, real):
+def releases(three_labels, real):
     agreed, translations = real("sudoh-agreed"), real("sudoh-translations")
-    return {name: reduction.release(labels_of_reduction, agreed, translations, dimension=name) for name in DIMENSIONS}
+    return {name: reduction.release(three_labels, agreed, translations, dimension=name) for name in DIMENSIONS}
 
 
 def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(releases):
@@ -568,10 +566,10 @@ def test_tables_9_and_10_are_the_median_but_for_single_labels(releases):
         assert (apart["majority-else-worst"] > apart["median"]).all()
 
 
-def test_counts_by_the_median_are_those_of_plain_pandas(labels_of_reduction, releases, real):
+def test_counts_by_the_median_are_those_of_plain_pandas(three_labels, releases, real):
     translations = real("sudoh-translations")
     place = places("adequacy")
-    three = labels_of_reduction[labels_of_reduction["dimension"] == "adequacy"].groupby(KEY)["label"].agg(list)
+    three = three_labels[three_labels["dimension"] == "adequacy"].groupby(KEY)["label"].agg(list)
     three = three[three.str.len() == 3].map(lambda given: sorted(given, key=place.get)[1]).rename("code").reset_index()
     three = three.merge(translations[[*KEY, "split"]])
     oracle = three.groupby(["split", "code"]).size()
