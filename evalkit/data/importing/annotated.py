@@ -177,7 +177,8 @@ def of_lists(
     errors = errors.map(lambda own: own or [], na_action=None)
     score = _in_numbers(rows, names, options, receipt).mask(made)
     if made.any():
-        score[made] = _scored(errors, made.to_numpy(), options, reject)
+        scores = scored(errors, made.to_numpy(), options, reject, ERRORS)
+        score[made] = [f"{one:.12g}" for one in scores[made]]
     rows = rows.assign(**{names["score"]: score})[reject.kept]
     found = converted(rows, names, values, options, scale=scale, note=receipt.note, typed=typed)
     own = errors[found.ratings.index]
@@ -208,8 +209,11 @@ def _whole(place: Any) -> Any:
     return int(place) if isinstance(place, str) and place.isdecimal() and len(place) < 15 else place
 
 
-def _scored(errors: pd.Series, made: np.ndarray, options: Options, reject: Rejecting) -> list[str]:
-    """Make scores of errors; a row with one that has no weight, or that the scheme gives no score, is rejected."""
+def scored(errors: pd.Series, made: np.ndarray, options: Options, reject: Rejecting, column: str) -> np.ndarray:
+    """Make scores of errors; a row with one that has no weight, or that the scheme gives no score, is rejected.
+
+    errors: lists, each error with category and severity, None where it is not stated. made: rows that are scored so.
+    """
     scheme = mqm.resolve(options.weights)
     flat = [
         (place, one.get("category"), one.get("severity"))
@@ -219,16 +223,17 @@ def _scored(errors: pd.Series, made: np.ndarray, options: Options, reject: Rejec
     place, kind, severity = (pd.Series([one[column] for one in flat], dtype=object) for column in range(3))
     kind, severity = kind.astype("str"), severity.astype("str")
     told = bool(options.weights) and schemas.UNSTATED in scheme.severities
-    weight = scheme.weigh(kind, severity).mask(severity.isna() & (not told), np.nan)
+    weight = scheme.weigh(kind, severity)
+    weight = weight.mask(severity.isna() & ~weight.gt(0) & (not told), np.nan)  # else it would count as no error
     for row, level in zip(place[weight.isna()], severity[weight.isna()]):
-        what = "has an error without a severity" if pd.isna(level) else f"has an error of severity {level!r}, no weight"
-        known = f"known are {', '.join(scheme.severities)}"
+        what = "an error without a severity, which" if pd.isna(level) else f"an error whose severity, {level},"
         one = schemas.UNSTATED if pd.isna(level) else level.casefold()
         remedy = f"tell all weights, such as --weights {shlex.quote(f'minor=1,major=5,critical=10,{one}=1')}"
-        reject([row], ERRORS, f"{what} ({known}): correct it, or {remedy}")
+        known = f"known are {', '.join(scheme.severities)}"
+        reject([row], column, f"has {what} has no weight ({known}): correct it, or {remedy}")
     _, scores = scheme.scores(place.to_numpy(dtype=int), kind, weight.fillna(0.0).to_numpy(), len(errors))
-    reject(np.flatnonzero(np.isnan(scores) & made), ERRORS, DISCARDED, EXCLUDED)
-    return [f"{score + 0.0:.12g}" for score in np.nan_to_num(scores)[made]]
+    reject(np.flatnonzero(np.isnan(scores) & made), column, DISCARDED, EXCLUDED)
+    return np.nan_to_num(scores) + 0.0
 
 
 def _in_numbers(rows: pd.DataFrame, names: dict[str, str], options: Options, receipt: Receipt) -> pd.Series:

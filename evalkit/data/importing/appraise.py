@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -10,6 +9,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import appraise, schemas
 from evalkit.data.importing import mqm, numbers, segments, vocabulary
+from evalkit.data.importing.annotated import scored
 from evalkit.data.importing.judgements import converted, ordered, people
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
@@ -22,35 +22,11 @@ NEEDED = ("username", "system", "itemId", "itemType", "srcLang", "trgLang", "sco
 SCALE = (0.0, 100.0)
 _NAMES = appraise.COLUMNS
 _ORDER = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "score", "item_type", "hit", "started", "ended"]
+_READ = ("src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "source")
 _MARK = re.compile(r"(bad|duplicate|dup|incomplete)\d*", re.IGNORECASE)
 _CUTS = "./:|"  # what may part a test set's name from a system's
 _TEST_SET = re.compile(r"[a-z]+[-_]?\d{2,4}([-_.][\w-]+)?[./:|]", re.IGNORECASE)
 _TUTORIAL = re.compile(r"(.*[-_ .])?tutorial[-_]?\d*", re.IGNORECASE)
-
-
-@dataclass
-class _Export:
-    """One export: its rows under Appraise's columns, and which column or value is which of ours.
-
-    spans: the column of marked errors. typed: these name types, so they are MQM's.
-    """
-
-    cells: pd.DataFrame
-    names: dict[str, str]
-    values: dict[str, str]
-    origin: str
-    spans: str | None = None
-    typed: bool = False
-
-    def column(self, ours: str) -> pd.Series:
-        """Return a column of ours."""
-        if ours in self.names:
-            return self.cells[self.names[ours]]
-        return constant(self.values.get(ours, ""), self.cells.index)
-
-    def kinds(self, options: Options) -> pd.Series:
-        """Return the kind of each item in our words, missing where it is unknown."""
-        return self.column("item_type").str.casefold().map(ITEM_TYPES | options.item_types)
 
 
 def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
@@ -60,42 +36,47 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     names, values = _columns(table, options)
     present = {bare(name): name for name in table.header}
     receipt.describe(names, "layout")
-    cells = options.looks.alike(table.cells, names)
-    export = _Export(cells, names, values, table.name, present.get("spans"))
+    cells, spans = options.looks.alike(table.cells, names), present.get("spans")
     reject = Rejecting(cells, names.get("annotator"))
-    _reject_others(export, present.get("isdocscore"), options, reject)
-    export.cells = cells[reject.kept]
-    export.typed = _is_typed(export, receipt)
-    shown, beside = _identified(export, options, receipt)
-    scale = options.scale or (None if export.typed else SCALE)
-    given = export.cells
-    if export.typed and "score" in names:  # whatever stands there, the errors make the score
+    _reject_others(cells, names, present.get("isdocscore"), options, reject)
+    cells = cells[reject.kept]
+    typed = bool(spans) and _is_typed(cells[spans], cells.get(names.get("score")), receipt)
+    read = [ours for ours in _READ if ours != "source" or ours in names]
+    told = {ours: cells[names[ours]] if ours in names else constant(values.get(ours, ""), cells.index) for ours in read}
+    shown, beside = _identified(pd.DataFrame(told), table.name, options, receipt)
+    scale = options.scale or (None if typed else SCALE)
+    given = cells
+    if typed and "score" in names:  # whatever stands there, the errors make the score
         given = given.assign(**{names["score"]: "0"})
-    found = converted(given, names, values, options, scale=None if export.typed else scale, note=receipt.note)
+    found = converted(given, names, values, options, scale=None if typed else scale, note=receipt.note)
     raw = cells.loc[found.ratings.index]
     late = Rejecting(raw, names.get("annotator"))
-    if export.spans:
-        _reject_broken_spans(raw, export.spans, late)
-    if export.typed:
-        found.ratings["score"] = _weighed(raw, export, options, scale, late, receipt)
+    if spans:
+        errors = _errors(raw[spans], spans, late)
+        if typed:
+            found.ratings["score"] = _weighed(errors, spans, options, scale, late, receipt)
     same = raw[late.kept].duplicated()
     again = [Rejection(int(line), "", "", "is the same as an earlier row to the letter") for line in same.index[same]]
     ratings, raw = found.ratings[late.kept][~same], raw[late.kept][~same]
     shown = shown.loc[ratings.index]
-    accounts = options.pseudonyms.column(export.column("annotator").loc[ratings.index], accounts=True)
+    accounts = options.pseudonyms.column(told["annotator"].loc[ratings.index], accounts=True)
+    showing = told["segment"].loc[ratings.index] + "\0" + told["doc"].loc[ratings.index]
     ratings = ratings.assign(hit=accounts, **{name: shown[name] for name in schemas.ITEM})
     gone: list[Rejection] = []
     marked = None
     kept = {*_ORDER, "copy", "position", *({"source"} & set(names))} - ({"ended"} - set(names))
-    if len(ratings) and export.spans:
-        ratings, marked, gone = _with_spans(ratings, raw, shown, export, options, receipt)
+    if len(ratings) and spans:
+        ratings, marked, gone = _with_spans(ratings, raw[spans], shown.assign(showing=showing), table.name, receipt)
+        if marked is not None and typed:
+            kinds, levels = (marked[name].astype("str") for name in ("error_type", "severity"))
+            marked = marked.assign(weight=mqm.resolve(options.weights).weigh(kinds, levels))
         kept |= {"mark", "errors"}
     elif len(ratings):
         ratings, gone = _with_repeats(ratings, shown, receipt)
-    if export.typed and not options.scale:
+    if typed and not options.scale:
         receipt.scale_from = "minus weights of errors has no lowest value"
     receipt.orientation = "higher is better: scores of Appraise go from worst to best"
-    if export.typed:
+    if typed:
         receipt.orientation = "higher is better: the score is minus the weights of the marked errors"
     rejected = [*reject.rows, *found.rejected, *late.rows, *again, *gone]
     return Judgements(ratings.reindex(columns=ordered(kept)), rejected, names, scale, marked, beside=beside)
@@ -123,9 +104,15 @@ def _columns(table: Table, options: Options) -> tuple[dict[str, str], dict[str, 
     return names, values
 
 
-def _reject_others(export: _Export, document: str | None, options: Options, reject: Rejecting) -> None:
+def _kinds(cells: pd.Series, options: Options) -> pd.Series:
+    """Return the kind of each item in our words, missing where it is unknown."""
+    return cells.str.casefold().map(ITEM_TYPES | options.item_types)
+
+
+def _reject_others(
+    cells: pd.DataFrame, names: dict[str, str], document: str | None, options: Options, reject: Rejecting
+) -> None:
     """Set apart rows that are no judgements of segments: tutorials, scores of documents, and what cannot be told."""
-    cells, names = export.cells, export.names
     docs = cells[names["doc"]] if "doc" in names else None
     if "system" in names:
         tutorial = cells[names["system"]].str.contains("tutorial", na=False)
@@ -135,8 +122,9 @@ def _reject_others(export: _Export, document: str | None, options: Options, reje
     if docs is not None:
         nameless = docs.str.fullmatch(r"\s*#.*", na=False)
         reject(np.flatnonzero(nameless), names["doc"], "has a mark and no document before it: name the document")
-        again = docs.str.contains(r"#duplicate\d*(?:#|$)", case=False, na=False)
-        filler = again & ~export.kinds(options).eq("degraded")  # spoilt ones keep their use
+        filler = docs.str.contains(r"#duplicate\d*(?:#|$)", case=False, na=False)
+        if "item_type" in names:
+            filler &= ~_kinds(cells[names["item_type"]], options).eq("degraded")  # spoilt ones keep their use
         reject(np.flatnonzero(filler), names["doc"], "is an item of a document shown again to fill a task", EXCLUDED)
     if document:
         whole, part = cells[document].eq("True"), cells[document].eq("False")
@@ -144,18 +132,18 @@ def _reject_others(export: _Export, document: str | None, options: Options, reje
         reject(np.flatnonzero(~whole & ~part), document, "is neither True nor False: correct it")
 
 
-def _is_typed(export: _Export, receipt: Receipt) -> bool:
+def _is_typed(spans: pd.Series, scores: pd.Series | None, receipt: Receipt) -> bool:
     """Tell whether errors name their types, so that they are MQM's and make the score; most of them must."""
-    typed, errors = appraise.typed_errors(export.cells[export.spans].dropna()) if export.spans else (0, 0)
+    typed, errors = appraise.typed_errors(spans.dropna())
     if not typed:
         return False
     if typed < errors / 2:
         receipt.note(f"{typed:,} of {errors:,} marked errors name a type; the scores are the file's")
         return False
-    given = export.column("score").dropna().unique()
-    scores = "which is the same throughout" if len(given) < 2 else f"which holds {len(given):,} different values"
+    given = 0 if scores is None else scores.nunique()
+    said = "which is the same throughout" if given < 2 else f"which holds {given:,} different values"
     receipt.note(
-        f"marked errors name their types, as in MQM: they make the score, and the column of scores, {scores}, was not "
+        f"marked errors name their types, as in MQM: they make the score, and the column of scores, {said}, was not "
         "used"
     )
     return True
@@ -164,22 +152,16 @@ def _is_typed(export: _Export, receipt: Receipt) -> bool:
 # What names of documents and systems hold besides the names: marks of showings, systems, test sets
 
 
-def _identified(export: _Export, options: Options, receipt: Receipt) -> tuple[pd.DataFrame, list[Seen]]:
-    """Say what each row shows: system, doc and segment as names, and the marks of its showing: bad, dup."""
-    system, doc = export.column("system"), export.column("doc")
-    there = system.notna() & doc.notna() & export.column("segment").notna() & export.column("annotator").notna()
+def _identified(told: pd.DataFrame, origin: str, options: Options, receipt: Receipt) -> tuple[pd.DataFrame, list[Seen]]:
+    """Say what each row shows: system, doc and segment as names, and the marks of its showing: bad, dup.
+
+    told: the columns ``_READ``, and source where the file has texts.
+    """
     given = segments.batches(options.batches) if options.batches else None
-    shown = pd.DataFrame(
-        {
-            "src_lang": export.column("src_lang"),
-            "tgt_lang": export.column("tgt_lang"),
-            "target": system,
-            "showing": doc,
-            "account": export.column("annotator"),
-            "item": export.column("segment"),
-            "degraded": export.kinds(options).eq("degraded"),
-        }
-    )[there]
+    new = {"system": "target", "doc": "showing", "annotator": "account", "segment": "item"}
+    there = told[[*new]].notna().all(axis=1)
+    shown = told[there].rename(columns=new)
+    shown["degraded"] = _kinds(shown.pop("item_type"), options).eq("degraded")
     beside = given.seen if given else []
     if not len(shown):
         return pd.DataFrame(columns=[*schemas.ITEM, "mark", "own"]), beside
@@ -189,9 +171,7 @@ def _identified(export: _Export, options: Options, receipt: Receipt) -> tuple[pd
     shown["system"] = shown["target"].str.removeprefix(before)
     read = _parted(shown["showing"], shown["system"])
     shown = shown.assign(doc=read["doc"], degraded=shown["degraded"] | _is_bad(read["mark"]))
-    if "source" in export.names:
-        shown["source"] = export.column("source")[there]
-    found = segments.found(shown, given, origin=export.origin)
+    found = segments.found(shown, given, origin=origin)
     receipt.unsure_segments = max(receipt.unsure_segments, found.unsure)
     receipt.segments = " ".join(filter(None, [receipt.segments, f"{found.said}." if found.said else ""]))
     return shown[["system", "doc"]].assign(segment=found.segments, mark=read["mark"], own=found.own), beside
@@ -280,66 +260,49 @@ def _with_references(table: pd.DataFrame, receipt: Receipt) -> pd.Series:
     return table["item_type"].mask(human, "reference")
 
 
-def _reject_broken_spans(cells: pd.DataFrame, spans: str, reject: Rejecting) -> None:
-    """Reject rows whose spans cannot be read."""
-    for place, cell in enumerate(cells[spans]):
+def _errors(cells: pd.Series, spans: str, reject: Rejecting) -> pd.Series:
+    """List the errors of each row, of type and severity; rows whose spans cannot be read are rejected."""
+    errors: list[list[dict[str, str | None]]] = [[] for _ in cells]
+    for place, cell in enumerate(cells):
         try:
-            appraise.errors_of(cell)
+            for kind, level, *_ in appraise.errors_of(cell):
+                errors[place].append({"category": kind, "severity": None if level == schemas.UNSTATED else level})
         except DataError as problem:
             reject([place], spans, str(problem).rpartition(". ")[0])
+    return pd.Series(errors, index=cells.index, dtype=object)
 
 
 def _weighed(
-    cells: pd.DataFrame,
-    export: _Export,
+    errors: pd.Series,
+    spans: str,
     options: Options,
     scale: tuple[float, float] | None,
     reject: Rejecting,
     receipt: Receipt,
 ) -> np.ndarray:
     """Return minus the weights of each row's errors; rows with an error that has no weight are rejected."""
-    scheme, spans = mqm.resolve(options.weights), str(export.spans)
-    receipt.weights = scheme.describe()
-    sound = reject.kept
-    marked = [
-        (place, *error[:2])
-        for place, cell in enumerate(cells[spans])
-        if sound[place]
-        for error in appraise.errors_of(cell)
-    ]
-    table = pd.DataFrame(marked, columns=["place", "error_type", "severity"])
-    table["weight"] = scheme.weigh(table["error_type"].astype("str"), table["severity"].astype("str"))
-    chosen = table["severity"].ne(schemas.UNSTATED) | table["weight"].gt(0)  # else it would count as no error at all
-    table["weight"] = table["weight"].where(chosen)
-    for severity, part in table[table["weight"].isna()].groupby("severity"):
-        level = "undecided" if severity == schemas.UNSTATED else severity
-        reason = f"has an error whose severity, {level}, has no weight: correct it, or pass --weights"
-        reject(part["place"].unique(), spans, reason)
-    places, kinds = table["place"].to_numpy(int), table["error_type"].astype("str")
-    _, scores = scheme.scores(places, kinds, table["weight"].fillna(0.0).to_numpy(), len(cells))
+    receipt.weights = mqm.resolve(options.weights).describe()
+    scores = scored(errors, np.ones(len(errors), bool), options, reject, spans)
     for place, reason in numbers.off_scale(scores, scale).items():
         reject([place], spans, f"gives the score {scores[place]:g}, which {reason}")
-    reject(np.flatnonzero(np.isnan(scores)), spans, "gets no score in this scheme", EXCLUDED)
-    return scores + 0.0
+    return scores
 
 
 def _with_spans(
-    ratings: pd.DataFrame, raw: pd.DataFrame, shown: pd.DataFrame, export: _Export, options: Options, receipt: Receipt
+    ratings: pd.DataFrame, spans: pd.Series, shown: pd.DataFrame, origin: str, receipt: Receipt
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, list[Rejection]]:
     """Read error spans; of a judgement that was submitted again, the latest counts."""
-    kinds = ratings["item_type"]
-    showing = export.column("segment").loc[ratings.index] + "\0" + export.column("doc").loc[ratings.index]
     table = ratings.assign(
         annotator=ratings["hit"],
         doc=shown["doc"] + "#" + shown["mark"],
-        segment=showing,  # until the latest submission is known, for spoilt copies of a segment may be several
-        type=np.where(kinds.eq("degraded"), "BAD", "TGT"),
+        segment=shown["showing"],  # until the latest submission is known, for spoilt copies of a segment may be several
+        type=np.where(ratings["item_type"].eq("degraded"), "BAD", "TGT"),
         isDoc="False",
-        spans=raw[export.spans],
+        spans=spans,
         score="0",
         ended=ratings.get("ended", ratings["started"]),
     )[appraise.ESA_COLUMNS]
-    found = appraise.of_rows(table, origin=export.origin)
+    found = appraise.of_rows(table, origin=origin)
     gone = excluded(table.index.difference(found.index), "was replaced by a later submission")
     left = ratings.loc[found.index]
     found = found.assign(score=left["score"], annotator=left["annotator"], segment=left["segment"])
@@ -352,8 +315,4 @@ def _with_spans(
         found["source"] = left["source"]
     found = found.sort_values(["hit", "started"], kind="stable")
     found = found.assign(position=found.groupby("hit").cumcount())
-    marked = appraise.spans_of(found) if found["errors"].sum() else None
-    if marked is not None and export.typed:
-        kinds, levels = (marked[name].astype("str") for name in ("error_type", "severity"))
-        marked = marked.assign(weight=mqm.resolve(options.weights).weigh(kinds, levels))
-    return found, marked, gone
+    return found, appraise.spans_of(found) if found["errors"].sum() else None, gone
