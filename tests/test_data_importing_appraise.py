@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError
-from evalkit.campaign.agreement import every_two, measure_agreement
 from evalkit.campaign.opening import from_ratings
 from evalkit.data.appraise import documents
 from evalkit.human.annotators import quality_pairs
@@ -379,33 +378,6 @@ def test_an_error_without_a_weight_rejects_its_judgement_and_few_types_make_no_m
 def test_low_is_never_good_in_appraise(imported):
     with pytest.raises(DataError, match=r"--lower-is-better"):
         imported(str(whole()), lower_is_better=True)
-
-
-# Second showings, and files of strangers
-
-
-def repeated(agree):
-    """Two people who differ on a system's output, and see a reference twice."""
-    rows = []
-    shown = [(account, again, n) for account in ("u1", "u2") for again in range(2) for n in range(12)]
-    for clock, (account, again, n) in enumerate(shown, 1):
-        if not again:
-            score = (n * 37) % 60 + 25 * (account == "u2") * (n % 2)
-            rows.append(f"{account},A,{n},TGT,eng,deu,{score},d,False,{clock},{clock}")
-        if agree:
-            rows.append(f"{account},translator-A,{n},TGT,eng,deu,{90 + 10 * (n % 2)},d,False,{clock}.1,{clock}.2")
-    return "\n".join(rows) + "\n"
-
-
-def test_second_showings_of_references_enter_no_agreement(imported):
-    with_them, without = imported(repeated(agree=True))[0], imported(repeated(agree=False))[0]
-    kinds = with_them.query("system == 'translator-A'")["item_type"].value_counts().to_dict()
-    assert kinds == {"reference": 24, "repeat": 24}
-    pair = [from_ratings(frame) for frame in (with_them, without)]
-    found, expected = (measure_agreement(campaign) for campaign in pair)
-    assert (found.estimate, found.items) == (expected.estimate, expected.items)
-    assert found.items == 12
-    pd.testing.assert_frame_equal(*(every_two(campaign.part) for campaign in pair))
 
 
 # Accounts
