@@ -95,6 +95,11 @@ def finding(key: str, /, **values: Any) -> Finding:
     return Finding(key, values)
 
 
+def words(key: str, /, **values: Any) -> str:
+    """Say a finding at once: a reason, or a part of another sentence."""
+    return str(Finding(key, values))
+
+
 @singledispatch
 def tell(found: object) -> Iterable[Finding]:
     """Return what a result says, a paragraph each; what a file lacks is of the group "lacks".

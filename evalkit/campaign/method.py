@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.campaign.findings import words
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import like
 from evalkit.human import ranking
@@ -18,7 +19,6 @@ from evalkit.human.ranking import movement, rules
 from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import SegmentMeans, influenced, segment_means
 from evalkit.stats import widths
-from evalkit.stats.terms import join_names
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,7 @@ class Spread:
     @property
     def told(self) -> str:
         """What is left of the worst kept difference, in words."""
-        return (
-            f"In the comparison of systems that suffers most, {self.kept:.0%} of what was judged can be told apart "
-            "from differences between annotators."
-        )
+        return words("by.left", kept=self.kept)
 
     @classmethod
     def of(cls, rows: pd.DataFrame, calibration: pd.DataFrame | None = None) -> Spread:
@@ -231,18 +228,19 @@ def choose_method(
     rows = campaign.judged if ratings is None else ratings
     spread = Spread.of(rows, campaign.calibrating)
     chosen, why = _fitting_score(rows, spread) if score == "auto" else (score, _as_told(score, spread))
-    redrawn, why_unit = _exchangeable(campaign, rows) if unit == "auto" else (_named(campaign, unit), f"unit is {unit}")
+    if unit == "auto":
+        redrawn, why_unit = _exchangeable(campaign, rows)
+    else:
+        redrawn, why_unit = _named(campaign, unit), words("over.told", unit=unit)
     units, barred, kept = redrawn, "", spread.kept
     if campaign.compares:
-        chosen, kept = "raw", 1.0
-        why = "strengths are fitted to comparisons (Bradley-Terry; ties after Davidson), so that it does "
-        why += "not matter whom a system met"
+        chosen, kept, why = "raw", 1.0, words("by.compares")
     elif unit == "auto":
         units, why_unit = _drawn(campaign, rows, spread)
-        barred = _barred(rows, spread)
+        several, apart = rows["annotator"].nunique() > 1, spread.kept < CONFOUNDED and spread.freedom < FREEDOM
+        barred = words("by.barred", fewest=spread.fewest) if several and apart else ""
     if not campaign.names_people:
-        why_unit = "the file does not name who judged"
-        why = why if campaign.compares else f"{why_unit}, so nobody's strictness can be taken out"
+        why_unit, why = words("over.unnamed"), why if campaign.compares else words("by.unnamed")
     return Method(
         column=COLUMNS[chosen],
         why=why,
@@ -264,22 +262,10 @@ def _drawn(campaign: Campaign, rows: pd.DataFrame, spread: Spread) -> tuple[tupl
     documents = campaign.segment == ("doc", "segment") and freedom_of(counts).min(initial=np.inf) >= FREEDOM
     text = "doc" if documents else "segment"
     if people < 2 or not campaign.names_people:
-        return (text,), "one annotator judged all, so what follows holds for this annotator only"
+        return (text,), words("over.one")
     if spread.freedom >= FREEDOM:
-        return ("annotator", text), f"both the {people} annotators and the {_WORDS[text]} might have been others"
-    few = f"of the {people} annotators, too few judged {join_names(list(spread.fewest))} to speak for others"
-    return (text,), f"{few}, so what follows holds for these annotators only"
-
-
-def _barred(rows: pd.DataFrame, spread: Spread) -> str:
-    """Say why systems cannot be ordered: too few people each, and no way to tell people and systems apart."""
-    if rows["annotator"].nunique() < 2 or spread.kept >= CONFOUNDED or spread.freedom >= FREEDOM:
-        return ""
-    return (
-        f"Annotators judged different systems, and {join_names(list(spread.fewest))} "
-        f"{'were' if len(spread.fewest) > 1 else 'was'} judged by too few to tell how strict they are from how good "
-        "the systems are. Let every annotator judge all systems, or give all of them the same calibration items."
-    )
+        return ("annotator", text), words("over.both", people=people, texts=_WORDS[text])
+    return (text,), words("over.few", people=people, fewest=spread.fewest)
 
 
 def _exchangeable(campaign: Campaign, rows: pd.DataFrame) -> tuple[tuple[str, ...], str]:
@@ -291,20 +277,16 @@ def _exchangeable(campaign: Campaign, rows: pd.DataFrame) -> tuple[tuple[str, ..
     documents = rows["doc"].nunique() >= DOCUMENTS and campaign.segment == ("doc", "segment")
     text, shares = "doc" if documents else "segment", rows["annotator"].value_counts(normalize=True)
     people = round(1 / float((shares**2).sum()), 6) if len(shares) else 0.0
+    told = {"people": len(shares), "count": people, "texts": _WORDS[text]}
     if people < PEOPLE:
-        if len(shares) < 2:
-            return (text,), "one annotator judged all, so what follows holds for this annotator only"
-        alike = f", who count as {people:.1f} because some gave many more judgements than others," * (
-            len(shares) >= PEOPLE
+        return (text,), words(
+            f"over.{'one' if len(shares) < 2 else 'too_few' if len(shares) < PEOPLE else 'uneven'}", **told
         )
-        who = f"{len(shares)} annotators{alike} are too few to be drawn"
-        return (text,), f"{who}, so what follows holds for these annotators only"
     columns = [text] if text == "doc" else list(campaign.segment)
     judged = len(rows.drop_duplicates(["annotator", *columns]))
-    filled = judged / (len(shares) * len(rows.drop_duplicates(columns)))
-    if filled >= CROSSED:
-        return ("annotator", text), f"{len(shares)} annotators judged most of the same {_WORDS[text]}"
-    return ("annotator",), f"{len(shares)} annotators each judged {_WORDS[text]} of their own"
+    if judged / (len(shares) * len(rows.drop_duplicates(columns))) >= CROSSED:
+        return ("annotator", text), words("over.crossed", **told)
+    return ("annotator",), words("over.nested", **told)
 
 
 def _named(campaign: Campaign, unit: str) -> tuple[str, ...]:
@@ -318,32 +300,20 @@ def _named(campaign: Campaign, unit: str) -> tuple[str, ...]:
 
 def _as_told(score: str, spread: Spread) -> str:
     """Say that a kind of scores was asked for, and what is wrong with it here."""
-    if score == "adjusted" or spread.kept >= TOLD:
-        return f"score is set to {score}"
-    wrong = "takes out differences between systems, too" if score == "z" else "leaves in how strict each of them is"
-    return f"score is set to {score}, which {wrong}, as annotators judged the systems unequally often. {spread.told}"[
-        :-1
-    ]
+    sound = score == "adjusted" or spread.kept >= TOLD
+    return words("by.told" if sound else f"by.told_{score}", score=score, left=spread.told)
 
 
 def _fitting_score(rows: pd.DataFrame, spread: Spread) -> tuple[str, str]:
     """Choose raw or adjusted scores by how annotators are spread over systems, with the reason."""
     if rows["annotator"].nunique() < 2:
-        return "raw", "there is one annotator, so nobody's strictness can favour a system"
+        return "raw", words("by.one")
     if spread.kept >= EVEN:
-        return "raw", "annotators judged the systems about equally often, so strict ones favour no system"
+        return "raw", words("by.even")
     if spread.kept < CONFOUNDED:
-        return "raw", (
-            "annotators judged different systems, so how strict they are cannot be told from how good the systems are, "
-            "and the order rests on who was assigned to which"
-        )
-    why = (
-        "annotators judged the systems unequally often, so each annotator's strictness, as a mixed model estimates it, "
-    )
-    why += "was taken out of the scores"
-    if spread.kept < TOLD:
-        why += f". {spread.told} z-scores are not used, because they would take out differences between systems, too"
-    return "adjusted", why
+        return "raw", words("by.confounded")
+    why = words("by.adjusted")
+    return "adjusted", why if spread.kept >= TOLD else words("by.adjusted_not_z", adjusted=why, left=spread.told)
 
 
 def order(campaign: Campaign, ratings: pd.DataFrame, *, score: str = "auto") -> list[str]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from evalkit import DataError, data
+from evalkit.campaign.findings import words
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.plan import block_length, typical_seconds
 from evalkit.data import registry
 from evalkit.data.provenance import like, reading_of
 from evalkit.human import components
-from evalkit.stats.terms import pluralize
 
 #: The example, and the language pair that stands for it where none is named.
 EXAMPLE, EXAMPLE_PAIR = "wmt22-calibration-hits", "eng-deu"
@@ -171,27 +172,17 @@ def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> st
 
     given: whether the layout was chosen by hand, so that a single system may do.
     """
-    some = "Have a second person judge some of the same segments."
+    told: dict[str, Any] = {"pair": pair}
     if len(rows) < FEWEST:
-        return (
-            f"{pair}: the pilot has {pluralize(len(rows), 'judgement')}, too few to tell what scatters. Collect "
-            f"{FEWEST} or more: two people who judge two systems on the same segments."
-        )
+        return words("unplanned.few", n=len(rows), fewest=FEWEST, **told)
     if rows["score"].nunique() == 1:
-        return (
-            f"{pair}: all scores of the pilot are {rows['score'].iloc[0]:g}, so nothing scatters that could be planned "
-            "for. Take texts or systems that differ, and look at whether the scores were read right."
-        )
+        return words("unplanned.same", score=rows["score"].iloc[0], **told)
     if rows["system"].nunique() == 1 and not given:
-        return (
-            f"{pair}: the pilot has one system, so it cannot tell how differently segments suit two of them. Have a "
-            "second system judged on the same segments, or take it by -p layout=calibration (unnamed, where nobody "
-            "knows who judged) that the systems would have the share -p shared=0.5 in common."
-        )
+        return words("unplanned.one_system", **told)
     if rows["annotator"].nunique() == 1 and layout != "unnamed":
-        return f"{pair}: one person judged everything, so the pilot cannot tell how much people differ. {some}"
+        return words("unplanned.one_person", **told)
     try:
         components.estimate(rows, layout=layout)
     except DataError as problem:
-        return f"{problem} {some}"
+        return words("unplanned.unknown", problem=problem)
     return ""

@@ -12,6 +12,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign import strengths
+from evalkit.campaign.findings import words
 from evalkit.campaign.method import OWN_LINES, Method, choose_method
 from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign, from_ratings, of_criterion
@@ -245,7 +246,7 @@ def rank_systems(
 def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resamples: int, seed: int) -> Ranking:
     """Rank systems that were compared with each other; where units are few, less is drawn: texts alone, or segments."""
     texts = ("doc",) if "doc" in chosen.unit or chosen.segment == ("doc", "segment") else ("segment",)
-    why = f"some draws of {chosen.drawn} leave a system without a judgement"
+    why = words("over.empty", drawn=chosen.drawn)
     fewer = [replace(chosen, unit=unit, why_unit=why) for unit in (texts, ("segment",)) if unit != chosen.unit]
     methods = [chosen] if as_told else [one for one in (chosen, *fewer) if strengths.enough(campaign, one)]
     method = replace((methods or [chosen])[0], lines=OWN_LINES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,11 @@ from evalkit.campaign.design.drawing import Drawn, Wish, draw, get_protocol
 from evalkit.campaign.design.expectation import POWER, Expected, expect, from_pilot, usual
 from evalkit.campaign.design.texts import Texts, read_texts
 from evalkit.campaign.design.writing import counts, task_name, write
-from evalkit.stats.terms import join_names, pluralize
+from evalkit.campaign.findings import words
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,39}")
 #: The largest calibration set that is drawn where nobody says its size, and the share of segments that it may be.
 _CALIBRATION, _TENTH = 20, 10
-_KINDS = {
-    "system": "of systems' translations",
-    "reference": "of people's translations",
-    "repeat": "made a second time",
-    "degraded": "of degraded translations",
-    "calibration": "of the calibration set",
-}
 
 
 def make(
@@ -58,7 +51,7 @@ def make(
     wish = Wish(kind, people, seconds=seconds or assumed.seconds, calibration=size, **wishes)
     drawn = draw(texts, wish, prior=prior)
     expected = expect(texts, drawn, assumed)
-    told = [*expectation(texts, drawn, expected), *notes(texts, drawn)]
+    told = list(expectation(texts, drawn, expected))
     write(folder, name, texts, drawn, planned=expected.as_record())
     if (readme := folder / "README.md").exists():
         text = readme.read_text(encoding="utf-8").replace("{{plan}}", "\n\n".join(told))
@@ -91,47 +84,38 @@ def names(annotators: str) -> tuple[str, ...]:
     return found
 
 
-def expectation(texts: Texts, drawn: Drawn, found: Expected) -> list[str]:
-    """Say how much is judged, what that distinguishes, and what more people would bring."""
-    wish, low, high = drawn.wish, min(drawn.judgements), max(drawn.judgements)
-    each = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    crew, systems = pluralize(len(wish.annotators), "annotator"), pluralize(len(texts.outputs), "system")
-    many = counts(drawn)
-    sentences = [
-        f"{wish.protocol.name}: {pluralize(sum(drawn.judgements), 'judgement')} by {crew}, {each} each, of {systems} "
-        f"on {pluralize(len(drawn.documents), 'document')}. At {wish.seconds:.0f} seconds a judgement that is "
-        f"{high * wish.seconds / 3600:.1f} hours for who has most.",
-        f"Of these judgements {join_names([f'{count:,} are {_KINDS[kind]}' for kind, count in many.items()])}.",
-    ]
-    first = sum(drawn.judgements) - sum(many.get(kind, 0) for kind in ("degraded", "repeat", "calibration"))
+def expectation(texts: Texts, drawn: Drawn, found: Expected) -> Iterator[str]:
+    """Say how much is judged, what that distinguishes, and what more people would bring; then what was assumed."""
+    wish, many, judgements = drawn.wish, counts(drawn), sum(drawn.judgements)
+    low, high = min(drawn.judgements), max(drawn.judgements)
+    yield words(
+        "design.much",
+        protocol=wish.protocol.name,
+        judgements=judgements,
+        people=wish.annotators,
+        each=f"{low:,}" if low == high else f"{low:,} to {high:,}",
+        systems=texts.outputs,
+        documents=drawn.documents,
+        seconds=wish.seconds,
+        hours=high * wish.seconds / 3600,
+    )
+    yield words("design.kinds", kinds=[words(f"design_kinds.{kind}", n=count) for kind, count in many.items()])
+    first = judgements - sum(many.get(kind, 0) for kind in ("degraded", "repeat", "calibration"))
     for kind, how, option in (("degraded", "degraded", "--degraded"), ("repeat", "as they were", "--repeats")):
-        if share := wish.shares[kind]:
-            sentences.append(
-                f"Of the {first:,} first showings {many.get(kind, 0) / first:.1%} come again {how}; {option} {share:g} "
-                f"asks for {share:.1%}, to whole items."
-            )
+        if asked := wish.shares[kind]:
+            again: dict[str, Any] = {"first": first, "share": many.get(kind, 0) / first, "asked": asked}
+            yield words("design.again", how=how, option=option, **again)
     if found.difference is None:
-        sentences.append("No difference can be tested: a test needs two documents or more, and two annotators or more.")
+        yield words("design.nothing")
     else:
+        yield words("design.finds", power=POWER, size=_size(found.difference, found))
         more = [f"{_size(value, found)} with {crew}" for crew, value in found.more[1:] if value is not None]
-        sentences += [
-            f"With a chance of {POWER:.0%} it distinguishes two systems that are {_size(found.difference, found)} "
-            "apart or more; smaller differences may go unnoticed.",
-            f"With more annotators it would be {join_names(more)}, each with as many documents as now."
-            + " That takes more documents than there are." * found.limited,
-        ]
-    how = "assumed to be" if found.usual.assumed else "taken from"
-    return [*sentences, f"What scatters and how long a judgement takes is {how} {found.usual.source}."]
+        yield words("design.more_texts" if found.limited else "design.more", more=more)
+    yield words("design.assumed" if found.usual.assumed else "design.taken", source=found.usual.source)
+    yield from (words("design.note", note=note) for note in (*texts.notes, *drawn.notes))
+    if wish.protocol.marks:
+        yield words("design.marks" if wish.protocol.scale else "design.marks_only", protocol=wish.protocol.name)
 
 
 def _size(value: float, found: Expected) -> str:
     return f"{value:.1%} of comparisons" if found.unit != "points" else f"{value:.2g} points"
-
-
-def notes(texts: Texts, drawn: Drawn) -> list[str]:
-    """Say what was assumed, and what could not be had."""
-    protocol, told = drawn.wish.protocol, [*texts.notes, *drawn.notes]
-    if protocol.marks:
-        books = "workbooks have room for scores only" if protocol.scale else "no workbooks were written"
-        told.append(f"{protocol.name} marks errors, which takes a tool such as Pearmut; {books}")
-    return [f"{note[0].upper()}{note[1:]}." for note in told]
