@@ -58,14 +58,13 @@ def check(frame: pd.DataFrame, *, origin: str, first_line: int = 2) -> pd.DataFr
     return frame
 
 
-def of_scores(
-    ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie: float = 0.0, repeats: bool = False
-) -> pd.DataFrame:
+def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie: float = 0.0) -> pd.DataFrame:
     """Compare every two judgements of one text by one person: the higher score is preferred, equal ones tie.
 
     ratings: one row per judgement; higher is better. together: further columns that both must share, where the table
     has them: by default the screen, or the task, ``hit``; ``()`` compares whatever a person judged of a segment.
-    tie: scores that are no further apart than that (in units of the score) tie. repeats: compare second showings, too.
+    tie: scores that are no further apart than that (in units of the score) tie. Second showings and
+    degraded items are not compared.
     Where ``against`` says what stood beside a judgement, only these two are compared. ``a`` is the one whose row comes
     first; ``first`` is the one with the lower ``screen_place``, or unknown. ``attrs["alone"]`` counts judgements with
     none to compare them with.
@@ -77,8 +76,7 @@ def of_scores(
     >>> of_scores(ratings, tie=5)[["system_a", "system_b", "preference"]].to_numpy().tolist()
     [['A', 'B', 'tie'], ['A', 'C', 'b'], ['B', 'C', 'b']]
     """
-    kept = ratings if repeats else ratings[~ratings["item_type"].isin(["repeat", "degraded"])]
-    kept = kept.reset_index(drop=True)
+    kept = ratings[~ratings["item_type"].isin(["repeat", "degraded"])].reset_index(drop=True)
     key = [name for name in (*TOGETHER, *together) if name in kept]
     group = kept.groupby(key, sort=False, observed=True, dropna=False).ngroup().to_numpy()
     first, second = _pairs(group)

@@ -23,7 +23,6 @@ UNFINISHED = (
     "warning: the file does not end in a line break; if it was cut off, its last number may be, too (85 reads 8 then): "
     "hold {where} against the export"
 )
-_TRUTH = re.compile(rb"[\t ,](true|false)(?=[\t ,\r\n]|\Z)", re.IGNORECASE)
 _SIGNS = {  # how files that are no text announce themselves
     b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx, .ods)",
     b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls)",
@@ -65,25 +64,6 @@ def is_unfinished(path: Path) -> bool:
     with path.open("rb") as stream:
         stream.seek(max(path.stat().st_size - 1, 0))
         return stream.read(1) not in (b"\n", b"\r", b"")
-
-
-def measured(data: bytes, *, origin: str) -> bytes:
-    """Return a file's content unless a cell reads True or False, which a parser of numbers would take for 1 or 0.
-
-    For files of names and measurements whose cells are cut by tabs, spaces or commas.
-
-    >>> measured(b"sys\\ttrue\\n", origin="my.score")
-    Traceback (most recent call last):
-    evalkit.DataError: my.score, line 1: 'true' stands where a number should. Correct it, or get the file again.
-    """
-    plain = data.lower()  # a plain search of it is ten times quicker than the pattern
-    if (b"true" in plain or b"false" in plain) and (found := _TRUTH.search(data)):
-        line = data.count(b"\n", 0, found.start(1)) + 1
-        raise DataError(
-            f"{origin}, line {line}: {found[1].decode()!r} stands where a number should. Correct it, or get the file "
-            "again."
-        )
-    return data
 
 
 def table(data: bytes, *, origin: str, header: list[str] | None = None, delimiter: str | None = None) -> pd.DataFrame:

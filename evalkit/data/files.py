@@ -148,8 +148,8 @@ def _download(url: str, file: File, *, progress: bool) -> Path:
             problem = _brought(url, sink, most=file.bytes or _MOST_BYTES, progress=bar)
         if not problem and (flaw := _flaw(part, file)):
             problem = f"{flaw}. {_HINT}"
-        if problem:  # raised outside any except: its context would tell the password
-            raise DataError(f"{_shown(url)} could not be fetched: {problem}")
+        if problem:  # raised outside any except: its context would tell the password in an address
+            raise DataError(f"{file.path} could not be fetched: {problem}")
         part.replace(target)
     except OSError as full:
         told = f"The cache {cache()} cannot be written: {full.strerror}. Set EVALKIT_DATA_DIR to another one."
@@ -158,16 +158,6 @@ def _download(url: str, file: File, *, progress: bool) -> Path:
         if part is not None:
             part.unlink(missing_ok=True)
     return target
-
-
-def _shown(url: str) -> str:
-    """Write an address without the name and password in it, however they are written.
-
-    >>> _shown("https://me:pa/ss@word@example.org/a.csv"), _shown("https://example.org/a.csv")
-    ('https://…@example.org/a.csv', 'https://example.org/a.csv')
-    """
-    secret, at, rest = url.rpartition("@")
-    return f"{secret.partition('://')[0]}://…@{rest}" if at else url
 
 
 def _brought(url: str, sink: IO[bytes], *, most: int, progress: Any) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -239,38 +240,30 @@ def check(
     """
     _check_columns(frame, schema, origin)
     lines = frame.index.to_numpy() if frame.index.name == "line" else first_line + np.arange(len(frame))
-    before = frame.reset_index(drop=True)
-    cells = {name: before[name] for name, _ in _present(schema, before)}
-    typed = {name: _coerced(own, schema.columns[name]) for name, own in cells.items()}
-    after = before.assign(**{name: own for name, own in typed.items() if own is not cells[name]})
-    forms: list[tuple[str, str, np.ndarray]] = []  # column, what is wrong with the remedy, and where
-    values: list[tuple[str, str, np.ndarray]] = []
-    for name, column in _present(schema, before):
-        empty, own = _empty(cells[name]), after[name]
-        if not column.nullable:
-            forms.append((name, "is empty. Fill it in, or drop the row", empty))
-        if column.kind == "float":
-            forms.append((name, "is not a number. Correct it, or drop the row", own.isna().to_numpy() & ~empty))
+    before, problems = frame.reset_index(drop=True), []
+    present = {name: column for name, column in schema.columns.items() if name in before}
+    typed = {name: _coerced(before[name], column) for name, column in present.items()}
+    after = before.assign(**{name: own for name, own in typed.items() if own is not before[name]})
+    for name, column in present.items():
+        own, empty, fits, rule = after[name], _empty(before[name]), column.fits, column.rule
         if scale is not None and name == "score":
-            rule = f"is outside {scale[0]:g}-{scale[1]:g}. Correct it, drop the row, or pass your scale=(low, high)"
-            values.append((name, rule, (~own.between(*scale) & own.notna()).to_numpy()))
-        elif column.fits:
-            values.append((name, column.rule, (~column.fits(own) & own.notna()).to_numpy()))
-    problems = []
-    for name, rule, wrong in forms + values:
-        if len(rows := np.flatnonzero(wrong)):
-            cell = before[name][rows[0]] if pd.isna(after[name][rows[0]]) else after[name][rows[0]]
-            place = f"{origin}, line {lines[rows[0]]}, column {name}"
-            problems.append(f"{place}: {_value(cell)}{rule}{_more(lines, list(rows))}.")
+            low, high = scale
+            fits = partial(pd.Series.between, left=low, right=high)
+            rule = f"is outside {low:g}-{high:g}. Correct it, drop the row, or pass your scale=(low, high)"
+        rules = {"is empty. Fill it in, or drop the row": empty} if not column.nullable else {}
+        if column.kind == "float":
+            rules["is not a number. Correct it, or drop the row"] = own.isna().to_numpy() & ~empty
+        if fits:
+            rules[rule] = (~fits(own) & own.notna()).to_numpy()
+        for told, wrong in rules.items():
+            if len(rows := np.flatnonzero(wrong)):
+                cell = before[name][rows[0]] if pd.isna(own[rows[0]]) else own[rows[0]]
+                place = f"{origin}, line {lines[rows[0]]}, column {name}"
+                problems.append(f"{place}: {_value(cell)}{told}{_more(lines, list(rows))}.")
     problems += _duplicates(after, schema, origin, lines)
     if problems:
         raise DataError(*problems)
     return after
-
-
-def _present(schema: Schema, frame: pd.DataFrame) -> list[tuple[str, Column]]:
-    """List the schema's columns that the frame has."""
-    return [(name, column) for name, column in schema.columns.items() if name in frame.columns]
 
 
 def _check_columns(frame: pd.DataFrame, schema: Schema, origin: str) -> None:
