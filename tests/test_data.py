@@ -30,7 +30,6 @@ a1,S,1,TGT,eng,ces,80,d#1-2,False,11.0,12.0
 a1,S,1,TGT,eng,ces,85,d#1-2,True,12.0,13.0
 a1,S,0,TGT,eng,ces,70,d#1-2,False,9.0,10.0
 """
-COLUMNS = "src_lang,tgt_lang,system,doc,segment,annotator,score,item_type"
 
 
 def git(content):

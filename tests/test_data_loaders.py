@@ -218,16 +218,6 @@ def test_broken_statistics_are_told_with_their_line(text, told, tmp_path):
         mturk.statistics(tmp_path / "sd.txt")
 
 
-def test_rankings_keep_their_digits(tmp_path):
-    rows = ["74 0.05 3 4 A.1 \n", "70.5 0.1 2 2 B.2 \n"]
-    for scale, order in (("raw", rows), ("z", rows[::-1])):
-        (tmp_path / f"ad-sys-ranking-cs-en-{scale}.csv").write_text("".join(order), encoding="utf-8")
-    paths = sorted(tmp_path.iterdir())
-    frame = mturk.ranking(paths)
-    assert frame["system"].tolist() == ["B.2", "A.1"]
-    assert frame["raw"].tolist() == ["70.5", "74"]
-
-
 @pytest.mark.parametrize(("year", "rows", "pairs"), [(21, 115_059, 6), (22, 187_734, 7)])
 def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real):
     frame = real(f"wmt{year}-mturk")
@@ -311,12 +301,6 @@ def written(folder, name, text):
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def test_agreed_labels_come_from_files_without_an_annotator(tmp_path):
-    frame = direct.labels([written(tmp_path, "DAseg.newstest2016.adequacy.tr-en", "N\nS\n")])
-    expected = [["tur", "agreed", "N", 1.0], ["tur", "agreed", "S", 7.0]]
-    assert frame[["src_lang", "annotator", "label", "score"]].to_numpy().tolist() == expected
 
 
 def test_texts_scores_and_development_rows_go_together(tmp_path):
@@ -460,13 +444,6 @@ def test_negative_totals_are_kept_and_half_stated_errors_are_errors(tmp_path):
     assert spans[["span", "error_type", "severity"]].to_numpy().tolist() == expected
 
 
-def test_sentences_have_one_name_whatever_white_space_was_lost():
-    names = indicmt.segment_names(pd.Series(["Also hopes.", "Alsohopes.", " Also hopes. ", "Also hoped."]))
-    assert names.nunique() == 2
-    assert names[:3].nunique() == 1
-    assert names.str.fullmatch("[0-9a-f]{8}").all()
-
-
 def test_a_split_is_read_line_by_line(tmp_path):
     scores = {"mqm_norm": "0.9", "da_norm": "0.8", "adequacy": "25", "fluency": "", "full": "22.5"}
     scores = {f"{name}_score": value for name, value in scores.items()}
@@ -507,53 +484,43 @@ def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_pa
     assert set(spans["error_type"]) == {"non-translation"}
 
 
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"score": -5}, "line 2: an error's score is -5"),
-        ({"score": True}, "line 2: an error's score is true"),
-        ({"score": float("nan")}, "score is NaN"),
-        ({"score": [5]}, "no number"),
-        ({"start": True}, "start is true"),
-        ({"end": "4"}, "end is .4., no number"),
-        ({"is_source_error": 1}, "is_source_error is 1"),
-        ({"severity": 5}, "severity is 5"),
-    ],
-)
-def test_a_value_of_another_sign_or_type_is_refused_and_never_read_as_a_number(tmp_path, changed, told):
-    """A score of -5 came out as +5, and true as -1."""
-    paths = rating(tmp_path, json.dumps({"errors": [ERROR]}), json.dumps({"errors": [ERROR, ERROR | changed]}))
-    for load in (mtme.mqm_ratings, mtme.mqm_spans):
-        with pytest.raises(DataError, match=told) as problem:
-            load(paths)
-        assert "\n" not in str(problem.value)
-
-
 TWICE = json.dumps({"errors": [ERROR]}).replace('"score": 25', '"score": 25, "score": 1')
+
+
+def with_error(**changed):
+    return json.dumps({"errors": [ERROR, ERROR | changed]})
 
 
 @pytest.mark.parametrize(
     ("cell", "told"),
     [
+        (with_error(score=-5), "line 1: an error's score is -5"),  # it came out as +5, and true as -1
+        (with_error(score=True), "line 1: an error's score is true"),
+        (with_error(score=float("nan")), "score is NaN"),
+        (with_error(score=[5]), "no number"),
+        (with_error(start=True), "start is true"),
+        (with_error(end="4"), "end is .4., no number"),
+        (with_error(is_source_error=1), "is_source_error is 1"),
+        (with_error(severity=5), "severity is 5"),
         (TWICE, "no list of errors in JSON"),
         ("[1", "line 1: '.1' is no list of errors"),
         ('{"errors": [{"start": 1}]}', "lacks one of start, end"),
-        (json.dumps({"errors": [ERROR | {"start": 5}]}), "ends before it starts"),
-        (json.dumps({"errors": [ERROR | {"start": -1}]}), "before the text"),
+        (with_error(start=5), "ends before it starts"),
+        (with_error(start=-1), "before the text"),
     ],
 )
-def test_a_broken_judgement_is_refused(tmp_path, cell, told):
+def test_a_broken_judgement_is_refused_and_never_read_as_a_number(tmp_path, cell, told):
     with pytest.raises(DataError, match=told):
         mtme.mqm_spans(rating(tmp_path, cell))
 
 
 def test_a_file_that_is_cut_short_or_named_otherwise_is_refused(tmp_path):
+    with pytest.raises(DataError, match="not named"):
+        mtme.mqm_ratings(rating(tmp_path, "None", name="r.txt"))
     paths = rating(tmp_path, "None", "None")
     paths[1].write_text("S\tNone\n")
     with pytest.raises(DataError, match="S has 1 lines for 2 segments"):
         mtme.mqm_ratings(paths)
-    with pytest.raises(DataError, match="is not named as"):
-        mtme.mqm_ratings(rating(tmp_path, "None", name="ratings.txt"))
 
 
 # --- One set of texts under several protocols: released scores come out of the exports, and collections fit together

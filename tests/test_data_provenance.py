@@ -14,7 +14,7 @@ from evalkit import DataError, campaign, data, show
 from evalkit.data import provenance, registry
 from evalkit.data.indicmt import with_language
 from evalkit.data.schemas import HITS, RATINGS, check
-from evalkit.human import annotators, calibration, context, normalization, observed
+from evalkit.human import annotators, calibration, context, normalization
 from evalkit.metrics import lexical
 from evalkit.metrics.scores import align
 
@@ -63,9 +63,7 @@ def test_what_pandas_drops_is_an_error_that_names_the_table_and_the_remedy(way):
 SCALED = {
     "normalize": lambda t, **o: normalization.normalize(t, method="ticks", ticks=5, **o),
     "profiles": lambda t, **o: annotators.profiles(t, tick_marks=(1.0, 3.0, 5.0), within=0.1, **o),
-    "binned": lambda t, **o: observed.binned(t, 5, **o),
     "held_out": lambda t, **o: calibration.held_out(t, splits=4, resamples=4, **o),
-    "own_standard": lambda t, **o: calibration.own_standard(t, **o),
 }
 
 

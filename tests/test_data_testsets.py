@@ -110,6 +110,8 @@ METRIC_SYSTEMS, PEOPLE_SYSTEMS = (name.replace(".seg.", ".sys.") for name in (ME
         (METRIC, "Alpha\tnan\n", "line 1: 'nan'"),
         (METRIC, "Alpha\t1\nAlpha\t-1e50\n", "line 2: '-1e50'"),
         (METRIC, "Alpha\tgood\n", "line 1: 'good'"),
+        (PEOPLE, "Alpha\ttrue\n", "line 1: 'true'"),
+        (PEOPLE, "Alpha\t1\n \t2\n", "line 2: no system"),
         (METRIC, "Alpha\t1\nAlpha\t2\t3\n", "line 2: 3 cells"),
         (METRIC, b"Alpha\t1\nAlph\xe9\t2\n", "line 2: the byte 0xE9"),
         (METRIC, b"Alpha\x00\t1\n", "line 1: a zero byte"),
@@ -357,61 +359,6 @@ def test_wmt17_gives_every_joined_system_its_row_and_its_text(real, mirrored):
     joined = table[table["together"].str.contains("+", regex=False) & (table["src_lang"] != "eng")]
     texts = joined.groupby(["src_lang", "together", "segment"], observed=True)["hypothesis"]
     assert texts.nunique().eq(1).all(), "systems are joined because they wrote the same"
-
-
-# Faulty files
-
-
-def put(folder, files):
-    paths = []
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        paths.append(path)
-    return paths
-
-
-DOCS = {"documents/en-de.docs": "news\td1\nnews\td1\nsocial\td2\n"}
-GOOD = DOCS | {"metric-scores/en-de/my-metric-src.seg.score": "A\t0.5\nA\tNone\nA\t1\nB\t1e-3\nB\t-2\nB\t0\n"}
-
-
-def test_scores_of_ones_own_in_the_same_layout(tmp_path):
-    table = mtme.segment_scores(put(tmp_path, GOOD))
-    assert table[["system", "doc", "segment", "score"]].values.tolist() == [
-        ["A", "d1", "1", 0.5],
-        ["A", "d2", "3", 1.0],
-        ["B", "d1", "1", 0.001],
-        ["B", "d1", "2", -2.0],
-        ["B", "d2", "3", 0.0],
-    ]
-    assert table[["metric", "reference"]].drop_duplicates().values.tolist() == [["my-metric", "src"]]
-
-
-def human(content):
-    return DOCS | {"human-scores/en-de.mqm.seg.score": content}
-
-
-TEXT = {f"{kind}/en-de{name}": "a\nb\nc\n" for kind, name in (("sources", ".txt"), ("references", ".refA.txt"))}
-
-
-@pytest.mark.parametrize(
-    ("load", "files", "told"),
-    [
-        (mtme.segment_scores, human("A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"), "B has 2 lines for 3 segments"),
-        (mtme.segment_scores, human("A\t1\nA\thigh\nA\t3\n"), "high"),
-        (mtme.segment_scores, human("A\ttrue\nA\t1\nA\t1\n"), "line 1: 'true'"),
-        (mtme.segment_scores, human("A\t1\n \t2\nA\t3\n"), "line 2: no system"),
-        (mtme.segment_scores, human("A\t1\nA\t2\t3\nA\t3\n"), "line 2: 3 cells"),
-        (mtme.segment_scores, human("A\t1\t7\nA\t2\nA\t3\n"), "line 1: 3 cells"),
-        (mtme.segment_scores, DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named"),
-        (mtme.segment_scores, GOOD | {"documents/en-de.docs": "news\td1\nnews\nsocial\td2\n"}, "line 2: 1 cells"),
-        (mtme.outputs, DOCS | TEXT | {"system-outputs/en-de/A.txt": "x\ny\n"}, "A.txt has 2 lines"),
-    ],
-)
-def test_faulty_files_of_scores_are_told(tmp_path, load, files, told):
-    with pytest.raises(DataError, match=told):
-        load(put(tmp_path, files))
 
 
 # Kept tables
