@@ -294,42 +294,34 @@ def _unfolded(read: Records) -> Records:
 
 
 def _keyed(said: Object) -> Iterator[Object]:
-    """Take objects in objects in objects, whose names are all of one kind at each depth, apart; level 1, level 2, …"""
-    depths = _depths(said)
-    if not depths:
+    """Take objects in objects in objects, whose names are all of one kind at each depth, apart; level 1, level 2, …
+
+    They end in judgements, or in numbers.
+    """
+    leaves: list[tuple[tuple[str, ...], Any]] = [((), said)]
+    depth, names = 0, {*said}
+    while depth < _MOST and all(isinstance(leaf, dict) and leaf for _, leaf in leaves) and not _headed(names):
+        leaves = [((*path, name), value) for path, leaf in leaves for name, value in leaf.items()]
+        depth, names = depth + 1, _names([leaf for _, leaf in leaves if isinstance(leaf, dict)])
+    if all(isinstance(leaf, dict) for _, leaf in leaves):
+        alike = len({frozenset(filter(_is_heading, leaf)) for _, leaf in leaves}) == 1 and any(map(_is_measure, names))
+        sound = _headed(names) and (depth > 1 or alike)
+    else:
+        sound = depth > 1 and all(_is_number(leaf) for _, leaf in leaves)
+    if not depth or not sound or len(said) < 2:
         yield said
         return
-    leaves = [*_leaves(said, depths)]
-    have = {meaning(name) for _, leaf in leaves for name in leaf}
-    roles = _roles([[path[depth] for path, _ in leaves] for depth in range(depths)], have)
+    roles = _roles([[path[at] for path, _ in leaves] for at in range(depth)], {*map(meaning, names)})
     for path, leaf in leaves:
-        yield dict(zip(roles, path)) | leaf
-
-
-def _depths(said: Object) -> int:
-    """Count the levels of names above judgements or numbers, in an object that holds nothing but objects; else 0."""
-    level, depth = [said], 0
-    while depth < _MOST and level and not any(map(_is_heading, _names(level))):
-        inner = [value for one in level for value in one.values()]
-        if all(map(_is_number, inner)):
-            return depth + 1 if depth else 0
-        if not all(isinstance(value, dict) and value for value in inner) or len(said) < 2:
-            return 0
-        level, depth = inner, depth + 1
-    alike = len({frozenset(filter(_is_heading, one)) for one in level}) == 1 and any(map(_is_measure, _names(level)))
-    return depth if depth > 1 or alike else 0
+        yield dict(zip(roles, path)) | (leaf if isinstance(leaf, dict) else {"score": leaf})
 
 
 def _names(objects: Iterable[Object]) -> set[str]:
     return {name for one in objects for name in one}
 
 
-def _leaves(value: Any, depths: int, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Object]]:
-    if len(path) == depths:
-        yield path, value if isinstance(value, dict) else {"score": value}
-        return
-    for name, inner in value.items():
-        yield from _leaves(inner, depths, (*path, name))
+def _headed(names: Iterable[str]) -> bool:
+    return any(map(_is_heading, names))
 
 
 def _roles(names: list[list[str]], have: set[str | None]) -> list[str]:
@@ -355,7 +347,7 @@ def _several(objects: list[tuple[int, Object]]) -> tuple[str, str, list[str]]:
     measures = [name for name, value in first.items() if isinstance(value, dict) and is_criterion(name)]
     inner = {one for _, said in objects for name in measures for one in said.get(name) or ()}
     values = [value for name in measures for value in first[name].values()]
-    if inner and not any(map(_is_heading, inner)) and all(map(_is_number, values)):
+    if inner and not _headed(inner) and all(map(_is_number, values)):
         return "", _role("", inner, have) or "names", measures
     for name, value in first.items():
         if isinstance(value, list) and value and _are_judgements(value) and "score" not in have:
@@ -364,7 +356,7 @@ def _several(objects: list[tuple[int, Object]]) -> tuple[str, str, list[str]]:
             continue
         held = [said[name] for _, said in objects if isinstance(said.get(name), dict)]
         inner, parts = _names(held), [one for part in held for one in part.values()]
-        if any(map(_is_heading, inner)):
+        if _headed(inner):
             continue
         role = _role(name, inner, have)
         called = [own for own, words in _CALLED.items() if bare(name) in words]
