@@ -1,6 +1,7 @@
 """Import a campaign: recognise its files, read them, reject what is wrong, write what is left."""
 
 import hashlib
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,61 +64,59 @@ def run(
     writing.guard(out, options.metric_files, replace=True)
     told = Receipt(pseudonyms=not options.pseudonyms.keep)
     recognised, seen = _recognised(paths, options, told, name)
-    with writing.Draft(out) as draft:
-        files = []
-        try:
-            for one in recognised:
-                files.append(_read(one, options, told, several=_several(one, recognised)))
-                tell(f"{files[-1].name}: {told.rows_read:,} rows read")
-        except Exception:  # whatever a reader met, a change of the file comes before it
-            _hold(seen)
-            raise
-        seen += [one for file in files for one in (*file.table.beside, *file.judgements.beside)]
-        parts = [(file.table, file.judgements) for file in files]
-        label = _label(files, seen, options, told)
-        with writing.Rejected(
-            draft.place("rejected.csv"),
-            [(file.name, *part) for file, part in zip(files, parts)],
-            options.pseudonyms,
-            told,
-        ) as rejected:
-            for file in files:
-                rejected.add(file.name, file.table, file.judgements, file.judgements.rejected, file.table.broken)
-            ratings = _settled(files, told, rejected)
+    files = []
+    try:
+        for one in recognised:
+            files.append(_read(one, options, told, several=_several(one, recognised)))
+            tell(f"{files[-1].name}: {told.rows_read:,} rows read")
+    except Exception:  # whatever a reader met, a change of the file comes before it
         _hold(seen)
-        if ratings.empty:
-            waiting = [note for table, _ in parts for note in table.notes]
-            raise DataError(
-                told.nothing([one for one in waiting if one == reading.PASSED_OVER or planned.UNANSWERED in one])
-            )
-        receipt.refuse_many(told, parts, allowed=allow_rejected)
-        _demand_accounts(told, options)
-        told.rows_kept = len(ratings)
-        people = metrics.without_judges(ratings, options, told, str(label["origin"]))
-        of_metrics = metric_files.seen(options.metric_files)
-        automatic = _metrics(files, people, options, told)
-        _hold(of_metrics)
-        if of_metrics:
-            label["metrics"] = [{"name": one.path.name, "digest": one.digest} for one in of_metrics]
-        for file in files:
-            for note in file.table.notes:
-                told.note(f"{file.name}: {note}")
-        told.plan = planned.outcome([table for table, _ in parts], people)
-        receipt.complete(told, people)
-        for note in options.looks.notes():
-            told.note(note)
-        writing.write_ratings(people, told.columns, draft.place("ratings.parquet"), label)
-        if len(judged := metrics.apart(ratings[~ratings.index.isin(people.index)], automatic)):
-            writing.write_ratings(judged, [*told.columns, *metrics.EXTRA], draft.place("judges.parquet"), label)
-        if spans := [found.spans for _, found in parts if found.spans is not None]:
-            told.spans = sum(map(len, spans))
-            writing.write_spans(pd.concat(spans, ignore_index=True), draft.place("spans.parquet"), label)
+        raise
+    seen += [one for file in files for one in (*file.table.beside, *file.judgements.beside)]
+    parts = [(file.table, file.judgements) for file in files]
+    label = _label(files, seen, options, told)
+    rejected = writing.Rejected(options.pseudonyms, told)
+    for file in files:
+        rejected.add(file.name, file.table, file.judgements, file.judgements.rejected, file.table.broken)
+    ratings = _settled(files, told, rejected)
+    _hold(seen)
+    if ratings.empty:
+        waiting = [note for table, _ in parts for note in table.notes]
+        raise DataError(
+            told.nothing([one for one in waiting if one == reading.PASSED_OVER or planned.UNANSWERED in one])
+        )
+    receipt.refuse_many(told, parts, allowed=allow_rejected)
+    _demand_accounts(told, options)
+    told.rows_kept = len(ratings)
+    people = metrics.without_judges(ratings, options, told, str(label["origin"]))
+    of_metrics = metric_files.seen(options.metric_files)
+    automatic = _metrics(files, people, options, told)
+    _hold(of_metrics)
+    if of_metrics:
+        label["metrics"] = [{"name": one.path.name, "digest": one.digest} for one in of_metrics]
+    for file in files:
+        for note in file.table.notes:
+            told.note(f"{file.name}: {note}")
+    told.plan = planned.outcome([table for table, _ in parts], people)
+    receipt.complete(told, people)
+    for note in options.looks.notes():
+        told.note(note)
+    judged = metrics.apart(ratings[~ratings.index.isin(people.index)], automatic)
+    spans = [found.spans for _, found in parts if found.spans is not None]
+    told.spans = sum(map(len, spans))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.", suffix=".part") as folder:
+        made = Path(folder)
+        writing.write_ratings(people, told.columns, made / "ratings.parquet", label)
+        if len(judged):
+            writing.write_ratings(judged, [*told.columns, *metrics.EXTRA], made / "judges.parquet", label)
+        if spans:
+            writing.write_spans(pd.concat(spans, ignore_index=True), made / "spans.parquet", label)
         if told.rows_rejected + told.rows_excluded:
-            told.rejected_digest = Seen.at(draft.place("rejected.csv")).digest
-        else:
-            draft.place("rejected.csv").unlink()
-        draft.place("import.json").write_text(told.as_json(), encoding="utf-8")
-        return told, draft.publish()
+            rejected.write(made / "rejected.csv")
+            told.rejected_digest = Seen.at(made / "rejected.csv").digest
+        (made / "import.json").write_text(told.as_json(), encoding="utf-8")
+        return told, writing.publish(made, out)
 
 
 def _several(one: Recognised, every: list[Recognised]) -> bool:

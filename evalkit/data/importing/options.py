@@ -26,8 +26,6 @@ from evalkit.data.names import salt as own_salt
 _LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
 #: What a pseudonym looks like.
 ALIAS = re.compile(f"a-[a-z2-7]{{{_LETTERS}}}")
-_ACCOUNT = {"account", "accountid", "login", "username", "user", "userid", "hit", "hitid", "task", "taskid"}
-_PERSON = {"person", "personid", "people", "human", "name", "calibrationhit", "who"}
 _REMEDY = "Write one account and its person a line, such as deu01,Ann, or a JSON object."
 
 
@@ -172,9 +170,9 @@ def _of_table(text: str, path: Path) -> Iterable[tuple[str, str]]:
     table = table.loc[table.ne("").any(axis=1), table.ne("").any()]
     columns = [table[name].tolist() for name in table]
     heads = [re.sub(r"\d+$", "", vocabulary.bare(column[0])) for column in columns]
-    accounts = [place for place, name in enumerate(heads) if name in _ACCOUNT]
+    accounts = [place for place, name in enumerate(heads) if name in vocabulary.listed("accounts")]
     others = [place for place in range(len(heads)) if place not in accounts]
-    people = [place for place in others if heads[place] in _PERSON]
+    people = [place for place in others if heads[place] in vocabulary.listed("people")]
     people = people or [place for place in others if vocabulary.meaning(heads[place]) == "annotator"]
     headed = bool(accounts or people)
     if not len(accounts) == len(people) == 1:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.importing import vocabulary
 from evalkit.data.importing.numbers import ABSENT, MISSING
 from evalkit.data.importing.tables import EXCLUDED, REFUSE_ABOVE, Judgements, Rejection, Table
 from evalkit.data.schemas import ITEM_TYPES, scored, with_pair
@@ -22,31 +23,6 @@ _FEW_METRICS = 6  # of which all is told in one line; of more, names and files
 _MOST = 30  # systems, and annotators, that are listed one by one
 _SHOWN = 10  # rejected rows that are told one by one; the file has them all
 _LINE = re.compile(r"""\bline \d+( of ('[^']*'|"[^"]*"|\S+))?""")
-_BESIDES = {
-    "system": "outputs of systems",
-    "reference": "references under a system's name",
-    "degraded": "degraded items",
-    "repeat": "second showings of what is no system",
-    "calibration": "calibration items",
-}
-#: What the rows of a reason are called together.
-_TOGETHER = {
-    "is the score of a whole document": "scores of whole documents",
-    "is an item of the tutorial": "items of the tutorial",
-    "is an attention check": "attention checks",
-    "is a question of a form": "questions of forms",
-    "is an annotation that was reset": "annotations that were reset",
-    "is the mark of a reset": "marks of resets",
-    "is a task that was skipped": "tasks that were skipped",
-    "is an answer that others are held against (ground truth)": "answers that others are held against",
-    "is of a translation that the scheme of weights gives no score": "translations that the scheme gives no score",
-    "is an item of a document shown again to fill a task": "items of documents shown again to fill a task",
-    "gets no score in this scheme": "judgements that get no score in the scheme of weights",
-    "was replaced by a later submission": "submissions that a later one replaced",
-    "belongs to a showing of a document whose segments were not scored in order": (
-        "segment scores of documents that were not scored in order"
-    ),
-}
 
 
 def together(reason: str) -> str:
@@ -55,7 +31,7 @@ def together(reason: str) -> str:
     >>> together("is an item of the tutorial"), together("is outside 0-100")
     ('items of the tutorial', 'rows (is outside 0-100)')
     """
-    return _TOGETHER.get(reason, f"rows ({reason})")
+    return vocabulary.table("together").get(reason, f"rows ({reason})")
 
 
 @dataclass
@@ -166,7 +142,9 @@ class Receipt:
             lines.append(f"  {entry['file']}, line {entry['line']}, column {entry['column']}:{value} {entry['reason']}")
         lines += [f"note: {note}" for note in self.notes]
         lines += _listed("system", self.systems) + _listed("annotator", self.people)
-        others = ", ".join(f"{number:,} of {_BESIDES[kind]}" for kind, number in self.besides.items())
+        others = ", ".join(
+            f"{number:,} of {vocabulary.table('besides')[kind]}" for kind, number in self.besides.items()
+        )
         return lines + [f"besides, and in neither table, judgements: {others}"] * bool(others)
 
     def read_as(self) -> dict[str, str]:

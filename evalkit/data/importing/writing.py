@@ -6,8 +6,6 @@ Rows that are no judgements are written without names of people.
 import csv
 import hashlib
 import json
-import shutil
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +17,7 @@ import pyarrow.parquet as pq
 
 from evalkit import DataError
 from evalkit.data.delimited import guarded
-from evalkit.data.files import alone, is_abandoned
+from evalkit.data.files import alone
 from evalkit.data.importing import vocabulary, wall
 from evalkit.data.importing.options import Pseudonyms
 from evalkit.data.importing.receipt import Receipt
@@ -47,9 +45,8 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
     """Refuse to write over what cannot be made again from the files that are to be imported.
 
     replace: write over whatever is there, except the files themselves.
-    Raises DataError where a file is both read and written, or a folder has its name; or, unless ``replace``, where the
-    earlier result, or what lies beside it, was made from other files or by something else, or its rejected rows were
-    changed since.
+    Raises DataError where a file is both read and written, or a folder has its name; or, unless ``replace``, where no
+    receipt says that an import wrote what is there, and from no other files, or its rejected rows were changed since.
     """
     targets = [target for target in (out, *(beside(out, what) for what in PARTS)) if target.exists()]
     if folders := [target.name for target in targets if target.is_dir()]:
@@ -57,31 +54,21 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
     for path in filter(Path.exists, paths):
         if any(map(path.samefile, targets)):
             raise DataError(f"{path.name} is to be read and would be written over. Name another result with --out.")
+    if replace or not targets:
+        return
     receipt = receipt_beside(out)
-    for target in [] if replace else targets:
-        if target.suffix == ".csv":
-            if not receipt or receipt.rejected_digest != digest(target):
-                raise DataError(
-                    f"{target.name} was changed since an import wrote it. Keep it under another name, name another "
-                    "--out, or write over it: --replace."
-                )
-            continue
-        made = _made_from(target, receipt)
-        if not made or {*made} - {path.name for path in paths}:
-            what = f"was made from {', '.join(made)}" if made else "was not written by an import"
-            raise DataError(
-                f"{target.name} is there already and {what}. Name another --out, or write over it: --replace."
-            )
-
-
-def _made_from(path: Path, receipt: Receipt | None) -> list[str]:
-    """Name the files that an import made a table from, or its receipt; none where no import wrote it."""
-    if path.suffix == ".json":
-        return [str(one.get("name")) for one in receipt.files] if receipt else []
-    try:
-        return [str(name) for name in label_of(path).get("files", [])]
-    except DataError:  # damaged, or no Parquet: whose it was cannot be told
-        return []
+    made = [str(one.get("name")) for one in receipt.files] if receipt else []
+    if not made or {*made} - {path.name for path in paths}:
+        what = f"was made from {', '.join(made)}" if made else "was not written by an import"
+        raise DataError(
+            f"{targets[0].name} is there already and {what}. Name another --out, or write over it: --replace."
+        )
+    rejected = beside(out, "rejected.csv")
+    if receipt and rejected.exists() and receipt.rejected_digest != digest(rejected):
+        raise DataError(
+            f"{rejected.name} was changed since an import wrote it. Keep it under another name, name another --out, or "
+            "write over it: --replace."
+        )
 
 
 def receipt_beside(out: Path) -> Receipt | None:
@@ -93,43 +80,17 @@ def receipt_beside(out: Path) -> Receipt | None:
         return None
 
 
-class Draft:
-    """A folder of unfinished files beside the result; nothing of it stays unless ``publish`` is reached."""
-
-    def __init__(self, out: Path):
-        self.out = out
-        out.parent.mkdir(parents=True, exist_ok=True)
-        plain = "".join("_" if letter in "[]*?" else letter for letter in out.name)  # without what makes a pattern
-        for left in out.parent.glob(f".{plain}.*.part"):
-            if is_abandoned(left):
-                shutil.rmtree(left, ignore_errors=True)
-        self.folder = out.parent / f".{plain}.{uuid.uuid4().hex}.part"
-
-    def __enter__(self) -> "Draft":
-        self.folder.mkdir()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def place(self, what: str) -> Path:
-        """Name an unfinished file."""
-        return self.folder / what
-
-    def publish(self) -> list[Path]:
-        """Move what was written into place; parts that an earlier import left and this one has not are removed."""
-        written = []
-        with alone(self.out.parent):
-            self.out.unlink(missing_ok=True)  # until the end there is no result, rather than a mixed one
-            for what in PARTS:
-                target = beside(self.out, what)
-                if self.place(what).exists():
-                    self.place(what).replace(target)
-                    written.append(target)
-                else:
-                    target.unlink(missing_ok=True)
-            self.place("ratings.parquet").replace(self.out)
-        return [self.out, *written]
+def publish(made: Path, out: Path) -> list[Path]:
+    """Move what was written to a folder into place; parts that an earlier import left and this one has not go."""
+    written = []
+    with alone(out.parent):
+        out.unlink(missing_ok=True)  # until the end there is no result, rather than a mixed one
+        for what in PARTS:
+            if (made / what).exists():
+                written.append((made / what).replace(beside(out, what)))
+            else:
+                beside(out, what).unlink(missing_ok=True)
+        return [(made / "ratings.parquet").replace(out), *written]
 
 
 def write_ratings(ratings: pd.DataFrame, columns: list[str], place: Path, label: dict[str, Any]) -> None:
@@ -175,45 +136,25 @@ def label_of(path: Path) -> dict[str, Any]:
 
 
 class Rejected:
-    """Write rows that are no judgements to a file, and count them in the receipt.
+    """Gather rows that are no judgements, without names of people, and count them in the receipt."""
 
-    People open it in spreadsheets, so a cell that would run there is written with an apostrophe before it.
-    parts: all tables of the campaign with their judgements, by the file's name.
-    """
-
-    def __init__(
-        self, place: Path, parts: Sequence[tuple[str, Table, Judgements]], aliases: Pseudonyms, receipt: Receipt
-    ):
-        self._receipt, self._aliases = receipt, aliases
-        titles = (self._title(name, found) for _, table, found in parts for name in table.header)
-        self._headings = list(dict.fromkeys(titles))
-        self._stream = place.open("w", encoding="utf-8-sig", newline="")
-        self._rows = csv.writer(self._stream)
-        self._rows.writerow([*FIELDS, *map(guarded, self._headings), UNCUT])
-
-    def __enter__(self) -> "Rejected":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.close()
-
-    def _title(self, name: str, found: Judgements) -> str:
-        return self._aliases.one(name) if name in found.people else name
+    def __init__(self, aliases: Pseudonyms, receipt: Receipt):
+        self._aliases, self._receipt = aliases, receipt
+        self._rows: list[tuple[list[str], dict[str, str], str]] = []
 
     def add(
         self, file: str, table: Table, found: Judgements, rows: Sequence[Rejection], broken: Sequence[Broken] = ()
     ) -> None:
-        """Write rows of one table in the order of their lines; broken: those that could not be cut into cells."""
-        if not rows and not broken:
-            return
+        """Add rows of one table in the order of their lines; broken: those that could not be cut into cells."""
         used = {name for ours, name in found.names.items() if ours != "annotator"} | {*found.people}
-        private = {name for name in table.header if name not in used and vocabulary.personal(name)}
         named = found.names.get("annotator", "")
+        private = {name for name in table.header if name not in used and vocabulary.personal(name)}
         private |= {named} & {*table.header}
-        places = {int(line): place for place, line in enumerate(table.cells.index)}
+        places = {int(line): place for place, line in enumerate(table.cells.index)} if rows else {}
         columns = {name: table.cells[name].array for name in table.cells}  # a frame takes long to find a cell
         every: list[tuple[Rejection, list[str]]] = [(row, []) for row in rows]
         every += [(Rejection(one.line, "", "", one.reason), one.cells) for one in broken]
+        hide = self._aliases.within
         for row, cut in sorted(every, key=lambda one: one[0].line):
             place = places.get(row.line) if row.place is None else row.place
             cells: dict[str, str] = {}
@@ -221,8 +162,23 @@ class Rejected:
                 said = {name: _text(cells_of[place]) for name, cells_of in columns.items()}
                 row.annotator = row.annotator or said.get(named) or None
                 cells = self._hidden(said, row, found, private)
+            row = replace(row, value=hide(row.value, row.annotator), reason=hide(row.reason, row.annotator))
+            self._receipt.reject(file, row)
             masked = [self._aliases.mask(one) if one.strip() else one for one in cut] if private else cut
-            self._write(file, row, [cells.get(name, "") for name in self._headings], masked)
+            fields = [row.kind, file, str(row.line), row.column, row.value, row.reason]
+            self._rows.append((fields, cells, json.dumps(masked, ensure_ascii=False) if cut else ""))
+
+    def write(self, place: Path) -> None:
+        """Write them for people, who open them in spreadsheets: what would run there has an apostrophe before it."""
+        headings = [*dict.fromkeys(name for _, cells, _ in self._rows for name in cells)]
+        with place.open("w", encoding="utf-8-sig", newline="") as stream:
+            rows = csv.writer(stream)
+            rows.writerow(map(guarded, [*FIELDS, *headings, UNCUT]))
+            for fields, cells, uncut in self._rows:
+                rows.writerow(map(guarded, [*fields, *(cells.get(name, "") for name in headings), uncut]))
+
+    def _title(self, name: str, found: Judgements) -> str:
+        return self._aliases.one(name) if name in found.people else name
 
     def _hidden(self, said: dict[str, str], row: Rejection, found: Judgements, private: set[str]) -> dict[str, str]:
         """Write a whole row without names; of columns that hold judgements each, only the rejected one's cell."""
@@ -235,14 +191,6 @@ class Rejected:
                 masked = name in private and cell.strip()
                 cells[title] = aliases.mask(cell) if masked else aliases.within(cell, row.annotator)
         return cells
-
-    def _write(self, file: str, row: Rejection, cells: list[str], uncut: list[str]) -> None:
-        hide = self._aliases.within
-        row = replace(row, value=hide(row.value, row.annotator), reason=hide(row.reason, row.annotator))
-        self._receipt.reject(file, row)
-        said = [row.kind, file, str(row.line), row.column, row.value, row.reason, *cells]
-        said.append(json.dumps(uncut, ensure_ascii=False) if uncut else "")
-        self._rows.writerow(map(guarded, said))
 
 
 def _text(cell: object) -> str:
