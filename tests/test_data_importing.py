@@ -4,6 +4,8 @@ import csv
 import json
 import re
 import stat
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -17,6 +19,7 @@ from evalkit.reports.cli import campaigns
 from tests.doors.testsets import write as a_testset
 from tests.makers import rejected_rows
 
+CASES = tomllib.loads(Path(__file__).with_name("importing.toml").read_text(encoding="utf-8"))
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 
@@ -58,38 +61,9 @@ def test_a_clean_table_comes_back_exactly(imported):
     assert re.fullmatch("sha256:[0-9a-f]{64}", ratings.attrs["source"]["digest"])
 
 
-REFUSED = {
-    "A,d,2,Ann,104": ("score", "outside 0-100"),
-    "A,d,2,Ann,-1": ("score", "outside 0-100"),
-    "A,d,2,Ann,": ("score", "no score"),
-    "A,d,2,Ann,NA": ("score", "no score"),
-    "A,d,2,Ann,nan": ("score", "no score"),
-    "A,d,2,Ann,85%": ("score", "percentage"),
-    "A,d,2,Ann,1e400": ("score", "too large"),
-    "A,d,2,Ann,1e50": ("score", "too large"),
-    "A,d,2,Ann,inf": ("score", "not a number"),
-    "A,d,2,Ann,1_0": ("score", "not a number"),
-    "A,d,2,Ann,0x10": ("score", "not a number"),
-    "A,d,2,Ann,03.05.2026": ("score", "date"),
-    "A,d,2,Ann,3-May": ("score", "date"),
-    "A,d,2,Ann,45780": ("score", "date"),
-    'A,d,2,Ann,"85,5"': ("score", "comma"),
-    'A,d,2,Ann,"1,234.5"': ("score", "thousands"),
-    "A,d,2,Ann,#DIV/0!": ("score", "formula"),
-    "A,d,2,,80": ("annotator", "empty"),
-    "A,d,2,\u200b\ufeff,80": ("annotator", "empty"),
-    ",d,2,Ann,80": ("system", "empty"),
-    "A,d,2,Ann": ("", "6 cells where 7"),
-    "A,d,2,Ann,85,5": ("", "decimal comma"),
-    'A,d,2,"Ann,85': ("", "quote is not closed"),
-    "A,d,1,Ann,80": ("score", "line 2"),
-    "A,d,1,Ann,81": ("score", "judges again"),
-}
-
-
-@pytest.mark.parametrize("row", REFUSED)
+@pytest.mark.parametrize("row", CASES["rows"])
 def test_a_bad_row_is_rejected_with_its_line_and_the_rest_is_kept(row, imported, tmp_path):
-    column, reason = REFUSED[row]
+    column, reason = CASES["rows"][row]
     text = lines(*GOOD, f"eng,deu,{row}", "eng,deu,C,d,9,Ann,50")
     ratings, _, report = imported(text, keep_names=False)
     [rejected] = rejected_rows(tmp_path / "c.rejected.csv")
@@ -148,25 +122,10 @@ def test_a_toml_file_maps_columns_values_kinds_and_scale(imported, tmp_path):
     assert (report.scale, report.rows_rejected) == ([1, 7], 1)
 
 
-BAD_MAPPINGS = {
-    "columns = 3": "columns",
-    "[columns]\nrater = 'x'": "rater",
-    "colour = 'red'": "colour",
-    "scale = [5, 1]": "scale",
-    "scale = [false, true]": "scale",
-    "scale = [1, 1" + "0" * 400 + "]": "scale",
-    "[item_types]\nx = 'y'": "'y'",
-    "[values]\ndoc = 1.10": "quotes",
-    "[values]\nsystem = ''": "system",
-    "format = 'nonsense'": "nonsense",
-    "[": "cannot be read",
-}
-
-
-@pytest.mark.parametrize("toml", BAD_MAPPINGS, ids=lambda toml: toml[:30])
+@pytest.mark.parametrize("toml", CASES["mappings"], ids=lambda toml: toml[:30])
 def test_a_bad_mapping_is_told(toml, imported, tmp_path):
     (tmp_path / "map.toml").write_text(toml, encoding="utf-8")
-    with pytest.raises(DataError, match=BAD_MAPPINGS[toml]):
+    with pytest.raises(DataError, match=CASES["mappings"][toml]):
         imported(lines(*GOOD), mapping=tmp_path / "map.toml")
 
 

@@ -20,6 +20,7 @@ from tests.doors.testsets import write as a_testset
 from tests.makers import rejected_rows
 from tests.workbooks import book
 
+CASES = tomllib.loads(Path(__file__).with_name("importing.toml").read_text(encoding="utf-8"))
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 SHORT = "system,doc,segment,annotator,score"
@@ -72,12 +73,10 @@ def test_encodings_that_no_file_is_written_in_are_refused(encoding, imported):
 
 # What is read, case by case
 
-READ = tomllib.loads(Path(__file__).with_name("importing.toml").read_text(encoding="utf-8"))
 
-
-@pytest.mark.parametrize("kind", READ)
+@pytest.mark.parametrize("kind", CASES["read"])
 def test_tables_are_read_as_people_write_them(kind, imported):
-    case = READ[kind]
+    case = CASES["read"][kind]
     ratings, _, report = imported(case["text"], "my.tsv" if "\t" in case["text"] else "my.csv", **case.get("told", {}))
     assert {name: ratings[name].tolist() for name in case["cells"]} == case["cells"]
     assert [entry["line"] for entry in report.first] == case.get("rejected", [])
@@ -130,20 +129,9 @@ def test_an_ambiguous_synonym_is_not_applied(imported):
     assert (ratings["annotator"].tolist(), report.mapping["annotator"]["how"]) == (["w1"], "as told")
 
 
-@pytest.mark.parametrize(
-    ("row", "header", "name", "told", "pair"),
-    [
-        ("A,d,1,Ann,80,en-de", SHORT + ",lp", "my.csv", {}, ("eng", "deu")),
-        ("A,d,1,Ann,80", SHORT, "my.csv", {"pair": "eng_Latn-zho_Hans"}, ("eng", "zho")),
-        ("A,d,1,Ann,80", SHORT, "scores.en-hi.csv", {}, ("eng", "hin")),
-        ("A,d,1,Ann,80,en-de", SHORT + ",lp", "my.csv", {"src_lang": "fr"}, ("fra", "deu")),
-        ("A,d,1,Ann,80,deu", SHORT + ",tgt_lang", "my.csv", {}, ("und", "deu")),
-        ("A,d,1,Ann,80,deu", SHORT + ",tgt_lang", "my.csv", {"src_lang": "en"}, ("eng", "deu")),
-        ("A,d,1,Ann,80", SHORT, "my.csv", {}, ("und", "und")),
-        ("A,d,1,Ann,80,en-US,de-DE", SHORT + ",src_lang,tgt_lang", "my.csv", {}, ("eng", "deu")),
-    ],
-)
-def test_languages_come_from_columns_values_or_the_files_name_or_are_unknown(row, header, name, told, pair, imported):
+@pytest.mark.parametrize("case", CASES["languages"], ids=str)
+def test_languages_come_from_columns_values_or_the_files_name_or_are_unknown(case, imported):
+    row, header, name, told, pair = (case[part] for part in ("row", "header", "name", "told", "pair"))
     ratings, _, report = imported(lines(row, header=header), name, values=told)
     assert ratings[["src_lang", "tgt_lang"]].values.tolist() == [[*pair]]
     assert ("und" in pair) == any("nothing says the language" in note for note in report.notes)
