@@ -278,7 +278,8 @@ def neighbours(found: Analysis) -> Finding | None:
         return finding("neighbours.few", fewest=FEWEST_PEOPLE)
     sure = held.verdict == "different" or (tested.p is not None and tested.p < 0.05)
     key = "fine" if held.verdict in ("equivalent", "both") else "look" if sure else "unknown"
-    return finding(f"neighbours.{key}", held=held, margin=MARGIN)
+    by = finding("neighbours.more" if held.estimate >= 0 else "neighbours.less", size=abs(held.estimate))
+    return finding(f"neighbours.{key}", held=held, by=by, margin=MARGIN)
 
 
 def crowding(campaign: Campaign) -> tuple[float, float] | None:

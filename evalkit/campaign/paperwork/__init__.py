@@ -5,6 +5,7 @@ files writes both out for an export; works that are cited stand in references.bi
 
 from evalkit.campaign.paperwork.datasheet import Datasheet, datasheet
 from evalkit.campaign.paperwork.files import files
+from evalkit.campaign.paperwork.markup import works
 from evalkit.campaign.paperwork.methods import Methods, methods
 
-__all__ = ["Datasheet", "Methods", "datasheet", "files", "methods"]
+__all__ = ["Datasheet", "Methods", "datasheet", "files", "methods", "works"]

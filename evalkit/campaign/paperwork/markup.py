@@ -162,6 +162,15 @@ def _readable(value: str) -> str:
 REFERENCES = _read(Path(__file__).parent / "references.bib")
 
 
+def works(text: str) -> list[str]:
+    """List the works whose keys stand in a text, as a list of references has them.
+
+    >>> works("holm1979 gwet2008")[0][:13]
+    'Gwet, K. L. ('
+    """
+    return sorted(REFERENCES[key].text for key in text.split())
+
+
 def bibtex(keys: list[str]) -> str:
     """Write the entries of works as a BibTeX file, by key; keys that are none of ours are left out."""
     return "\n".join(f"{REFERENCES[key].entry}\n" for key in sorted({*keys} & {*REFERENCES}))
