@@ -18,7 +18,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import MEASURES, kind_of
-from evalkit.campaign.missing import Missing
+from evalkit.campaign.findings import Missing
 from evalkit.campaign.opening import STEPS, from_ratings
 from evalkit.campaign.ranking import Ranking, rank_systems
 from evalkit.data import schemas

@@ -109,7 +109,7 @@ def test_methods_know_the_protocol_and_every_work_they_cite_is_in_the_bib(name, 
     keys = {key for group in re.findall(r"\\cite\w+\{([^}]*)\}", told.latex) for key in group.split(",")}
     assert keys & ABOUT_PROTOCOLS == set(works.split())
     assert sorted(keys) == keys_of(bibtex(told.works))
-    assert told.references == [REFERENCES[key].text for key in sorted(keys)]
+    assert told.references == sorted(REFERENCES[key].text for key in keys)
     assert [key for key in keys if REFERENCES[key].label not in told.text] == []
     assert (f"Weights: {WEIGHTS}." in told.text) == ("freitag2021" in works)
     assert "[annotators: " in told.text, "what no file tells is left to be filled in"

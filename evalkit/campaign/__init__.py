@@ -20,10 +20,9 @@ from evalkit.campaign.collection import count_errors, count_judgements
 from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export
 from evalkit.campaign.few import Correlation, correlation, estimate_with_metrics, of_pilot
-from evalkit.campaign.findings import Finding
+from evalkit.campaign.findings import Finding, Missing
 from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems
 from evalkit.campaign.method import Method, choose_method
-from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign, example, from_ratings
 from evalkit.campaign.pilot import Pilot, read_pilot
 from evalkit.campaign.plan import measure_cost, plan_more

@@ -9,8 +9,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import measure_agreement
+from evalkit.campaign.findings import Missing, or_missing
 from evalkit.campaign.method import DOCUMENTS, Method, choose_method
-from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.data.provenance import like, reading_of, source_of
 from evalkit.human.ranking.movement import rank_interval, ranks_of

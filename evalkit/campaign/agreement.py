@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.missing import or_missing
+from evalkit.campaign.findings import or_missing
 from evalkit.campaign.opening import STEPS, Campaign
 from evalkit.data.schemas import ITEM, of_systems
 from evalkit.stats import agreement, correlation

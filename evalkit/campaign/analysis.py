@@ -12,8 +12,8 @@ from evalkit import DataError
 from evalkit.campaign.agreement import Agreement, measure_agreement
 from evalkit.campaign.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
 from evalkit.campaign.collection import Collection, Errors, count_errors, count_judgements
+from evalkit.campaign.findings import Missing
 from evalkit.campaign.method import OWN_LINES, choose_method
-from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.plan import Cost, Plan, measure_cost, plan_more
 from evalkit.campaign.quality import Calibration, Context, QualityControl, calibrate, compare_contexts, control_quality

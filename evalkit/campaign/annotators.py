@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from evalkit.campaign.findings import or_missing
 from evalkit.campaign.method import order
-from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.human import annotators
 from evalkit.stats.terms import pluralize

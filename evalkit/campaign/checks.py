@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.findings import SIGNS, Finding, finding
+from evalkit.campaign.findings import SIGNS, Finding, Missing, finding
 from evalkit.campaign.method import CONFOUNDED, EVEN, PEOPLE, TOLD, WARNED, Spread
-from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.quality import FEWEST_DEGRADED, FEWEST_PEOPLE, MARGIN
 from evalkit.campaign.ranking import ADJUSTED

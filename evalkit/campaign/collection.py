@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.missing import or_missing
+from evalkit.campaign.findings import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, UNSTATED
 from evalkit.human import mqm

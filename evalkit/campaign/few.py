@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from evalkit.campaign.findings import Missing
 from evalkit.campaign.judges import COLLECT, Judges, arrange
-from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import from_ratings
 from evalkit.metrics import ppi
 from evalkit.metrics.scores import Scores

@@ -3,24 +3,28 @@
 A key is a group and a variant, such as "agreement.weak". An entry of ``wording.toml`` is a sentence, or a table: say
 (the sentence), title (the same as a claim), do (what to do about it), verdict. What a group says for all of its
 variants, such as the question that a check asks, stands in the group itself. ``[@holm1979]`` in an entry cites a work
-of ``references.bib``: it becomes a mark between control characters, which no name on a page has (``campaign.names``).
+of ``references.bib``: it becomes a mark between control characters, which no name on a page has (``opening.readable``).
+What stands in the place of an analysis that the data do not allow, ``Missing``, says what to collect.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import string
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import singledispatch
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
-from evalkit.campaign.missing import Missing
+from evalkit import DataError
 from evalkit.stats.terms import join_names
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 WORDING = tomllib.loads((Path(__file__).parent / "wording.toml").read_text(encoding="utf-8"))
 #: Verdicts from worst to best, each a sign and a word, so that neither colour nor sign alone carries it.
@@ -100,7 +104,52 @@ def words(key: str, /, **values: Any) -> str:
     return str(Finding(key, values))
 
 
-@singledispatch
+@dataclass(frozen=True)
+class Missing:
+    """An analysis that these data do not allow; false, so that ``if found:`` asks whether there is something to show.
+
+    reason: why, in a sentence. collect: what to collect so that there is something, in sentences.
+    """
+
+    reason: str
+    collect: str
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+#: What stands in the place of all that is said of annotators, where a file does not say who they are.
+NOBODY = Missing(
+    "The file does not name who judged, so nothing is said of annotators.",
+    "If a column names them, import the file again with --map annotator=HEADING.",
+)
+
+
+def or_missing(
+    collect: str, *, of_people: bool = False
+) -> Callable[[Callable[P, Result]], Callable[P, Result | Missing]]:
+    """Decorate an analysis: where it raises DataError it returns ``Missing``, with the error's sentence as the reason.
+
+    collect: what to collect when the analysis cannot work on these data. of_people: whether it asks who judged what,
+    so that it says nothing of a campaign, its first argument, that does not name annotators.
+    """
+
+    def decorate(analyse: Callable[P, Result]) -> Callable[P, Result | Missing]:
+        @functools.wraps(analyse)
+        def attempt(*arguments: P.args, **options: P.kwargs) -> Result | Missing:
+            if of_people and not arguments[0].names_people:  # type: ignore[attr-defined]
+                return NOBODY
+            try:
+                return analyse(*arguments, **options)
+            except DataError as problem:
+                return Missing(str(problem), collect)
+
+        return attempt
+
+    return decorate
+
+
+@functools.singledispatch
 def tell(found: object) -> Iterable[Finding]:
     """Return what a result says, a paragraph each; what a file lacks is of the group "lacks".
 

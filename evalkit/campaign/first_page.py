@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.findings import Finding, capital, finding
-from evalkit.campaign.missing import Missing
+from evalkit.campaign.findings import Finding, Missing, capital, finding
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.plan import Plan
 from evalkit.campaign.ranking import Ranking, beside_human

@@ -10,8 +10,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import kind_of
+from evalkit.campaign.findings import Missing
 from evalkit.campaign.method import DOCUMENTS
-from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign, readable, renamed
 from evalkit.campaign.ranking import Ranking
 from evalkit.data.schemas import with_pair

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.missing import Missing, or_missing
+from evalkit.campaign.findings import Missing, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.ranking import Ranking
 from evalkit.human import annotators, components, planning

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.missing import or_missing
+from evalkit.campaign.findings import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.human import annotators, calibration, context

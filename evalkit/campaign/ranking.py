@@ -12,9 +12,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign import strengths
-from evalkit.campaign.findings import words
+from evalkit.campaign.findings import Missing, or_missing, words
 from evalkit.campaign.method import OWN_LINES, Method, choose_method
-from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign, from_ratings, of_criterion
 from evalkit.campaign.strengths import KINDS
 from evalkit.human import normalization, preferences

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.missing import Missing, or_missing
+from evalkit.campaign.findings import Missing, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import reading_of
 from evalkit.human import adaptive

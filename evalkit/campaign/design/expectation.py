@@ -14,7 +14,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.campaign.design.drawing import MEASURED, Drawn, Protocol
 from evalkit.campaign.design.texts import Texts
-from evalkit.campaign.missing import Missing
+from evalkit.campaign.findings import Missing
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.pilot import recognise
 from evalkit.campaign.plan import hours

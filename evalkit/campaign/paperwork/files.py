@@ -25,22 +25,15 @@ def files(found: dict[str, Any]) -> dict[str, str]:
     text = str(own["text"]) if own else _any_study(found)
     references = [str(reference) for reference in own.get("references", [])]
     works = own.get("works", [])
+    listed = ["", *references] if references else []
+    marked = ["", *(f"- {escaped(reference)}" for reference in references)] if references else []
     names = [f"{source['name']}{_KINDS.get(source['source'], '')}" for source in found["data"]]
     data = f" Data: {'; '.join(names)}." if names else ""
     signature = found["signature"]
     made = {
-        "methods.txt": "\n".join(
-            [f"{text}{data}", f"Signature: {signature}", *(["", *references] if references else []), ""]
-        ),
+        "methods.txt": "\n".join([f"{text}{data}", f"Signature: {signature}", *listed, ""]),
         "methods.md": "\n".join(
-            [
-                escaped(f"{text}{data}"),
-                "",
-                f"Signature: `{signature.replace('`', '')}`",
-                "",
-                *(f"- {escaped(reference)}" for reference in references),
-                *([""] if references else []),
-            ]
+            [escaped(f"{text}{data}"), "", f"Signature: `{signature.replace('`', '')}`", *marked, ""]
         ),
         "methods.tex": _latex((str(own["latex"]) if works else tex(text)) + tex(data), signature, bool(works)),
     }

@@ -191,11 +191,6 @@ def plain(text: str) -> str:
     return _told(text, str, _labels)
 
 
-def markdown(text: str) -> str:
-    """Tell a marked text as Markdown, names escaped."""
-    return _told(text, escaped, _labels)
-
-
 def latex(text: str) -> str:
     """Tell a marked text as LaTeX: citations as natbib's, names escaped."""
     return _told(text, tex, lambda keys, bare: rf"\{'citealp' if bare else 'citep'}{{{','.join(keys)}}}")

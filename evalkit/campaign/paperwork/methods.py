@@ -16,9 +16,8 @@ from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.annotators import Screening
 from evalkit.campaign.collection import KINDS, Collection, of_judged
-from evalkit.campaign.findings import Finding, finding
+from evalkit.campaign.findings import Finding, Missing, finding
 from evalkit.campaign.method import EVEN, OWN_LINES, Method
-from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.paperwork import markup
 from evalkit.campaign.plan import Plan
@@ -54,14 +53,13 @@ _FEWEST = 10
 
 @dataclass(frozen=True)
 class Methods:
-    """The methods, told three ways; a citation in one of them is in all.
+    """The methods, told two ways; a citation in one of them is in both.
 
-    paragraphs: plain text. markdown, latex: the same, names escaped, paragraphs cut by empty lines; LaTeX cites by
-    key. references: the works cited, as a list says them. works: their keys in ``references.bib``.
+    paragraphs: plain text. latex: the same, names escaped, paragraphs cut by empty lines, works cited by key.
+    references: the works cited, as a list says them. works: their keys in ``references.bib``.
     """
 
     paragraphs: list[str]
-    markdown: str
     latex: str
     references: list[str]
     works: list[str]
@@ -92,13 +90,10 @@ def methods(found: Analysis, *, resamples: int, seed: int) -> Methods:
     ]
     marked = [joined(part) for part in parts if part]
     works = markup.cited("\n".join(marked))
-    listed = [markup.REFERENCES[key].text for key in works]
-    lines = ["\n".join(f"- {markup.escaped(line)}" for line in listed)] if listed else []
     return Methods(
         paragraphs=[markup.plain(part) for part in marked],
-        markdown="\n\n".join([*map(markup.markdown, marked), *lines]),
         latex="\n\n".join(map(markup.latex, marked)),
-        references=listed,
+        references=markup.works(" ".join(works)),
         works=works,
     )
 

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from evalkit.campaign.collection import Errors
-from evalkit.campaign.findings import Finding, finding, tell
+from evalkit.campaign.findings import Finding, Missing, finding, tell
 from evalkit.campaign.method import OWN_LINES
-from evalkit.campaign.missing import Missing
 from evalkit.campaign.plan import Cost
 from evalkit.campaign.ranking import COLLECT, Comparisons, Criteria, Normalization, Ranking
 from evalkit.campaign.steering import NAIVE, STRICT, Steering, Stopping
