@@ -140,7 +140,7 @@ class Ranking:
         shown = both.reindex(columns=["system", "score", "low", "high", "stands"])
         shown = shown.assign(low=np.nan, high=np.nan) if self.unsure else shown
         far = ~_near(shown["score"].to_numpy(float)) if not self.method.compares else np.zeros(len(shown), bool)
-        shown.loc[far, "system"] += shown.loc[far, "score"].map(" ({:.2f}, far below)".format)
+        shown.loc[far, "system"] += shown.loc[far, "score"].map(" ({:.2f}, far below)".format).astype("str")
         shown.loc[far, ["score", "low", "high"]] = np.nan
         return shown
 
