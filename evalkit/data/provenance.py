@@ -92,23 +92,6 @@ def scale_of(frame: pd.DataFrame, *, given: tuple[float, float] | None = None) -
     return low, high
 
 
-def demand_hundred(frame: pd.DataFrame) -> None:
-    """Refuse a table whose scale does not run from 0 to 100, for pictures and measures that are made for that one.
-
-    >>> stars = pd.DataFrame({"score": [3.0]})
-    >>> stars.attrs["scale"] = (1, 5)
-    >>> demand_hundred(stars)
-    Traceback (most recent call last):
-    evalkit.DataError: The table of 1 row with score has scores from 1 to 5, and this is made for 0 to 100. Bring...
-    """
-    low, high = scale_of(frame)
-    if (low, high) != (0, 100):
-        raise DataError(
-            f"{called(frame)} has scores from {low:g} to {high:g}, and this is made for 0 to 100. Bring the scores "
-            "there first, and the table's scale with them: provenance.like(table, table, scale=(0, 100))."
-        )
-
-
 def declared_scale(frame: pd.DataFrame) -> tuple[float, float] | None:
     """Return the ends of a table's scale, None where its source does not tell them; a lost entry is an error."""
     if "scale" not in frame.attrs:
