@@ -14,31 +14,27 @@ makes a campaign of texts.
 from evalkit.campaign.against import compare_campaigns, counterpart
 from evalkit.campaign.agreement import measure_agreement
 from evalkit.campaign.analysis import Analysis, analyse
-from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
+from evalkit.campaign.annotators import profile_annotators, screen_annotators
 from evalkit.campaign.checks import run_checks, tabulate
 from evalkit.campaign.collection import count_errors, count_judgements
 from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export
-from evalkit.campaign.few import Correlation, correlation, estimate_with_metrics, of_pilot
+from evalkit.campaign.few import correlation, estimate_with_metrics, of_pilot
 from evalkit.campaign.findings import Finding, Missing
 from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems
-from evalkit.campaign.method import Method, choose_method
+from evalkit.campaign.method import choose_method
 from evalkit.campaign.opening import Campaign, example, from_ratings
-from evalkit.campaign.pilot import Pilot, read_pilot
+from evalkit.campaign.pilot import read_pilot
 from evalkit.campaign.plan import measure_cost, plan_more
 from evalkit.campaign.quality import calibrate, compare_contexts, control_quality
 from evalkit.campaign.ranking import find_comparisons, normalize_scores, rank_criteria, rank_pairs, rank_systems
 from evalkit.campaign.steering import may_stop, weigh_steered
 
 __all__ = [
-    "RULES",
     "Analysis",
     "Campaign",
-    "Correlation",
     "Finding",
-    "Method",
     "Missing",
-    "Pilot",
     "analyse",
     "calibrate",
     "choose_method",

@@ -16,6 +16,7 @@ from evalkit import DataError
 from evalkit.campaign.design import assignment
 from evalkit.campaign.design.assignment import Item, Screen, demand_connected, pairs_by_document
 from evalkit.campaign.design.texts import Texts
+from evalkit.campaign.findings import words
 from evalkit.data.provenance import scale_of
 from evalkit.human import calibration
 
@@ -167,7 +168,7 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     notes: list[str] = []
     if wish.protocol.compares and (wish.calibration or wish.degraded or wish.repeats):
         wish = replace(wish, calibration=0, degraded=0.0, repeats=0.0)
-        notes.append("comparisons have no level: a calibration set, degraded items and repeats were left out")
+        notes.append(words("drawn.compares"))
     systems = list(texts.outputs)
     if wish.protocol.together != 1 and len(systems) < 2:
         raise DataError(f"{wish.protocol.name} compares systems, and there is one. Name the output of another, too.")
@@ -196,7 +197,7 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     if wish.opponents is not None:
         demand_connected(systems, [pair for doc in order[:many] for pair in shown[doc]])
     if many < len(order):
-        notes.append(f"the hours allow {many:,} of {len(order):,} documents, drawn by chance")
+        notes.append(words("drawn.hours", many=many, all=len(order)))
     notes += _short(wish, drawn)
     return Drawn(wish, tuple(map(tuple, drawn)), tuple(order[:many]), reserved, tuple(notes))
 
@@ -265,12 +266,9 @@ def _short(wish: Wish, drawn: Sequence[Sequence[Screen]]) -> list[str]:
         copies = [_count([screen for screen in mine if screen.kind == kind]) for mine in drawn]
         wanted, have = share * _count(first), sum(copies)
         if wanted - have > (first[0].items[0].judgements + 1) / 2:
-            told.append(
-                f"{have} of {wanted:.0f} {kind} items could be had; the rest would stand too near their "
-                "originals, for want of documents, or have texts that are too short"
-            )
+            told.append(words("drawn.too_near", have=have, wanted=wanted, kind=kind))
         if share and (without := copies.count(0)):
-            told.append(f"{without} of {len(drawn)} annotators have no {kind} items")
+            told.append(words("drawn.without", n=without, annotators=len(drawn), kind=kind))
     return told
 
 
@@ -370,19 +368,9 @@ def _calibration(
     Without, whole documents are drawn, one by this and one by that system.
     """
     screens = _drawn(texts, wish, rng) if prior is None else _agreed(texts, wish, prior, rng)
-    have, wanted = _count(screens), f"{wish.calibration} translations were wanted (--calibration)"
-    if prior is not None:
-        many = f"equally many for each of {LEVELS} levels of the pilot's scores"
-        notes.append(
-            f"the calibration set has {have} translations, {many}, where {wanted.replace(' translations', '')}"
-        )
-    elif have:
-        drawn = "without earlier ratings (--pilot) the calibration set is drawn by chance, whole documents of it"
-        notes.append(f"{drawn}: it has {have}, where {wanted}")
-    else:
-        notes.append(
-            f"there is no calibration set: {wanted}, and it takes whole documents, which are too long or too few"
-        )
+    way = "agreed" if prior is not None else "drawn" if screens else "none"
+    told = {"levels": LEVELS, "have": _count(screens), "wanted": wish.calibration}
+    notes.append(words(f"drawn.calibration_{way}", **told))
     return screens
 
 
