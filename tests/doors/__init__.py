@@ -4,9 +4,11 @@
 """
 
 import contextlib
+import faulthandler
 import io
 import os
 import resource
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +21,7 @@ from tests.doors import inputs
 
 DOORS = {"text": inputs.text, "workbook": inputs.workbook, "parquet": inputs.parquet}
 SECONDS, MEGABYTES = 20, 1024
+_HARD = 300  # seconds by the clock
 
 
 def _used():
@@ -60,3 +63,17 @@ def first_folder():
     os.environ["EVALKIT_SALT_FILE"] = str(folder / "salt")
     (folder / "in").mkdir()
     return folder
+
+
+def tried(door, seeds):
+    """Try the inputs of some seeds: how many were read, and what broke the rule. What hangs in compiled code ends."""
+    folder, read, broken = first_folder(), 0, []
+    for seed in seeds:
+        faulthandler.dump_traceback_later(_HARD, exit=True)
+        try:
+            read += attempt(door, seed, folder / "in") == 0
+        except (Exception, SystemExit) as problem:  # whatever it is, it is told with what brings it back
+            broken.append(f"{door}, seed {seed}: {type(problem).__name__}: {problem!s:.500}")
+    faulthandler.cancel_dump_traceback_later()
+    shutil.rmtree(folder)
+    return read, broken

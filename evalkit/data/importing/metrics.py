@@ -69,21 +69,20 @@ class Ways:
         ((True, 'lower is better, because its name says errors'), False, False)
         """
         told = self.lower.get(name, told)
-        there = values[np.isfinite(values) & (values != 0)]
-        negative = bool(there.size) and float(np.median(there)) < 0
-        of_errors = any(one in bare(name) for one in vocabulary.ordered("metrics_of_errors"))
-        errors = vocabulary.tendency(name) in ("penalty", "rank") or of_errors
-        errors = errors and "mbr" not in words(name)  # decoding by a metric's expected value: a gain
-        if told is None and errors and negative:
-            turned = "its name says errors, and most of its scores are negative, so they were turned"
-            return False, f"higher is better: {turned}"
-        if told is None and errors:
-            return True, "lower is better, because its name says errors"
-        if told is None and kept:
-            return False, "higher is better, as mt-metrics-eval keeps scores"
-        if told is None and is_metric(name) and not ("mqm" in words(name) and not negative):
-            return False, "higher is better, by its name"
-        told = self.otherwise if told is None else told
+        if told is None:
+            there = values[np.isfinite(values) & (values != 0)]
+            negative = bool(there.size) and float(np.median(there)) < 0
+            errors = any(one in bare(name) for one in vocabulary.ordered("metrics_of_errors"))
+            errors |= vocabulary.tendency(name) in ("penalty", "rank")
+            if errors and "mbr" not in words(name):  # decoding by a metric's expected value: a gain
+                turned = "its name says errors, and most of its scores are negative, so they were turned"
+                why = f"higher is better: {turned}" if negative else "lower is better, because its name says errors"
+                return not negative, why
+            if kept:
+                return False, "higher is better, as mt-metrics-eval keeps scores"
+            if is_metric(name) and not ("mqm" in words(name) and not negative):
+                return False, "higher is better, by its name"
+            told = self.otherwise
         if told is None:
             ask = self.ask or f"--metric {name}"
             raise DataError(
