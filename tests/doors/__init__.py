@@ -1,6 +1,6 @@
 """Doors: text, workbooks and Parquet, spoilt from a seed, end at the command line in a result or in one sentence.
 
-``tests/test_data_importing_hostile.py`` tries a few seeds of each, ``make fuzz COUNT=…`` as many as one likes.
+``tests/test_data_importing_exact.py`` tries a few seeds of each, ``make fuzz COUNT=…`` as many as one likes.
 """
 
 import contextlib
