@@ -28,7 +28,6 @@ from evalkit.stats.agreement import BANDS
 PROGRESSION = ("HT0", "MT1", "MT2")
 #: The share of campaigns that shall see a difference.
 WANTED_POWER = 0.8
-SCORES = ("critical_errors", "characters", "words", "chrf")
 #: What the scores are called in tables.
 WORDS = {
     "critical_errors": "critical errors",
@@ -36,6 +35,7 @@ WORDS = {
     "words": "edits in words",
     "chrf": "chrF",
 }
+SCORES = tuple(WORDS)
 DIRECTIONS = ("X-EN", "EN-X", "both")
 #: Shares of the four categories, from worst to best; the paper prints none, so these are assumptions.
 MARGINALS = {

@@ -200,16 +200,11 @@ def _start(plan: Plan, names: list[str], dropout: float):
     """Load the tokenizer, and the encoder with a new layer on the first token's vector."""
     import transformers
 
-    labels = dict(enumerate(names))
+    labels = {"id2label": dict(enumerate(names)), "label2id": {name: code for code, name in enumerate(names)}}
+    options = labels | {"classifier_dropout": dropout, "use_safetensors": True}
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(plan.encoder)
-        model = transformers.AutoModelForSequenceClassification.from_pretrained(
-            plan.encoder,
-            id2label=labels,
-            label2id={name: code for code, name in labels.items()},
-            classifier_dropout=dropout,
-            use_safetensors=True,
-        )
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(plan.encoder, **options)
     except (OSError, ValueError) as problem:  # what transformers raises for a name, a network or a file that fails
         reason = str(problem).strip().partition("\n")[0].rstrip(".")
         raise DataError(

@@ -33,12 +33,8 @@ PHENOMENA = (
 #: strikethroughs, which the plain text of the page does not show.
 STRUCK = {"hyp1": " situated", "hyp3": " situated"}
 METRICS = ("bleu", "chrf", "bertscore", "bleurt")
-#: Ways to read Table 1: options of ``score_table1``. The first is what print follows.
-READINGS: dict[str, dict[str, bool]] = {
-    "with attention to case, without the struck word": {},
-    "in lower case, without the struck word": {"lowercase": True},
-    "with attention to case, with the struck word": {"struck": False},
-}
+#: Ways to read Table 1, as options of ``score_table1``: what print follows, lower case, and with the struck word.
+READINGS: dict[str, dict[str, bool]] = {"score": {}, "lower": {"lowercase": True}, "whole": {"struck": False}}
 #: The distant errors that section 5.2 lists: true -> predicted.
 DISTANT = (
     *(("Incomprehensible", "Good"), ("Incomprehensible", "Fair"), ("Poor", "Excellent")),
@@ -146,11 +142,9 @@ def whole(table: pd.DataFrame, values: Sequence[str], complete: int) -> pd.DataF
 
 def under_readings(printed: pd.DataFrame) -> pd.DataFrame:
     """Score Table 1 under its readings: id, metric, score, lower, whole, and whether case and the word matter."""
-    sides = []
-    for name, options in zip(["score", "lower", "whole"], READINGS.values()):
-        table = score_table1(printed, **options).melt("id", ["bleu", "chrf"], var_name="metric", value_name=name)
-        sides.append(table.set_index(["id", "metric"]))
-    both = pd.concat(sides, axis=1).reset_index()
+    tables = {name: score_table1(printed, **options) for name, options in READINGS.items()}
+    long = {name: table.melt("id", ["bleu", "chrf"], var_name="metric") for name, table in tables.items()}
+    both = long["score"][["id", "metric"]].assign(**{name: table["value"] for name, table in long.items()})
     for kind, other in (("case", "lower"), ("word", "whole")):
         both[kind] = np.where((both[other] - both["score"]).abs() > 1e-9, "matters", "")
     return both
