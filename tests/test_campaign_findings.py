@@ -187,6 +187,10 @@ def test_edges_have_their_verdicts_and_their_names(edge):
     assert [words for words in there if words not in shown.headline] == []
     assert [words for words in absent if words in shown.headline] == []
     assert len(numbers(shown.headline)) <= 8
+    checks = [*shown.checks.values()]
+    assert len(first_page.answers(checks)) == sum(check.verdict != "fine" for check in checks) + (
+        "fine" in shown.verdicts.values()
+    )
 
 
 THERE, REMOVED = Caliper(3, 2, 0.6), Caliper(30, 0, 0.0002)
@@ -318,6 +322,7 @@ def test_citations_are_of_the_bibliography_and_names_cite_nothing():
         ("{x:cap}", "eng-deu is", "eng-deu is"),
         ("{x:about}", 34272, "about 34,000"),
         ("{x}", None, ""),
+        ("{x:cap}", finding("lead.raw"), "Has the highest average"),
         ("{x:+.1f}", 2, "+2.0"),
     ],
 )

@@ -194,6 +194,7 @@ class _English(string.Formatter):
     """
 
     def format_field(self, value: Any, how: str) -> str:
+        value = str(value) if isinstance(value, Finding) else value
         if value is None:
             return ""
         if "|" in how:
@@ -204,7 +205,7 @@ class _English(string.Formatter):
             return f"{number:,} {one if number == 1 else many or (one and one + 's')}".rstrip()
         if how.startswith("to "):
             return " to ".join(format(end, how[3:]) for end in value)
-        return _WAYS[how](value) if how in _WAYS else format(value, "" if isinstance(value, Finding) else how)
+        return _WAYS[how](value) if how in _WAYS else format(value, how)
 
 
 def _count(value: Any) -> int:

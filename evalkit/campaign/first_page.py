@@ -104,7 +104,8 @@ def _beside(ranking: Ranking, human: str) -> Finding:
     elif not level:
         key = "behind" if not ahead else "ahead" if not behind else "between"
     else:
-        key = "mixed" if not ahead else "some"
+        key = "some" if ahead else "mixed"
+    key = f"alone_{key}" if len(ranking.names) == 1 else key
     return finding(f"humans.{key}", human=human, ahead=ahead, level=level, behind=behind)
 
 
