@@ -534,7 +534,8 @@ def paired_t(difference: np.ndarray) -> float:
         return np.nan
     if not np.ptp(difference):
         return float(difference[0] <= 0)
-    return float(stats.ttest_1samp(difference, 0, alternative="greater").pvalue)
+    t = difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference)))  # scipy takes ten times as long
+    return float(stats.t.sf(t, len(difference) - 1))
 
 
 def wilcoxon(difference: np.ndarray) -> float:
