@@ -103,7 +103,7 @@ def of_rows(
             "doc": raw["rid"],
             "segment": raw["sid"],
             "annotator": raw["WorkerId"],
-            "score": z if workers is None else _recovered(raw["WorkerId"], z, workers),
+            "score": z if workers is None else recovered(raw["WorkerId"], z, workers).round() + 0.0,  # no negative zero
             "item_type": raw["type"].map(ITEM_TYPES),
             "hit": hit,
             "z": z,
@@ -117,10 +117,10 @@ def of_rows(
     return frame.assign(doc=_named_after_original(frame, documents)).set_axis(raw.index)
 
 
-def _recovered(worker: pd.Series, z: pd.Series, workers: pd.DataFrame) -> pd.Series:
-    """Recover raw scores, which are whole numbers."""
+def recovered(worker: pd.Series, z: pd.Series, workers: pd.DataFrame) -> pd.Series:
+    """Recover raw scores, which are whole numbers but for rounding; NaN of workers who are not known."""
     known = workers.set_index("annotator")
-    return (z * worker.map(known["sd"]) + worker.map(known["mean"])).round() + 0.0  # no negative zero
+    return z * worker.map(known["sd"]) + worker.map(known["mean"])
 
 
 def _named_after_original(frame: pd.DataFrame, documents: bool) -> pd.Series:

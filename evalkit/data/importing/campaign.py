@@ -3,7 +3,6 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +27,10 @@ from evalkit.data.importing.formats import Recognised
 from evalkit.data.importing.judgements import ordered
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import Judgements, Rejection, Seen, Table, demand_few
+from evalkit.data.importing.tables import Rejection, Seen, demand_few
 
 _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"
-
-
-@dataclass
-class _File:
-    """One file, or a sheet of one: its table, what it was recognised as, and its judgements."""
-
-    name: str
-    table: Table
-    format: str
-    judgements: Judgements
 
 
 def run(
@@ -63,12 +52,11 @@ def run(
     writing.guard(nameable(out), paths, replace=replace)
     writing.guard(out, options.metric_files, replace=True)
     told = Receipt(pseudonyms=not options.pseudonyms.keep)
-    recognised, seen = _recognised(paths, options, told, name)
-    files = []
+    files, seen = _recognised(paths, options, told, name)
     try:
-        for one in recognised:
-            files.append(_read(one, options, told, several=_several(one, recognised)))
-            tell(f"{files[-1].name}: {told.rows_read:,} rows read")
+        for one in files:
+            _read(one, options, told, several=sum(other.table.path == one.table.path for other in files) > 1)
+            tell(f"{one.name}: {told.rows_read:,} rows read")
     except Exception:  # whatever a reader met, a change of the file comes before it
         _hold(seen)
         raise
@@ -119,11 +107,6 @@ def run(
         return told, writing.publish(made, out)
 
 
-def _several(one: Recognised, every: list[Recognised]) -> bool:
-    """Tell whether several sheets of its file are read."""
-    return sum(other.table.path == one.table.path for other in every) > 1
-
-
 def _recognised(
     paths: Sequence[Path], options: Options, told: Receipt, name: str
 ) -> tuple[list[Recognised], list[Seen]]:
@@ -157,15 +140,13 @@ def _files(path: Path) -> list[Path]:
     return (pearmut.files(path) or whole.human_scores(path)) if path.is_dir() else [path]
 
 
-def _read(one: Recognised, options: Options, told: Receipt, *, several: bool) -> _File:
-    """Turn the rows of a table into judgements."""
-    table = one.table
-    name = table.name + (f", {table.title}" if several else "")
-    found = one.format.convert(table, options.of(table.name), told)
+def _read(one: Recognised, options: Options, told: Receipt, *, several: bool) -> None:
+    """Turn the rows of a table into judgements. several: sheets of its file are read."""
+    one.name = one.table.name + (f", {one.table.title}" if several else "")
+    one.judgements = found = one.format.convert(one.table, options.of(one.table.name), told)
     demand_few(found.rejected)
-    told.rows_read += (len(table.cells) if found.read is None else found.read) + len(table.broken)
+    told.rows_read += (len(one.table.cells) if found.read is None else found.read) + len(one.table.broken)
     told.rows_folded += found.folded
-    return _File(name, table, one.format.name, found)
 
 
 def _hold(seen: list[Seen]) -> None:
@@ -174,7 +155,7 @@ def _hold(seen: list[Seen]) -> None:
         one.hold()
 
 
-def _label(files: list[_File], seen: list[Seen], options: Options, told: Receipt) -> dict[str, Any]:
+def _label(files: list[Recognised], seen: list[Seen], options: Options, told: Receipt) -> dict[str, Any]:
     """Say what the result is made of, in the receipt, too: scale, digest, columns."""
     scale = _scale(files)
     told.scale = [float(end) for end in scale] if scale else None
@@ -193,7 +174,7 @@ def _label(files: list[_File], seen: list[Seen], options: Options, told: Receipt
     }
 
 
-def _scale(files: list[_File]) -> tuple[float, float] | None:
+def _scale(files: list[Recognised]) -> tuple[float, float] | None:
     """Return the scale of all files; a guess from few scores gives way to a scale that holds it.
 
     Raises DataError where their headings state different ones, or scores support different ones.
@@ -225,7 +206,7 @@ def _digest(seen: list[Seen]) -> str:
     return digests[0] if len(digests) == 1 else f"sha256:{hashlib.sha256(''.join(digests).encode()).hexdigest()}"
 
 
-def _columns(files: list[_File], told: Receipt) -> list[str]:
+def _columns(files: list[Recognised], told: Receipt) -> list[str]:
     """Say which columns the result has: those of any file, but hits only where all files have them."""
     every = [set(file.judgements.ratings.columns) for file in files]
     names = set.union(*every)
@@ -248,14 +229,14 @@ def _demand_accounts(told: Receipt, options: Options) -> None:
         told.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
 
 
-def _metrics(files: list[_File], people: pd.DataFrame, options: Options, told: Receipt) -> list[metrics.Metric]:
+def _metrics(files: list[Recognised], people: pd.DataFrame, options: Options, told: Receipt) -> list[metrics.Metric]:
     """Gather the automatic scores of an import: of columns of its files, of files of metrics, of earlier imports.
 
     people: their judgements. The receipt says where each comes from.
     Raises DataError where a metric that the user names is not there.
     """
     parts = [(file.table, file.judgements) for file in files]
-    found = metrics.of_columns(parts, [file.format for file in files], options, told)
+    found = metrics.of_columns(parts, [file.format.name for file in files], options, told)
     found += metric_files.of_files(options.metric_files, people, told=options.metric_columns)
     headings = list(dict.fromkeys(name for table, _ in parts for name in table.header))
     names = {metric.name for metric in found}
@@ -267,7 +248,7 @@ def _metrics(files: list[_File], people: pd.DataFrame, options: Options, told: R
     return found
 
 
-def _settled(files: list[_File], told: Receipt, rejected: writing.Rejected) -> pd.DataFrame:
+def _settled(files: list[Recognised], told: Receipt, rejected: writing.Rejected) -> pd.DataFrame:
     """Put all judgements together; reject those that are there twice; a second one with a later time is a repeat."""
     every = [file.judgements.ratings for file in files]
     ratings = pd.concat(every, keys=range(len(files)), names=["file", "line"])
@@ -298,7 +279,12 @@ def _settled(files: list[_File], told: Receipt, rejected: writing.Rejected) -> p
 
 
 def _late(
-    files: list[_File], number: int, ratings: pd.DataFrame, places: pd.MultiIndex, late: np.ndarray, before: np.ndarray
+    files: list[Recognised],
+    number: int,
+    ratings: pd.DataFrame,
+    places: pd.MultiIndex,
+    late: np.ndarray,
+    before: np.ndarray,
 ) -> list[Rejection]:
     """Reject a file's judgements at the places ``late`` of all: each judges what that at ``before`` judged already."""
     found, scores = files[number].judgements, ratings["score"].to_numpy()

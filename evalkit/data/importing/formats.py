@@ -3,7 +3,9 @@
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import mturk
@@ -146,11 +148,13 @@ def listed() -> str:
 
 @dataclass
 class Recognised:
-    """A table, its format, and why it has it."""
+    """A file, or a sheet of one: its table, its format and why it has it; once it is read, its name and judgements."""
 
     table: Table
     format: Format
     why: str
+    name: str = ""
+    judgements: Judgements = field(default_factory=lambda: Judgements(pd.DataFrame()))
 
 
 def recognised(tables: list[Table], options: Options, name: str = "auto") -> list[Recognised]:

@@ -20,7 +20,6 @@ from evalkit.data.importing.tables import (
     DISCARDED,
     Judgements,
     Rejecting,
-    Rejection,
     Seen,
     Table,
     excluded,
@@ -109,13 +108,13 @@ def convert_indicmt(table: Table, options: Options, receipt: Receipt) -> Judgeme
     if not table.typed:
         paths, table.broken = [table.path], []  # the loader cuts the rows in its own way
         return _of_tables(*_scored(indicmt.ratings(paths), indicmt.spans(paths), scheme), options, named=True)
+    origin = f"{table.name}, sheet {table.title}"
     language = languages.code(options.values.get("tgt_lang", table.title))
     if not language:
         raise DataError(
-            f"{table.name}, sheet {table.title}: nothing says into which language these are translations. Pass --value "
-            "tgt_lang=hin or the like, or give the sheet the language's name."
+            f"{origin}: nothing says into which language these are translations. Pass --value tgt_lang=hin or the "
+            "like, or give the sheet the language's name."
         )
-    origin = f"{table.name}, sheet {table.title}"
     indicmt.demand_columns(table.cells, origin)
     sheet = [(table.cells, language, origin)]
     tables = _scored(indicmt.of_sheets(sheet), indicmt.spans_of_sheets(sheet), scheme)
@@ -253,46 +252,40 @@ def is_companion(name: str) -> bool:
 
 def convert_mturk(table: Table, options: Options, receipt: Receipt) -> Judgements:
     """Read ratings by crowd workers; quality-control copies are matched with what they copy."""
-    raw_scores = _are_raw(table)
-    means = None if raw_scores else _means(table)
+    means = None if _are_raw(table) else _means(table)
     workers = _workers(means, receipt) if means else None
-    cells = options.looks.alike(table.cells, _DA)
+    cells, scale = options.looks.alike(table.cells, _DA), options.scale or DA_SCALE
+    codes = _languages(cells)
     reject = Rejecting(cells, "WorkerId")
     for column in (*_DA_KEY, "score"):
         reject(np.flatnonzero(cells[column].isna()), column, "is empty: fill it in, or drop the row")
-    codes = _languages(cells)
     for column in ("Input.src", "Input.trg"):
-        reject(np.flatnonzero(~cells[column].isin(list(codes))), column, "is no language that is known: correct it")
-    unknown = np.flatnonzero(~cells["type"].isin(list(mturk.ITEM_TYPES)))
+        reject(np.flatnonzero(~cells[column].isin([*codes])), column, "is no language that is known: correct it")
+    unknown = np.flatnonzero(~cells["type"].isin([*mturk.ITEM_TYPES]))
     reject(unknown, "type", f"is none of {', '.join(mturk.ITEM_TYPES)}: correct it")
     values, wrong = numbers.read(cells["score"], ".")
-    scale = options.scale or DA_SCALE
     for place, reason in (wrong | (numbers.off_scale(values, scale) if workers is None else {})).items():
         reject([place], "score", reason)
-    if workers is None or means is None:
-        if all(map(_WHOLE.fullmatch, table.samples("score"))):
-            reason = "is no whole number, as raw scores are and those of the first rows: correct it"
-            reject(np.flatnonzero(values != np.round(values)), "score", reason)
-    else:
-        score = _recovered(cells["WorkerId"], values, workers)
+    if workers is not None and means:
+        score = mturk.recovered(cells["WorkerId"].str.strip(), pd.Series(values, cells.index), workers)
         absent = f"has no mean and deviation in {means.name}"
-        reject(np.flatnonzero(np.isnan(score) & ~np.isnan(values)), "WorkerId", absent)
-        uneven = np.flatnonzero(~_is_whole(score))
-        reject(uneven, "score", f"gives no whole score from 0 to 100 with {means.name}")
-    raw = cells[reject.kept]
-    again = raw.duplicated(_DA_KEY)
-    reason = "repeats an earlier judgement of the same HIT: drop one of them"
-    late = [Rejection(int(line), "", "", reason) for line in raw.index[again]]
-    raw = raw[~again]
+        reject(np.flatnonzero(score.isna() & ~np.isnan(values)), "WorkerId", absent)
+        reject(np.flatnonzero(~_is_whole(score)), "score", f"gives no whole score from 0 to 100 with {means.name}")
+    elif all(map(_WHOLE.fullmatch, table.samples("score"))):
+        reason = "is no whole number, as raw scores are and those of the first rows: correct it"
+        reject(np.flatnonzero(values != np.round(values)), "score", reason)
+    kept = np.flatnonzero(reject.kept)
+    again = kept[cells.iloc[kept].duplicated(_DA_KEY)]
+    reject(again, "", "repeats an earlier judgement of the same HIT: drop one of them")
     receipt.describe(_DA, "layout")
     receipt.orientation = "higher is better, as in WMT's direct assessment"
-    found = raw
-    if len(raw):
-        found = mturk.of_rows(raw, workers, origin=table.name, codes=codes)
+    found = cells[reject.kept]
+    if len(found):
+        accounts = found["HITId"] + "/"
+        found = mturk.of_rows(found, workers, origin=table.name, codes=codes)
         aliases = options.pseudonyms.column(found["annotator"])
-        found = found.assign(annotator=aliases, hit=raw["HITId"] + "/" + aliases)
-    beside = [Seen.at(means)] if means else []
-    return Judgements(found, [*reject.rows, *late], dict(_DA), scale, beside=beside)
+        found = found.assign(annotator=aliases, hit=accounts + aliases)
+    return Judgements(found, reject.rows, dict(_DA), scale, beside=[Seen.at(means)] if means else [])
 
 
 def _languages(cells: pd.DataFrame) -> dict[str, str]:
@@ -302,16 +295,9 @@ def _languages(cells: pd.DataFrame) -> dict[str, str]:
     return {text: code for text, code in codes.items() if code}
 
 
-def _recovered(who: pd.Series, values: np.ndarray, workers: pd.DataFrame) -> np.ndarray:
-    """Turn standardised scores into what workers gave, by their means and deviations; NaN for unknown workers."""
-    known = workers.set_index("annotator")
-    mean, sd = (who.str.strip().map(known[name]).to_numpy(float) for name in ("mean", "sd"))
-    return values * sd + mean
-
-
-def _is_whole(score: np.ndarray) -> np.ndarray:
+def _is_whole(score: pd.Series) -> pd.Series:
     """Mark whole scores from 0 to 100."""
-    return (np.abs(score - score.round()) < 1e-3) & (score >= -0.5) & (score <= 100.5)
+    return ((score - score.round()).abs() < 1e-3) & (score >= -0.5) & (score <= 100.5)
 
 
 def _are_raw(table: Table) -> bool:
@@ -349,7 +335,8 @@ def _recovers(means: Path, table: Table) -> bool:
     except DataError:
         return False
     first = table.cells.head(50)
-    score = _recovered(first["WorkerId"], numbers.read(first["score"], ".")[0], workers)
+    values = pd.Series(numbers.read(first["score"], ".")[0], first.index)
+    score = mturk.recovered(first["WorkerId"].str.strip(), values, workers)
     return bool(_is_whole(score).mean() > 0.5)
 
 
