@@ -299,6 +299,8 @@ def test_labels_of_label_studio_are_mqm(imported):
     assert "severity" in report.first[0]["reason"]
     assert "Freitag" in report.weights
     assert imported(export, weights="minor=2,major=7")[0]["score"].tolist() == [-9, 0]
+    whatever = [task(1, of("A", 1), by(1, region(0, 3, "Non-translation")))]
+    assert imported(whatever)[0]["score"].tolist() == [-25], "it weighs the same at any severity"
 
 
 def test_several_ratings_of_label_studio_are_criteria_and_words_are_mapped(imported):
