@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evalkit import ROOT
-from evalkit.campaign import findings, first_page
+from evalkit.campaign import first_page
 from evalkit.campaign.findings import SIGNS, WORDING, finding
 from evalkit.campaign.paperwork import markup
 from evalkit.campaign.quality import Equivalence
@@ -300,31 +300,3 @@ def test_citations_are_of_the_bibliography_and_names_cite_nothing():
     assert markup.plain(text) == "[@holm1979] AC1 (Gwet 2008) is 0.50."
     assert markup.latex(text) == "[@holm1979] AC1 \\citep{gwet2008} is 0.50."
     assert markup.bibtex(["gwet2008", "of nobody"]).startswith("@article{gwet2008,")
-
-
-@pytest.mark.parametrize(
-    ("template", "value", "expected"),
-    [
-        ("{x:# item}", 1, "1 item"),
-        ("{x:# item}", [], "0 items"),
-        ("{x:# person/people}", 1200, "1,200 people"),
-        ("{x:#}", ["a", "b"], "2"),
-        ("{x:is|are}", ["a"], "is"),
-        ("{x:list}", list("abcdefg"), "a, b, c, d and 3 others"),
-        ("{x:systems}", list("abcd"), "4 systems"),
-        ("{x:%}", 0.214, "21 %"),
-        ("{x:%}", 0.0004, "less than 1 %"),
-        ("{x:p}", 0.0004, "p < 0.001"),
-        ("{x:p}", 0.04, "p = 0.040"),
-        ("{x:odds}", 0.21, "in about one case in five"),
-        ("{x:odds}", 0.999, "nearly always"),
-        ("{x:cap}", "one", "One"),
-        ("{x:cap}", "eng-deu is", "eng-deu is"),
-        ("{x:about}", 34272, "about 34,000"),
-        ("{x}", None, ""),
-        ("{x:cap}", finding("lead.raw"), "Has the highest average"),
-        ("{x:+.1f}", 2, "+2.0"),
-    ],
-)
-def test_fields_are_written_as_english_has_them(template, value, expected):
-    assert findings._ENGLISH.format(template, x=value) == expected

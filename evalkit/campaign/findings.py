@@ -191,6 +191,8 @@ class _English(string.Formatter):
     '1,200 judgements by 1 person; A and B are ahead'
     >>> say("{share:%}, {ends:to .2f}, {p:p}, {none}{text:low}", share=0.21, ends=(-1.25, 2), p=0, none=None, text="On")
     '21 %, -1.25 to 2.00, p < 0.001, on'
+    >>> say("{lead:cap}; {names:systems}, {names:#}; {empty:# item}", lead=finding("lead.raw"), names="abcd", empty=[])
+    'Has the highest average; 4 systems, 4; 0 items'
     """
 
     def format_field(self, value: Any, how: str) -> str:
