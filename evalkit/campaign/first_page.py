@@ -177,8 +177,9 @@ def answers(checks: list[Finding], *, steps: Sequence[str] = ()) -> list[str]:
 
     >>> answers([finding("twice.look", many=2), finding("twice.fine"), finding("agreement.fine")], steps=[])
     ... # doctest: +NORMALIZE_WHITESPACE
-    ["! look – Annotators judged some items twice, unmarked. There are 2 second judgements. To do: Mark second showings
-    as 'repeat', or drop copies.", '✓ fine – Nothing was counted twice by accident; annotators agree.']
+    ["! look – Annotators judged some items twice, unmarked. 2 judgements are of an item that the same person had judged
+    before. To do: Mark second showings as 'repeat', or drop copies.",
+    '✓ fine – Nothing was counted twice by accident; annotators agree.']
     """
     said = [*steps, str(finding("apart.look", top="", level=[]).advice)]
     told = []
