@@ -2,9 +2,9 @@
 
 ``from_ratings`` looks at a table of judgements as a campaign; ``analyse`` makes all analyses, which can also be called
 one by one. Each returns a dataclass with tables and numbers, or ``Missing``, which counts as false and says what to
-collect. ``sentences`` says results in words, ``figures`` draws them (``views`` those that may be turned),
-``run_checks`` asks whether they can be trusted.
-``export`` writes a report's tables, its methods and a datasheet to files.
+collect. ``sentences`` says which findings a result is, ``checks`` whether it can be trusted, ``first_page`` which of
+them come first; their words stand in ``wording.toml``. ``paperwork`` has the methods and a datasheet, ``exports``
+writes files.
 
 Modules are topics: ``opening`` (a campaign), ``method`` (how systems are compared, and why), then ``ranking``,
 ``agreement``, ``annotators``, ``quality``, ``plan`` and the rest, a result and the function that finds it. ``design``
