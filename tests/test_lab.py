@@ -14,7 +14,6 @@ import pytest
 from evalkit import ROOT
 from evalkit.data import names
 from evalkit.reports import notebooks
-from evalkit.reports.notebooks import files
 from evalkit.reports.studies import Layout, read_studies
 from tests.test_browser import CHROMIUM, FLAGS
 
@@ -318,4 +317,4 @@ def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_fig
     saved = Path(shutil.copy(home / "notebooks" / "studies" / study.notebook.name, tmp_path))
     assert "image/png" in saved.read_text(encoding="utf-8")
     notebooks.tidy(saved)
-    assert saved.read_text(encoding="utf-8") == files.canonical(cells), "a person's work leaves traces"
+    assert saved.read_text(encoding="utf-8") == notebooks.canonical(cells), "a person's work leaves traces"
