@@ -1,6 +1,9 @@
-"""Classification of critical errors: small models, and every number that judges them, against independent ones."""
+"""Classification of critical errors: small models and the paper's neural one, and every number that judges them."""
 
+import importlib.util
+import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +15,8 @@ from sklearn import metrics
 from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.human.judges import alternative_annotator
-from evalkit.papers.sudoh2021 import classification
+from evalkit.papers.sudoh2021 import classification, encoder
+from evalkit.papers.sudoh2021.encoder import Plan
 from evalkit.papers.sudoh2021.labels import KEY, categories, named
 
 FLUENCY, ADEQUACY = categories("fluency"), categories("adequacy")
@@ -257,3 +261,178 @@ def test_on_the_papers_split_small_models_beat_the_commonest_label_not_the_paper
     assert scored[scored["label"] == "Contradiction"]["recall"].max() < 0.05
     references = table.groupby("split")["reference"].agg(set)
     assert not references["test"] & references["train"]
+
+
+# The paper's neural classifier: settings, examples and choice everywhere; training where transformers is installed.
+
+
+@pytest.fixture(scope="module")
+def real_rows(real):
+    """Choose real translations to train on, to choose by and to test on, with every label of fluency that occurs."""
+    for name in ("sudoh-translations", "sudoh-agreed"):
+        real(name)
+    table = encoder.examples()
+    own = table[table["dimension"] == "fluency"]
+    order = own.groupby(["split", "true"]).cumcount()
+    keys = own.loc[order < own["split"].map({"train": 8, "dev": 3, "test": 3}), KEY]
+    return table.merge(keys, on=KEY).sort_values("split", ignore_index=True)
+
+
+def test_the_settings_are_those_that_the_paper_prints(paper):
+    text = " ".join(paper("004").split())
+    rate, epochs = Plan().learning_rate, Plan().epochs
+    assert f"for {epochs} epochs with the initial learning rate of {rate:.0e}".replace("e-05", "e-5") in text
+    assert f"minibatch sizes ({', '.join(map(str, encoder.BATCH_SIZES))})" in text
+    assert f"feed-forward layer ({', '.join(map(str, encoder.DROPOUTS))})" in text
+    assert f"pre-trained RoBERTa model ({Plan().encoder})" in text
+    chosen = re.search(r"development set: (\d+) and ([\d.]+) for fluency, (\d+) and ([\d.]+) for adequacy", text)
+    found = [float(value) for value in chosen.groups()]
+    assert found == [*encoder.CHOSEN["fluency"], *encoder.CHOSEN["adequacy"]]
+
+
+def test_examples_hold_the_papers_split_and_the_labels_that_were_asked_for(real):
+    translations, agreed = real("sudoh-translations"), real("sudoh-agreed")
+    released, median = encoder.examples(), encoder.examples(labels="median")
+    for table in (released, median):
+        sizes = table.groupby("dimension")["split"].value_counts().unstack()
+        assert sizes.to_numpy().tolist() == [[536, 3920, 4824]] * 2
+        assert table["hypothesis"].tolist() == translations["hypothesis"].tolist() * 2
+    assert len(released.dropna()) == len(agreed) == 2 * 9280
+    assert median.loc[median["split"] == "test", "true"].isna().all()  # C's labels of WMT17 were not released
+    dev = median[(median["dimension"] == "adequacy") & (median["split"] == "dev")]["true"].value_counts()
+    assert dev[["Serious", "Fair", "Excellent"]].tolist() == [108, 162, 28]  # as Table 10 prints
+    with pytest.raises(DataError, match=r"no labels 'mean' here.* released.*median"):
+        encoder.examples(labels="mean")
+
+
+def test_the_cell_is_chosen_by_accuracy_on_development_rows_alone(tmp_path):
+    dev = {"a": ["Fair", "Fair"], "b": ["Fair", "Poor"], "c": ["Poor", "Poor"]}
+    for dimension in ("adequacy", "fluency"):
+        for cell, said in dev.items():
+            folder = tmp_path / dimension / cell
+            folder.mkdir(parents=True)
+            rows = pd.DataFrame({"split": ["dev", "dev", "test"], "true": "Fair", "predicted": [*said, "Poor"]})
+            rows.assign(dimension=dimension, cell=cell).to_csv(folder / "predictions.csv", index=False)
+    found = encoder.tried(tmp_path)
+    assert found["dev_accuracy"].tolist() == [1, 0.5, 0] * 2
+    assert encoder.predictions(tmp_path)["cell"].unique().tolist() == ["a"]
+    changed = tmp_path / "fluency" / "c" / "predictions.csv"
+    changed.write_text(changed.read_text().replace("test,Fair,Poor", "test,Fair,Fair"))
+    pd.testing.assert_frame_equal(encoder.tried(tmp_path), found)
+
+
+if importlib.util.find_spec("torch") is None:
+
+    def test_training_without_pytorch_says_how_to_get_it(tmp_path, capsys):
+        assert encoder.main(["--out", str(tmp_path / "runs")]) == 2
+        problem = capsys.readouterr().err
+        assert "requirements-neural.txt" in problem
+        assert "PyTorch" in problem
+
+else:
+    import torch
+    import transformers
+
+    @pytest.fixture(scope="module")
+    def tiny(tmp_path_factory, real_rows):
+        """Save a random RoBERTa of two thin layers, and a tokenizer trained on the texts."""
+        from tokenizers import ByteLevelBPETokenizer
+
+        folder = tmp_path_factory.mktemp("tiny")
+        trained = ByteLevelBPETokenizer()
+        special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+        trained.train_from_iterator(real_rows["reference"].tolist(), vocab_size=400, special_tokens=special)
+        trained.save_model(str(folder))
+        files = {"vocab_file": str(folder / "vocab.json"), "merges_file": str(folder / "merges.txt")}
+        transformers.RobertaTokenizerFast(**files, model_max_length=96).save_pretrained(folder)
+        torch.manual_seed(7)
+        config = transformers.RobertaConfig(
+            vocab_size=400,
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=98,
+            type_vocab_size=1,
+            pad_token_id=1,
+            bos_token_id=0,
+            eos_token_id=2,
+        )
+        transformers.RobertaModel(config).save_pretrained(folder, safe_serialization=True)
+        return Plan(encoder=str(folder), epochs=2, learning_rate=3e-3)
+
+    def test_the_grid_is_tried_and_the_best_on_dev_labels_what_was_not_trained_on(real_rows, tiny, tmp_path):
+        settings = {"batch_sizes": (4, 16), "dropouts": (0.1, 0.75)}
+        tried = encoder.train(real_rows, tmp_path / "one", tiny, **settings)
+        assert tried.groupby("dimension").size().tolist() == [4, 4]
+        best = tried.groupby("dimension", sort=False).first()
+        assert {str(path.parent) for path in (tmp_path / "one").glob("*/*/model")} == set(best["folder"])
+        found = encoder.predictions(tmp_path / "one")
+        assert len(found) == (real_rows["split"] != "train").sum()
+        dev = found[found["split"] == "dev"]
+        right = dev["true"].eq(dev["predicted"]).groupby(dev["dimension"]).mean()
+        assert (
+            right.to_dict()
+            == best["dev_accuracy"].to_dict()
+            == tried.groupby("dimension")["dev_accuracy"].max().to_dict()
+        )
+        tested = classification.confusion(found[found["split"] == "test"])
+        assert tested.groupby("dimension")["count"].sum().eq((real_rows["split"] == "test").sum() / 2).all()
+        # a researcher labels other pairs by transformers' own pipeline
+        row = found[found["dimension"] == "fluency"].iloc[0]
+        text = real_rows.merge(row[KEY].to_frame().T, on=KEY).iloc[0]
+        label = transformers.pipeline("text-classification", best.at["fluency", "folder"] + "/model")
+        assert label({"text": text["hypothesis"], "text_pair": text["reference"]})["label"] == row["predicted"]
+        # nothing of a test label reaches a model
+        blind = real_rows.assign(true=real_rows["true"].mask(real_rows["split"] == "test"))
+        other = encoder.train(blind, tmp_path / "two", tiny, **settings)
+        assert other["dev_accuracy"].tolist() == tried["dev_accuracy"].tolist()
+        again = encoder.predictions(tmp_path / "two")
+        assert again["predicted"].tolist() == found["predicted"].tolist()
+        with pytest.raises(DataError, match="holds models by other settings"):
+            encoder.train(real_rows, tmp_path / "one", replace(tiny, epochs=3), **settings)
+
+    def test_a_training_that_was_stopped_ends_as_one_that_was_not(real_rows, tiny, tmp_path, monkeypatch):
+        rows, one = real_rows[real_rows["dimension"] == "fluency"], {"batch_sizes": [4], "dropouts": [0.1]}
+        encoder.train(rows, tmp_path / "whole", tiny, **one)
+        steps = iter(range(14))  # of 20: in the second epoch
+        step = torch.optim.AdamW.step
+
+        def stopping(self, *given, **options):
+            if next(steps, None) is None:
+                raise KeyboardInterrupt
+            return step(self, *given, **options)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(torch.optim.AdamW, "step", stopping)
+            with pytest.raises(KeyboardInterrupt):
+                encoder.train(rows, tmp_path / "stopped", tiny, **one)
+        encoder.train(rows, tmp_path / "stopped", tiny, **one)
+        whole, stopped = (
+            transformers.AutoModelForSequenceClassification.from_pretrained(next((tmp_path / name).glob("*/*/model")))
+            for name in ("whole", "stopped")
+        )
+        pairs = zip(whole.state_dict().values(), stopped.state_dict().values(), strict=True)
+        assert all(torch.allclose(a, b, atol=1e-6) for a, b in pairs)
+
+    def test_the_weights_of_the_loss_are_those_of_equation_1(real_rows, tiny, tmp_path, monkeypatch):
+        rows = real_rows[real_rows["dimension"] == "adequacy"]
+        count = rows.loc[rows["split"] == "train", "true"].value_counts()
+        names, used, means = categories("adequacy"), [], []
+        entropy, backward = torch.nn.functional.cross_entropy, torch.Tensor.backward
+
+        def watched(logits, codes, **options):
+            each = entropy(logits, codes, **options)
+            used.append([(max(count) / count[names[code]]) ** 0.5 * float(loss) for code, loss in zip(codes, each)])
+            return each
+
+        def learned(loss, *given, **options):
+            means.append((float(loss), sum(used[-1]) / len(used[-1])))
+            return backward(loss, *given, **options)
+
+        monkeypatch.setattr(torch.nn.functional, "cross_entropy", watched)
+        monkeypatch.setattr(torch.Tensor, "backward", learned)
+        encoder.train(rows, tmp_path, replace(tiny, epochs=1), batch_sizes=[4], dropouts=[0.1])
+        assert len(means) == 10
+        assert [loss for loss, _ in means] == pytest.approx([weighted for _, weighted in means], rel=1e-5)
+        assert len(set(count)) > 1  # so that weights matter here
