@@ -106,7 +106,7 @@ class _Panel:
         for name, control in values.items():
             if isinstance(control, Choices):
                 self.controls[name] = _Boxes(name, control, values, partial(self.turn, name))
-            elif isinstance(control, Control):
+            elif isinstance(control, (Choice, Range)):
                 self.controls[name] = _Field(name, control, partial(self.turn, name))
         self.waiting = False
 

@@ -191,11 +191,10 @@ def forest(
         if log:
             _plain_log(axes, "x")
         _name_rows(axes, places, words.get("names"))
-    bar = {"marker": "|", "ms": 10, "mew": 2.2, "color": INK, "ls": ""}
-    more = [mpl.lines.Line2D([], [], **bar, label=_called(mark, words.get("names")))] if mark else []
-    keys = kinds if series else []
-    filling = {"kinds": keys, "marks": filled is None, "handles": more}
-    return _finished(figure, table, [panels, y, series], x, low, high, **filling, **words)
+    name = _called(mark, words.get("names"))
+    bar = mpl.lines.Line2D([], [], ls="", marker="|", ms=10, mew=2.2, color=INK, label=name)
+    words |= {"kinds": kinds if series else [], "marks": filled is None, "handles": [bar] if mark else []}
+    return _finished(figure, table, [panels, y, series], x, low, high, **words)
 
 
 @house
@@ -301,8 +300,9 @@ def scatter(
             sns.regplot(data=part, x=x, y=y, ax=axes, scatter=False, ci=None, color=GREY, line_kws={"lw": 1.2})
             axes.set(xlabel="", ylabel="")
         for number, row in enumerate(part.sort_values(y).to_dict("records") if label else []):
-            side = {"xytext": (-5, 0), "ha": "right"} if number % 2 else {"xytext": (5, 0), "ha": "left"}
-            axes.annotate(literal(row[label]), (row[x], row[y]), textcoords="offset points", va="center", **side)
+            aside, align = ((-5, 0), "right") if number % 2 else ((5, 0), "left")
+            at: dict[str, Any] = {"xytext": aside, "textcoords": "offset points", "ha": align, "va": "center"}
+            axes.annotate(literal(row[label]), (row[x], row[y]), **at)
         name = f"{part[panels].iloc[0]}: " if panels else ""
         told.append(f"{name}{len(part):,} points, Pearson's r {part[x].corr(part[y]):.2f}")
     figure = _finished(figure, table.head(0), [], x, kinds=kinds if series else [], marks=False, **words)
@@ -349,8 +349,9 @@ def strips(
                 level = place + 0.8 / len(kinds) * (number - (len(kinds) - 1) / 2)
                 look = _look(number) | {"ms": 4.5 if len(values) < 60 else 3}
                 if crowded and len(values) >= FEW and values[0] < values[-1]:
-                    shape = axes.violinplot(
-                        values, [level], orientation="horizontal", widths=0.85 / len(kinds), showextrema=False
+                    wide = 0.85 / len(kinds)
+                    shape: Any = axes.violinplot(
+                        values, [level], orientation="horizontal", widths=wide, showextrema=False
                     )
                     shape["bodies"][0].set(facecolor=look["color"], edgecolor=INK, alpha=0.4)
                 else:
@@ -421,16 +422,17 @@ def bars(
     kinds = _kinds(table, series)
     places = list(dict.fromkeys(table[y]))
     figure, drawn = _panels(table, panels, height=0.28 * len(places), columns=1, sharex=True, sharey=True, **words)
-    tints = [faint(PALETTE[0], depth) for depth in np.linspace(0.08, 0.95, len(kinds))]
-    colours = tints if shades else [(LIGHT, *PALETTE)[number % 8] for number in range(len(kinds))]
+    tints: list[Any] = [faint(PALETTE[0], depth) for depth in np.linspace(0.08, 0.95, len(kinds))]
+    colours: list[Any] = tints if shades else [(LIGHT, *PALETTE)[number % 8] for number in range(len(kinds))]
     hatches = [""] * len(kinds) if shades else [HATCHES[number % 7] for number in range(len(kinds))]
     for axes, part in drawn:
         left = np.zeros(len(places))
         for kind, colour, hatch in zip(kinds, colours, hatches, strict=True):
             own = part if series is None else part[part[series] == kind]
             width = own.set_index(y)[x].reindex(places).fillna(0).to_numpy(float)
-            look = {"color": colour, "hatch": hatch, "edgecolor": INK, "lw": 0.6}
-            axes.barh(range(len(places)), width, left=left, height=0.75, **look)
+            axes.barh(
+                range(len(places)), width, left=left, height=0.75, color=colour, hatch=hatch, edgecolor=INK, lw=0.6
+            )
             for place, (start, value) in enumerate(zip(left, width, strict=True)):
                 if percent and value > 0.09:
                     told = words_on(colour) if not hatch else words_on("grey")
@@ -488,8 +490,7 @@ def heat(
                 said = literal(one) if text else f"{one:{fmt}}"
                 axes.text(column + 0.5, row + 0.5, said, ha="center", va="center")
         axes.set(xlabel="", ylabel="")
-        turn = {"rotation": 90} if upright else {"rotation": 0}
-        axes.set_xticks(np.arange(len(across)) + 0.5, spoken, **turn)
+        axes.set_xticks(np.arange(len(across)) + 0.5, spoken, rotation=90 * upright)
         axes.set_yticks(np.arange(len(down)) + 0.5, _spoken(down, words.get("names")), rotation=0)
         axes.tick_params(length=0)
     ordered = table.sort_values(value, ascending=dark == "low", kind="stable")
@@ -532,8 +533,8 @@ def score_strips(
     row = _row(means.index, words.get("names")) - 0.04
     figure, [(axes, _)] = _panels(table, None, height=row * len(means), **words)
     edges = np.linspace(*scale, 51)
-    shares = [np.histogram(table.loc[table[y] == name, x], bins=edges)[0] for name in means.index]
-    shares = np.array([counts / max(counts.sum(), 1) for counts in shares])
+    counts = np.array([np.histogram(table.loc[table[y] == name, x], bins=edges)[0] for name in means.index])
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     axes.pcolormesh(edges, np.arange(len(means) + 1), np.sqrt(shares), cmap="Greys", vmin=0, vmax=0.7)
     axes.hlines(np.arange(1, len(means)), *scale, color="white", lw=0.8)
     axes.plot(means, np.arange(len(means)) + 0.5, "v", color=PALETTE[1], ms=5, mec="white", mew=0.6)
@@ -583,9 +584,8 @@ def rank_moves(
             axes.hlines(ends, place - 0.3, place + 0.3, color=INK, lw=1.6)
         axes.set(xlim=(-0.4, len(across) - 0.6), ylim=(wide.max(axis=None) + 0.7, 0.3))
         axes.set_yticks(wide[across[0]], _spoken(wide.index, words.get("names")))
-        turn = {"rotation": 90} if len(across) > 5 else {}
         spoken = _spoken(across, words.get("names"), 12)
-        axes.set_xticks(range(len(across)), spoken, **turn)
+        axes.set_xticks(range(len(across)), spoken, rotation=90 * (len(across) > 5))
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
     ends = table[table[x].isin([across[0], across[-1]])].sort_values(y, kind="stable")
@@ -680,7 +680,8 @@ def _name_rows(axes: Axes, places: Sequence[Any], names: Mapping[Any, str] | Non
     axes.set_ylim(len(places) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     if axes.get_xscale() == "linear":
-        axes.xaxis.set_major_locator(MaxNLocator(5 if axes.get_subplotspec().get_gridspec().ncols == 1 else 3))
+        spec = axes.get_subplotspec()
+        axes.xaxis.set_major_locator(MaxNLocator(5 if spec is None or spec.get_gridspec().ncols == 1 else 3))
 
 
 def _plain_log(axes: Axes, axis: str) -> None:
@@ -698,11 +699,11 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> Non
     to_panel = axes.transScale + axes.transLimits
     ends = sorted(ends, key=lambda end: end[1])
     heights = [float(to_panel.transform((x, y))[1]) for x, y, _, _ in ends]
-    levels = list(itertools.accumulate(heights, lambda below, height: max(height, below + 0.07)))
-    shift = np.mean(np.subtract(levels, heights))
-    for (*_, name, colour), level in zip(ends, levels - shift, strict=True):
-        options = {"xycoords": "axes fraction", "va": "center", "color": _dark(colour), "annotation_clip": False}
-        axes.annotate(textwrap.fill(name, 20), (1.02, level), **options)
+    apart = itertools.accumulate(heights, lambda below, height: max(height, below + 0.07))
+    levels = np.array(list(apart))
+    for (*_, name, colour), level in zip(ends, levels - np.mean(levels - heights), strict=True):
+        at: dict[str, Any] = {"xycoords": "axes fraction", "va": "center", "annotation_clip": False}
+        axes.annotate(textwrap.fill(name, 20), (1.02, level), color=_dark(colour), **at)
     axes.set_ylim(limits)
 
 
@@ -734,7 +735,7 @@ def _finished(
     """Give a figure its title, keys, names of axes and alternative text."""
     figure.supxlabel(literal(textwrap.fill(xlabel, 62)))
     figure.supylabel(literal(textwrap.fill(ylabel, max(24, int(12 * figure.get_figheight())))))
-    drawn = []
+    drawn: list[Any] = []
     for number, kind in enumerate(kinds):
         look = _look(number)
         if hatched:
