@@ -100,6 +100,12 @@ def test_a_study_opens_with_its_question_and_ends_with_its_signature(path):
     assert {"What to do", "Limits", "References", *beside} <= set(re.findall(r"^## (.*)", prose, re.MULTILINE))
 
 
+def draws(node):
+    """Tell whether a function only draws, for a person who turns a control, or for several figures of one kind."""
+    last = ast.unparse(node.body[-1]) if isinstance(node, ast.FunctionDef) else ""
+    return last.startswith("return draw.")
+
+
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_a_study_chooses_arranges_and_explains_and_nothing_else(path):
     """Who ran a cell that writes over a parameter, and then an earlier one, would see other values than a report has."""
@@ -111,7 +117,7 @@ def test_a_study_chooses_arranges_and_explains_and_nothing_else(path):
         assert len([line for line in source.splitlines() if line.strip()]) <= 15, source
         assert not re.search(r"^\s*[%!]", source, re.MULTILINE), f"no magics in {source}"
         for node in ast.walk(ast.parse(source)):
-            assert not isinstance(node, FORBIDDEN), f"{type(node).__name__} in {source}"
+            assert not isinstance(node, FORBIDDEN) or draws(node), f"{type(node).__name__} in {source}"
             if isinstance(node, ast.Import | ast.ImportFrom):
                 module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
                 assert module.split(".")[0] in ALLOWED, f"formulas live in evalkit: {source}"
