@@ -479,7 +479,7 @@ def test_with_six_languages_no_sign_flip_survives_but_the_sampled_sentences_do(c
 
 
 def test_equal_protocols_do_not_differ(cells):
-    same = cells.assign(printed_protocols=0.5)
+    same = cells.assign(printed=0.5)
     assert protocols.cell_differences(same)["p"].eq(1).all()
     assert not protocols.average_differences(same)["survives"].any()
 

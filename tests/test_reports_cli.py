@@ -332,8 +332,8 @@ CELLS = [
 
 
 @pytest.fixture
-def studies_cluster(tmp_path):
-    """Three studies_cluster; the second may kill its worker."""
+def three_studies(tmp_path):
+    """Three studies; the second may kill its worker."""
     for name in "abc":
         plain = {"cell_type": "code", "outputs": [], "execution_count": None}
         made = [plain | {"source": cell, "metadata": {"tags": ["parameters"] * (cell == CELLS[0])}} for cell in CELLS]
@@ -347,21 +347,19 @@ def studies_cluster(tmp_path):
 
 
 @pytest.mark.nightly
-def test_studies_share_a_cluster_and_survive_the_loss_of_a_worker(studies_cluster, address, monkeypatch):
+def test_studies_share_a_cluster_and_survive_the_loss_of_a_worker(three_studies, address, monkeypatch):
     monkeypatch.setenv("EVALKIT_DATA_DIR", "where this run keeps its data")
-    layout = Layout(
-        studies_cluster=studies_cluster / "studies.toml", reports=studies_cluster / "out", reference=studies_cluster
-    )
+    layout = Layout(studies=three_studies / "studies.toml", reports=three_studies / "out", reference=three_studies)
     told = []
     outcomes = execute.run(None, layout, scheduler=address, timeout=40, tell=told.append)
-    assert (studies_cluster / "killed").exists()
+    assert (three_studies / "killed").exists()
     assert sorted(told) == ["a: ok", "b: ok", "c: ok"], "each study is told once"
     draws = inference.bootstrap([1.0, 2.0, 4.0], lambda d: d.mean(axis=1), resamples=50, seed=7)
     for outcome in outcomes:
         report = json.loads(outcome.path.with_suffix(".json").read_text())
         found = {"bytes": draws.tobytes().hex(), "data": "where this run keeps its data"}
         assert report["recorded"] == found
-    assert {path.name for path in (studies_cluster / "out").iterdir()} == {
+    assert {path.name for path in (three_studies / "out").iterdir()} == {
         "index.html",
         *(f"{name}.{ending}" for name in "abc" for ending in ("html", "json")),
     }
