@@ -42,12 +42,12 @@ from evalkit.stats import inference
 
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-#: Each lesson is executed once, on real data; without data, the first one is, and the others nightly.
-each_lesson_without_data = pytest.mark.parametrize(
-    "path",
-    [LESSONS[0], *(pytest.param(path, marks=pytest.mark.nightly) for path in LESSONS[1:])],
-    ids=lambda path: path.stem,
-)
+#: Each lesson is executed once, on real data; without data, an unsolved copy of the first one, and all nightly.
+WITHOUT_DATA = [
+    pytest.param(path, solved, marks=pytest.mark.nightly if solved or path != LESSONS[0] else pytest.mark.slow)
+    for path in LESSONS
+    for solved in (False, True)
+]
 SAID = "application/json"  # what an injected cell tells the test
 INJECTED = """
 from evalkit import lessons as _lessons
@@ -176,8 +176,7 @@ def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(
             assert len(answered["right"]) < 4 or answered["right"][:5] not in each["hint"], "a hint is no answer"
 
 
-@each_lesson_without_data
-@pytest.mark.parametrize("solved", [True, False])
+@pytest.mark.parametrize(("path", "solved"), WITHOUT_DATA)
 def test_without_data_solutions_pass_on_simulations_and_an_unsolved_copy_gets_hints(
     path, solved, tmp_path, monkeypatch, executed
 ):

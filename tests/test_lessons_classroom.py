@@ -156,13 +156,12 @@ def test_a_class_of_which_one_hardly_judged_is_told_who(who, class_file, tmp_pat
         classroom.judgements(str(tmp_path / "short.parquet"))
 
 
-SLOW = {("0", "class_file"), ("6", "marked_file")}
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("[0-6]_*.ipynb"))
 
 
-#: Lessons on files of a class: two in each run of slow tests, all nightly. Workbooks have no room for marks.
+#: Lessons on files of a class: one in each run of slow tests, all nightly. Workbooks have no room for marks.
 ON_A_CLASS = [
-    pytest.param(path, tool, marks=pytest.mark.slow if (path.stem[0], tool) in SLOW else pytest.mark.nightly)
+    pytest.param(path, tool, marks=pytest.mark.slow if path.stem[0] == "6" else pytest.mark.nightly)
     for path in LESSONS
     for tool in ("class_file", "marked_file")
     if (path.stem, tool) != ("6_error_spans", "class_file")

@@ -143,7 +143,7 @@ def test_what_cannot_be_is_refused(tables, entered):
             call()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_the_real_collections_a_hundred_and_fifty_six_segments_are_whole(real):
     judged, released, human = (real(f"wmt23-{name}") for name in ("protocols", "protocols-released", "human"))
     scored = protocols.scores(judged, released, human)

@@ -183,6 +183,7 @@ def test_texts_of_strangers_stay_text(site):
     assert [attributes for _, attributes, _ in page.elements if "style" in attributes] == []
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes_whatever_the_kernels(site, tmp_path):
     names = ["gallery", "simulated", "hostile"]
     layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)

@@ -20,7 +20,7 @@ from tests.pages import numbers
 
 NAMES = list(read_studies(Layout()))
 #: Studies that are run on simulated data, too, before a change is taken; a third in ``test_project.py``, all at night.
-SIMULATED = ["xsts_calibration", pytest.param("campaign", marks=pytest.mark.slow)]
+SIMULATED = ["xsts_calibration", "campaign"]
 #: Studies all of whose printed numbers rest on ratings.
 RATINGS_ONLY = ["study_planner", "degraded_context", "wmt22_calibration_hits"]
 #: What tools outside the project read: recorded name -> columns of its rows.
@@ -188,6 +188,7 @@ def check_simulated(folder, name):
         assert {(row["verdict"], row["computed"]) for row in found["published"]} == {("not reproducible", None)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIMULATED)
 def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(name, simulated):
     check_simulated(simulated(name), name)
@@ -204,6 +205,7 @@ def test_without_data_the_index_is_marked_too(all_simulated):
     assert len(re.findall(r'class="badge [^"]*simulated', page)) >= len(NAMES)
 
 
+@pytest.mark.slow
 def test_the_tour_runs_from_top_to_bottom_without_data(monkeypatch, tmp_path):
     """On real data it runs in ``test_lab.py``."""
     monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
