@@ -46,7 +46,6 @@ def slipped(table, first, last, shift):
 
 
 @given(st.integers(0, 10_000), st.integers(10, 150), st.integers(40, 120), st.sampled_from([-2, -1, 1, 2]))
-@settings(max_examples=25)
 def test_a_run_of_slipped_references_is_found_where_it_is(seed, first, length, shift):
     whole = aligned(300, seed)
     found = alignment.runs(slipped(whole, first, first + length, shift))
@@ -59,7 +58,6 @@ def test_a_run_of_slipped_references_is_found_where_it_is(seed, first, length, s
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5]))
-@settings(max_examples=25)
 def test_a_file_in_order_is_left_as_it_is(seed, repeats):
     whole = aligned(150, seed, repeats=repeats)
     assert alignment.runs(whole).empty
@@ -69,7 +67,6 @@ def test_a_file_in_order_is_left_as_it_is(seed, repeats):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([-1, 1]))
-@settings(max_examples=25)
 def test_what_is_put_back_is_what_was_there(seed, shift):
     whole = aligned(200, seed)
     mended = alignment.corrected(slipped(whole, 60, 140, shift))
@@ -123,7 +120,6 @@ def scored(seed, *, rows=60, sentences=20, languages=("tam",), systems=4):
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=20)
 def test_segments_equal_scipy_and_ter_is_turned(seed):
     table = scored(seed, languages=("tam", "guj"))
     table.loc[3, "chrF"] = np.nan
@@ -375,7 +371,6 @@ def described(source, hypothesis, reference):
 
 
 @given(TEXT, TEXT, TEXT)
-@settings(max_examples=50)
 def test_features_are_finite_and_shares_are_shares_for_any_text(source, hypothesis, reference):
     row = described(source, hypothesis, reference)
     assert np.isfinite(row).all()
@@ -384,7 +379,6 @@ def test_features_are_finite_and_shares_are_shares_for_any_text(source, hypothes
 
 
 @given(TEXT.filter(lambda text: len(text.split()) > 1))
-@settings(max_examples=30)
 def test_the_reference_itself_has_full_marks(text):
     row = described("", text, text)
     same = ["char2_precision", "char4_recall", "word_precision", "word_recall", "edits", "edits_sorted", "end_kept"]

@@ -57,7 +57,6 @@ def oracle():
 
 
 @given(SEEDS, st.sampled_from([0.0, 0.3, 0.6]), st.booleans())
-@settings(max_examples=25)
 def test_scores_find_their_cell_whatever_is_missing_and_in_whatever_order(seed, gaps, categories):
     there = metric_scores(seed, gaps=gaps)
     metric = pd.concat([rows(cells, name) for cells, name in zip(there.values, there.metrics)])
@@ -169,7 +168,6 @@ def best_by_trying(metric, human):
 
 
 @given(SEEDS, st.integers(2, 5), st.sampled_from([0, 3, 8]), st.sampled_from([0.0, 0.35]))
-@settings(max_examples=40)
 def test_calibration_finds_the_best_of_all_thresholds(seed, systems, values, gaps):
     there = metric_scores(seed, (systems, 6), metrics=2, values=values, gaps=gaps)
     table = statistics.acc_eq(there)
@@ -226,7 +224,6 @@ def test_confidences_are_those_of_scipys_paired_permutation_test(values):
 
 
 @given(SEEDS, st.sampled_from([0, 3]), st.sampled_from([0.0, 0.04]), st.sampled_from([30, 2300]))
-@settings(max_examples=20)
 def test_spa_is_one_less_the_mean_distance_of_p_values(seed, values, gaps, flips):
     there = metric_scores(seed, (4, 8), metrics=2, values=values, gaps=gaps)
     for row, cells in zip(statistics.spa(there, flips=flips, seed=3).itertuples(), there.values):
@@ -416,7 +413,6 @@ def test_documents_are_drawn_as_a_whole():
     assert (row["low"], row["high"]) == pytest.approx((ends[0], ends[-1]), abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
 def test_order_is_all_that_kendall_sees_and_who_repeats_people_agrees_fully(seed):
     scores = some(seed)
@@ -601,7 +597,6 @@ def random_swaps(cells, count, *, seed, block=512):
 
 @pytest.mark.parametrize(("name", "statistic"), [("pearson", r), ("accuracy_3way", accuracy)])
 @given(SEEDS, st.integers(3, 7), st.sampled_from([0, 3, 9]))
-@settings(max_examples=20)
 def test_p_values_of_systems_are_those_of_trying_every_swap(name, statistic, seed, systems, values):
     there = metric_scores(seed, (systems,), values=values)
     found, human = by_pair(there, statistic=name), there.human[:, 0]

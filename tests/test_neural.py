@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import pearsonr
@@ -68,7 +68,6 @@ def texts():
     return arrays.filter(lambda array: np.linalg.norm(array, axis=1).min() > 0.1 and np.linalg.norm(array.sum(0)) > 0.1)
 
 
-@settings(deadline=None, max_examples=60)
 @given(texts(), texts(), st.randoms(use_true_random=False), st.floats(0.1, 10))
 def test_laws(one, other, random, scale):
     order = list(range(len(one)))
@@ -101,7 +100,6 @@ def plain(metric, one, other):
     return sum(ways) / 2
 
 
-@settings(deadline=None, max_examples=60)
 @given(texts(), texts())
 def test_the_same_computed_otherwise(one, other):
     for name, metric in zip(scorer.VECTORS, ALL, strict=True):

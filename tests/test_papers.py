@@ -933,7 +933,6 @@ def scored(good, wrong, **columns):
 
 
 @hypothesis.given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=30))
-@hypothesis.settings(max_examples=30)
 def test_tau_counts_right_and_wrong_preferences_and_a_tie_is_wrong(pairs):
     good, wrong = zip(*pairs)
     row = metrics.kendall_like(scored(good, wrong), ["m"], resamples=20).iloc[0]

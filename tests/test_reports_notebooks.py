@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -149,13 +149,11 @@ def test_an_unknown_parameter_names_the_nearest():
         bind(DECLARED, {"zzz": "1"})
 
 
-@settings(max_examples=50)
 @given(st.text())
 def test_a_string_stays_the_string_it_is(text):
     assert bind([Parameter("name", "str", "")], {"name": text}) == {"name": text}
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers()), st.floats(allow_nan=False, allow_infinity=False), st.booleans())
 def test_what_python_prints_is_read_back(levels, threshold, fallback):
     values = {"levels": levels, "threshold": threshold, "fallback": fallback}
@@ -527,7 +525,6 @@ def judged(draw):
     return row
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(judged(), max_size=40), min_size=2, max_size=2))
 def test_the_parts_on_the_index_add_up_to_its_totals(reports):
     with tempfile.TemporaryDirectory() as folder:

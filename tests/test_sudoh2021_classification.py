@@ -50,7 +50,6 @@ CODES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, ma
 
 
 @given(CODES)
-@settings(max_examples=25)
 def test_scores_and_summaries_equal_scikit_learns(pairs):
     true, predicted = np.array(pairs).T
     confused = classification.confusion(guesses(true, predicted))
