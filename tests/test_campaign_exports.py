@@ -1,22 +1,32 @@
-"""What `evalkit export` writes: tables, LaTeX, and the folder that appears all at once."""
+"""What an export writes: tables, LaTeX, methods and their references, the datasheet; and that what is claimed is true."""
 
 import contextlib
 import csv as plain_csv
 import json
 import os
 import re
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from evalkit import DataError, campaign
-from evalkit.campaign import exports, paperwork
-from evalkit.campaign.paperwork.markup import tex
+from evalkit import DataError, campaign, data, show
+from evalkit.campaign import exports, paperwork, quality
+from evalkit.campaign.paperwork.datasheet import QUESTIONS
+from evalkit.campaign.paperwork.markup import REFERENCES, bibtex, tex
+from evalkit.campaign.paperwork.methods import DA, ESA, MQM, PREFERENCES, UNKNOWN, XSTS, protocol_of
 from evalkit.data import registry
 from evalkit.data.delimited import guarded, unguarded
+from evalkit.data.typology import SCHEMES, WMT
+from evalkit.human import annotators
+from evalkit.papers import wmt
 from evalkit.reports import cli
+from tests.makers import finished, ratings
+from tests.pages import errors_in, numbers, page
 
 GOOD = {"study": "s", "status": "ok", "parameters": {"seed": 7}, "data": [], "recorded": {}, "signature": "s|seed:7"}
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
@@ -254,3 +264,419 @@ def test_what_no_export_wrote_or_somebody_filled_in_is_not_written_over(name, tm
         campaign.export(new, out)
     assert (out / "methods.md").read_text() == "My own words."
     assert (out / "only_old.csv").exists()
+
+
+# Methods, their references, the datasheet and LaTeX: what is claimed and cited, on campaigns of every protocol.
+
+KEY = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
+#: Names that LaTeX, Markdown or a shell would take for something else.
+NAMES = (
+    r"""a_b^c, 50 % & more, \input{x}, $x$ #1 ~, {never closed, say "hi" `x`, [2cm], naïve Đ ł, -- =1+1, <b>|z|</b>"""
+)
+HOSTILE = [*NAMES.split(", "), "字 система"]
+
+
+def judged(names=("A", "B", "C"), *, scale=(0.0, 100.0), reading=None, **columns):
+    """Draw a campaign in which two annotators judge every segment of every system."""
+    frame = ratings(3, systems=names, people=2, level=75, spread={"residual": 10.0})
+    low, high = scale
+    frame = finished(frame.assign(score=(low + (high - low) * frame["score"] / 100).round(), **columns), scale)
+    frame.attrs |= {"reading": reading} if reading else {}
+    return frame
+
+
+def spans_of(frame, error_type="unstated"):
+    """Mark an error, minor or major, in some judgements."""
+    spans = errors_in(frame.sample(frac=0.4, random_state=2).drop(columns="item_type"), error_type=error_type)
+    return spans.assign(severity=np.where(spans.index % 2, "minor", "major"))
+
+
+def reading(format, **receipt):
+    return {"format": format, "receipt": {"rows": "9 read, 8 kept", **receipt}}
+
+
+def analysed(frame, spans=None, **options):
+    return campaign.analyse(campaign.from_ratings(frame, spans, **options), resamples=20)
+
+
+@pytest.fixture(scope="module")
+def methods():
+    """What a campaign's methods say: made of a plain one, but for how it was judged, which is a protocol's, by name."""
+    plain = analysed(judged())
+
+    def told(name):
+        mine = campaign.from_ratings(*PROTOCOLS[name][:2])
+        found = replace(plain, campaign=mine, collection=campaign.count_judgements(mine))
+        return mine, paperwork.methods(found, resamples=20, seed=7)
+
+    return told
+
+
+def of_errors():
+    """Scores that are made of marked errors, though no import says so."""
+    frame = judged(scale=(-25.0, 0.0))
+    spans = spans_of(frame, "accuracy/omission")
+    hit = frame.merge(spans[KEY], on=KEY, how="left", indicator=True)["_merge"].eq("both").to_numpy()
+    return frame.assign(score=np.where(hit, -5.0, 0.0)), spans
+
+
+WEIGHTS = SCHEMES[WMT].describe()
+ESA_FRAME, MQM_FRAME = judged(reading=reading("esa")), judged(reading=reading("mqm", weights=WEIGHTS))
+OWN_WEIGHTS = judged(reading=reading("mqm", weights="as told: minor 1"))
+CHOICES = judged(scale=(0.0, 1.0), against="B", reading=reading("preferences"))
+#: How a campaign was judged -> its tables, the protocol, and those works about protocols that its methods cite.
+PROTOCOLS = {
+    "ESA": (ESA_FRAME, spans_of(ESA_FRAME), ESA, "kocmi2024"),
+    "spans of any tool": (judged(reading=reading("csv")), spans_of(judged()), ESA, "kocmi2024"),
+    "MQM of WMT": (
+        MQM_FRAME,
+        spans_of(MQM_FRAME, "accuracy/omission"),
+        MQM,
+        "lommel2014 freitag2021 burchardt2014",
+    ),
+    "MQM, own weights": (OWN_WEIGHTS, spans_of(judged()), MQM, "lommel2014"),
+    "scores made of errors": (*of_errors(), MQM, "lommel2014"),
+    "XSTS": (judged(scale=(1.0, 5.0), reading=reading("xsts")), None, XSTS, "licht2022"),
+    "DA": (judged(reading=reading("appraise")), None, DA, "graham2013"),
+    "preferences": (CHOICES, None, PREFERENCES, ""),
+    "a spreadsheet": (judged(reading=reading("csv")), None, UNKNOWN, ""),
+    "no import": (judged(), None, UNKNOWN, ""),
+}
+ABOUT_PROTOCOLS = {"kocmi2024", "lommel2014", "freitag2021", "burchardt2014", "licht2022", "graham2013", "sai2023"}
+
+
+def keys_of(bib):
+    """The keys of a BibTeX file, whose entries are whole."""
+    assert bib.isascii()
+    assert bib.count("{") == bib.count("}")
+    return re.findall(r"^@\w+\{(\w+),$", bib, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_methods_know_the_protocol_and_every_work_they_cite_is_in_the_bib(name, methods):
+    expected, works = PROTOCOLS[name][2:]
+    mine, told = methods(name)
+    assert protocol_of(mine).name == expected
+    keys = {key for group in re.findall(r"\\cite\w+\{([^}]*)\}", told.latex) for key in group.split(",")}
+    assert keys & ABOUT_PROTOCOLS == set(works.split())
+    assert sorted(keys) == keys_of(bibtex(told.works))
+    assert told.references == sorted(REFERENCES[key].text for key in keys)
+    assert [key for key in keys if REFERENCES[key].label not in told.text] == []
+    assert (f"Weights: {WEIGHTS}." in told.text) == ("freitag2021" in works)
+    assert "[annotators: " in told.text, "what no file tells is left to be filled in"
+    assert ("[protocol, " in told.text) == (expected == UNKNOWN)
+
+
+def test_a_screen_of_several_outputs_is_known():
+    frame = judged(reading=reading("pearmut"))
+    frame["hit"] = frame["annotator"] + "/" + frame["segment"]
+    assert protocol_of(campaign.from_ratings(frame)).beside
+    assert not protocol_of(campaign.from_ratings(frame.assign(hit=frame["hit"] + frame["system"]))).beside
+
+
+def test_methods_tell_how_the_file_was_read_without_advice_to_its_importer():
+    receipt = {
+        "scale": "1 to 5 (proposed from the data: the smallest; so --scale LOW:HIGH may state another)",
+        "segments": "A segment is a position. Put the JSON beside it, or pass --map segment=item_i.",
+        "automatic judges": "gpt_x",
+        "excluded: is an attention check": "72",
+        "rejected: is outside 0-100": "3",
+    }
+    frame = judged(scale=(1.0, 5.0), reading=reading("csv", **receipt))
+    text = paperwork.methods(analysed(frame), resamples=20, seed=7).paragraphs[1]
+    parts = ("9 read, 8 kept", "72 attention checks", "3 rows", "1 to 5", "gpt_x", "[scale that annotators saw")
+    assert [part for part in parts if part not in text] == []
+    assert "--" not in text
+
+
+def test_answers_of_the_datasheet_are_the_data():
+    frame = judged(reading=reading("esa"))
+    few = frame[(frame["system"] != "C") | (frame["segment"].astype(int) < 20)].reset_index(drop=True)
+    sheet = paperwork.datasheet(analysed(few, spans_of(few)))
+    known = {row["number"]: row["known"] for row in sheet.rows}
+    assert (known["2.4"], known["2.5"], known["4.3.4"]) == ("eng", "deu", "0 to 100.")
+    assert numbers(known["3.1.1"])[:3] == [20, 30, 3]
+    assert numbers(known["3.2.1"])[0] == 2
+    assert numbers(known["4.3.3"])[0] == few["score"].nunique()
+    for number in ("1.1", "1.3", "3.1.2", "3.2.2", "3.2.3", "3.3.1", "3.3.4", "4.3.2", "4.3.7", "5.1", "5.2"):
+        assert known[number] == "", "no file tells this"
+    assert set(known) == set(QUESTIONS)
+    assert len(QUESTIONS) == 45, "as the template has"
+    assert sum(sheet.counts) == len(sheet.rows)
+    assert sheet.counts[2] == sum(not answer for answer in known.values())
+    assert all(row["known"] or row["blank"] for row in sheet.rows)
+
+
+def test_another_criterion_has_answers_of_its_own_in_the_datasheet():
+    frame = pd.concat([judged(src_lang="und", criterion=name) for name in ("adequacy", "fluency")], ignore_index=True)
+    found = analysed(frame)
+    rows = paperwork.datasheet(found).rows
+    assert len(rows) == len(QUESTIONS) + sum(number.startswith("4") for number in QUESTIONS)
+    assert [row["blank"] != "" for row in rows if row["number"] in ("2.4", "2.5")] == [True, False]
+    other = {row["number"]: row for row in rows if row["criterion"] == "fluency"}
+    assert (other["4.3.1"]["known"], other["4.3.11"]["known"]) == ("fluency", "")
+    assert "2 criteria" in paperwork.methods(found, resamples=20, seed=7).text
+
+
+def export(found, folder):
+    """Export a campaign as if a report had recorded it."""
+    tables = {
+        "rankings": found.ranking.systems,
+        "duels": found.ranking.pairwise,
+        "checks": campaign.tabulate(campaign.run_checks(found)),
+        "receipt": found.campaign.receipt,
+        "methods": paperwork.methods(found, resamples=20, seed=7).recorded,
+        "datasheet": paperwork.datasheet(found).recorded,
+    }
+    report = {
+        "study": "campaign",
+        "status": "ok",
+        "parameters": {},
+        "recorded": json.loads(json.dumps(show.plain(tables))),
+    }
+    report |= {"data": [{"name": "mine_&_yours %", "source": "real"}], "signature": "data:a_b@1|rules:sd < 5"}
+    (folder / "r.json").write_text(json.dumps(report), encoding="utf-8")
+    campaign.export(folder / "r.json", folder / "out")
+    return report
+
+
+#: How a document of an exported campaign begins and ends; its tables and methods stand between.
+HEAD = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs,natbib}\begin{document}"
+TAIL = r"\bibliographystyle{plainnat}\bibliography{methods}\end{document}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["lualatex", "pdflatex"])
+def test_an_exported_campaign_is_written_whole_and_compiles_whatever_systems_are_called(engine, tmp_path, typeset):
+    names = [name for name in HOSTILE if engine == "lualatex" or "字" not in name]
+    frame = judged(names, reading=reading("mqm", weights=WEIGHTS, segments="by items_of_a\\file & 100 %."))
+    found = analysed(frame, spans_of(frame, "accuracy/omission"))
+    report, out = export(found, tmp_path), tmp_path / "out"
+    text, rows = (out / "datasheet.md").read_text(encoding="utf-8"), paperwork.datasheet(found).rows
+    assert text.count("**To be filled in:**") == sum(bool(row["blank"]) for row in rows)
+    assert text.count("- Known from the data:") == sum(bool(row["known"]) for row in rows)
+    again = json.loads((out / "datasheet.json").read_text(encoding="utf-8"))
+    assert (again["answers"], again["signature"]) == (report["recorded"]["datasheet"]["answers"], report["signature"])
+    inputs = [f"\\input{{{path.name}}}\\clearpage" for path in sorted(out.glob("*.tex"))]
+    (out / "paper.tex").write_text("\n".join([HEAD, *inputs, TAIL]), encoding="utf-8")
+    log = typeset(out / "paper.tex", engine=engine)
+    assert not re.search(r"Citation[^.]*undefined|undefined references", log)
+    listed = (out / "paper.bbl").read_text(encoding="utf-8")
+    assert listed.count("\\bibitem") == len(keys_of((out / "methods.bib").read_text(encoding="utf-8")))
+
+
+def test_reports_without_methods_have_no_references_and_no_datasheet():
+    found = {"study": "x_y", "parameters": {"seed": 7}, "recorded": {}, "data": [], "signature": "s"}
+    files = paperwork.files(found)
+    assert set(files) == {"methods.txt", "methods.md", "methods.tex"}
+    assert "x\\_y" in files["methods.tex"]
+
+
+def test_an_import_tells_methods_its_format_and_weights(tmp_path):
+    frame = judged()
+    rows = pd.DataFrame(
+        {
+            "system": frame["system"],
+            "doc": frame["doc"],
+            "doc_id": "1",
+            "seg_id": frame["segment"],
+            "rater": frame["annotator"],
+            "source": "A source " + frame["segment"],
+            "target": "Ein <v>Satz</v> " + frame["segment"],
+            "category": "Accuracy/Omission",
+            "severity": np.where(frame["score"] > 70, "Minor", "Major"),
+        }
+    )
+    rows.to_csv(tmp_path / "mqm.tsv", sep="\t", index=False)
+    found = protocol_of(campaign.from_ratings(*data.open_campaign(tmp_path / "mqm.tsv")))
+    assert (found.name, found.typed, found.marked) == (MQM, True, len(rows))
+    assert found.weights == WEIGHTS
+    assert set(found.severities) == set(rows["severity"].str.lower())
+
+
+# What a campaign's report claims is true of the pair, the people and the scale that it names.
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch, own_salt):
+    """Keep results in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def drawn(gaps=(10, 0), people=6, segments=60, favourites=0.0, noise=5.0):
+    """Every annotator judges every segment of every system; gaps: points above the last one. favourites: their sd."""
+    spread = {"annotator": 0.0, "taste": favourites, "residual": noise}
+    sizes = {"systems": len(gaps), "documents": 1, "length": segments, "people": people}
+    frame = ratings(**sizes, gap=gaps, spread=spread, step=1).drop(columns="item_type")
+    return frame.assign(segment=frame["segment"].astype(int))
+
+
+def imported(frame, *options):
+    """Import a table as the command line does, and open what it wrote."""
+    frame.to_csv("my.csv", index=False)
+    arguments = ["import", "my.csv", "--out", "my.parquet", "--keep-names", *options]
+    assert cli.main(arguments + ["--scale", "0:100"] * ("preference" not in frame)) == 0
+    return data.open_campaign("my.parquet")
+
+
+def report(frame, *options, **chosen):
+    """What the report of an imported table says."""
+    return page(*imported(frame, *options), resamples=100, **chosen)
+
+
+def test_a_verdict_about_a_pair_comes_from_its_own_judgements_and_others_are_named():
+    own, other = drawn(people=6), drawn(people=6, segments=40).assign(tgt_lang="fra")
+    other["score"] = np.random.default_rng(3).integers(0, 101, len(other))  # nobody agrees there
+    alone, both = report(own), report(pd.concat([own, other]), pair="eng-deu")
+    assert both.headline == alone.headline, "another pair's judgements change nothing that is said of this one"
+    assert both.trust == alone.trust
+    assert both.verdicts["elsewhere"] == "problem"
+    assert "eng-fra" in both.checks["elsewhere"].found
+    assert both.checks["agreement"].found == alone.checks["agreement"].found
+
+
+@pytest.mark.parametrize(("gaps", "favourites"), [((0.3, 0.0), 6.0), ((20, 0), 1.0)])
+def test_a_result_holds_for_other_annotators_only_if_they_would_find_the_same_leader(gaps, favourites):
+    frame = drawn(gaps, people=12, favourites=favourites)
+    shown = report(frame)
+    by_person = frame.pivot_table(index="annotator", columns="system", values="score")
+    rng, wins = np.random.default_rng(2), []
+    for _ in range(400):
+        means = by_person.iloc[rng.integers(0, 12, 12)].mean()
+        wins.append(means["S0"] > means["S1"])
+    share = max(np.mean(wins), 1 - np.mean(wins))
+    assert (shown.verdicts["others"] == "fine") == (share >= 0.95) == (gaps[0] == 20)
+    if share < 0.95:
+        told = re.search(r"first in (\d+) %", shown.checks["others"].found)
+        assert int(told[1]) / 100 == pytest.approx(share, abs=0.12)
+
+
+@pytest.mark.parametrize("score", ["raw", "z"])
+def test_the_highest_score_is_that_of_the_column_which_is_named(score):
+    frame = drawn((0.4, 0.2, 0.0, -8), people=8, noise=12)
+    strict = frame["annotator"].isin(["p0", "p1"])
+    frame["score"] = (frame["score"] - 15 * strict).clip(0, 100)
+    seldom = strict & frame["system"].ne("S0") & (np.random.default_rng(5).random(len(frame)) < 0.7)
+    frame = frame[~seldom]  # the strict ones judged S0 more often
+    shown = report(frame, score=score)
+    z = frame.groupby("annotator")["score"].transform(lambda x: (x - x.mean()) / x.std())
+    values = {"raw": frame["score"], "z": z}[score]
+    best = values.groupby([frame["system"], frame["segment"]]).mean().groupby("system").mean().idxmax()
+    assert shown.found.ranking.top == best
+    assert f"{best} {'is ahead by z-scores' if score == 'z' else 'has the highest average'}" in shown.headline
+
+
+@pytest.mark.parametrize(("again", "verdict"), [(4, "not known"), (5, "fine")])
+def test_steadiness_is_fine_only_where_half_of_the_annotators_show_it(again, verdict):
+    frame = drawn(people=9).assign(item_type="system", hit="h1")
+    shown = frame[frame["annotator"].isin([f"p{k}" for k in range(again)]) & (frame["segment"] < 12)]
+    found = report(pd.concat([frame, shown.assign(item_type="repeat", hit="h2")]))
+    assert found.verdicts["steady"] == verdict
+    assert numbers(found.checks["steady"].found)[-3:] == [again * 24, again, 9]
+
+
+@pytest.mark.parametrize(("several", "verdict"), [(4, "not known"), (5, "fine")])
+def test_agreement_says_how_many_people_it_rests_on(several, verdict):
+    """The first ``several`` of nine annotators share segments; each other one judges segments of their own."""
+    frame = drawn(people=9)
+    number = frame["annotator"].str[1:].astype(int)
+    shared = frame[number.lt(several) & (frame["segment"] % 9 >= several % 9)]
+    alone = frame[number.ge(several) & (frame["segment"] % 9 == number)]
+    frame = pd.concat([shared, alone.assign(segment=1000 + np.arange(len(alone)))])
+    found = report(frame)
+    items = frame.groupby(["system", "segment"])["annotator"].nunique()
+    assert found.verdicts["agreement"] == verdict
+    rests = numbers(found.checks["agreement"].found.partition("rests on")[2])
+    assert rests[:3] == [(items > 1).sum(), several, 9]
+
+
+@pytest.mark.parametrize(
+    ("options", "columns"),
+    [
+        (["--value", "annotator=average"], {}),
+        (["--value", "annotator=Nobody in particular"], {}),
+        ([], {"annotator": "Consensus"}),
+    ],
+    ids=["average", "one row", "consensus"],
+)
+def test_of_annotators_whom_a_file_does_not_name_nothing_is_said(options, columns):
+    means = drawn((20, 8, 0), people=4).groupby(["system", "doc", "segment", "src_lang", "tgt_lang"])["score"].mean()
+    shown = report(means.reset_index().assign(**columns), *options)
+    of_people = {"agreement", "steady", "others", "odd", "attention", "twice", "constant", "evenly"}
+    assert not of_people & set(shown.checks)
+    assert shown.verdicts["named"] == "not known"
+    assert "S0 is better than each of the 2 other systems" in shown.headline
+
+
+HUMANS = [
+    *("WebNLG-2020-reference", "ref-A", "human_ref", "reference2"),
+    *("refB", "Human-A.0", "human translation", "gold_reference"),
+]
+MACHINES = ["Refiner", "gpt-4-with-ref", "reference-free", "no-ref", "HumanMT", "prefs"]
+
+
+@pytest.mark.parametrize("name", [*HUMANS, *MACHINES])
+def test_peoples_translations_are_recognised_by_name_and_take_no_place(name):
+    frame = drawn((20, 8, 0)).replace({"S0": name})
+    judged, _ = imported(frame)
+    assert judged.loc[judged["system"] == name, "item_type"].unique() == ["reference" if name in HUMANS else "system"]
+    mine = campaign.from_ratings(judged)
+    assert (name in mine.humans) == (name in HUMANS)
+    assert (name in campaign.rank_systems(mine, resamples=50).names) == (name in MACHINES)
+
+
+def test_what_the_file_says_of_kinds_stands_above_names():
+    judged, _ = imported(drawn((20, 8, 0)).replace({"S0": "refA"}), "--value", "item_type=system")
+    assert judged["item_type"].eq("system").all()
+
+
+def test_what_was_judged_is_never_called_nothing_for_want_of_draws():
+    """Where few people judged a system, some draws of people leave it with nothing: then texts are drawn."""
+    frame = drawn((20, 8, 0, 30), people=24).replace({"S3": "refA"})
+    number = frame["annotator"].str[1:].astype(int)
+    own = {"S0": number < 10, "S1": number < 10, "S2": number.between(10, 13), "refA": number >= 14}
+    frame = frame[np.select([frame["system"].eq(name) for name in own], [*own.values()]).astype(bool)]
+    mine = campaign.from_ratings(imported(frame)[0])
+    assert mine.humans == ("refA",)
+    for seed in range(6):
+        assert campaign.rank_systems(mine, resamples=40, seed=seed).names == ["S0", "S1", "S2"], seed
+
+
+@pytest.fixture(scope="module")
+def japanese(here):
+    """The example's Japanese to English."""
+    here("wmt22-mturk")
+    return campaign.from_ratings(*campaign.example("wmt22-mturk"), pair="jpn-eng", example=True)
+
+
+def test_who_notices_in_data_from_which_those_who_failed_were_removed_is_not_known(japanese):
+    control = japanese.control["qc_p"].dropna()
+    assert (control < 0.05).all(), "WMT published those who pass"
+    narrow = ((control >= 0.025) & (control < 0.05)).sum()
+    assert campaign.control_quality(japanese).caliper == annotators.Caliper(narrow, 0, pytest.approx(0.75**narrow))
+
+
+def test_a_score_that_zeros_do_not_explain_is_not_explained():
+    systems, raw, counts = ["S0", "S1", "S2", "S3"], ["12.0", "59.0", "59.0", "60.0"], [33, 30, 28, 30]
+    judged = ratings(systems=systems, people=1).assign(score=60.0)
+    official = pd.DataFrame({"system": systems, "raw": raw, "judgements": counts, "segments": counts})
+    official = official.assign(src_lang="eng", tgt_lang="deu")
+    notes = wmt.compare_scores(judged, official, scale="raw", paper="A task")["note"]
+    words = ["54.545, which is not", "the cause is not known", "counts 28"]
+    assert [word for word, note in zip(words, notes) if word not in note] == []
+    assert notes[3] == ""
+
+
+@given(st.integers(0, 10**6), st.floats(0, 4))
+@settings(max_examples=25)
+def test_removal_is_seen_where_it_happened_and_hardly_ever_elsewhere(seed, strength):
+    """Annotators whose tests are equally sharp, up to four standard errors; oracle: scipy's binomial test."""
+    rng = np.random.default_rng(seed)
+    p = stats.norm.sf(rng.normal(strength, 1, 2000))
+    found, cut = annotators.removed(p), annotators.removed(p[p < 0.05])
+    near = found.passed + found.failed
+    expected = stats.binomtest(found.failed, near, 0.25, alternative="less").pvalue if near else 1.0
+    assert found.p == pytest.approx(expected)
+    assert found.p > quality.SURE
+    assert cut.failed == 0
+    assert (cut.p < quality.SURE) == (0.75**cut.passed < quality.SURE)

@@ -1,14 +1,19 @@
-"""Preferences, sliders, ranks and crowds' files: means are those counted by hand, and what a refusal suggests works."""
+"""Preferences, sliders, ranks, crowds' files and exports of Appraise: means are those counted by hand."""
 
 import csv
+import json
 import random
 import re
+from collections import defaultdict
 
 import pandas as pd
 import pytest
 
 from evalkit import DataError
+from evalkit.campaign.opening import from_ratings
 from evalkit.data import compared
+from evalkit.data.appraise import documents
+from evalkit.human.annotators import quality_pairs
 from tests.makers import ask, followed, in_rows
 
 
@@ -373,3 +378,425 @@ LACKING = {
 def test_what_a_refusal_suggests_works(kind):
     *told, right = LACKING[kind]
     assert means(followed(*told)) == right
+
+
+# Exports of Appraise: layouts, segments, degraded items, typed spans, people by accounts.
+
+pytestmark = pytest.mark.usefixtures("own_salt")
+
+# Layouts
+
+ROW = "deu01,SysA,{n},{kind},eng,deu,{score}"
+SPAN = '"[{{""start_i"":3,""end_i"":5,""severity"":""major""}}]"'
+LAYOUTS = {
+    "9 columns": ROW + ",{n}.5,{n}.75",
+    "11 columns": ROW + ",doc#1-2,False,{n}.5,{n}.75",
+    "12 columns": ROW + f",doc,False,{SPAN},{{n}}.5,{{n}}.75",
+    "batch 11": ROW + ",{n}.5,{n}.75,3,812",
+    "batch 13": ROW + ",doc,False,{n}.5,{n}.75,3,812",
+    "batch 14": ROW + ",doc,False,[],{n}.5,{n}.75,3,812",
+    "two systems": ROW + ",doc,False,{n}.5,{n}.75,3,812,0",
+    "comments": ROW + ",a comment,,{n}.5,{n}.75",
+}
+
+
+def written(layout, *rows):
+    """Write rows of a layout: (segment, kind, score) of each."""
+    return "".join(LAYOUTS[layout].format(n=n, kind=kind, score=score) + "\n" for n, kind, score in rows)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_of_appraise_are_told_by_their_rows(layout, imported):
+    reference = written(layout, (4, "REF", 9)).replace("SysA", "SysR")
+    ratings, spans, report = imported(written(layout, (1, "TGT", 80), (2, "TGT", 0), (3, "BAD", 7)) + reference)
+    assert report.format == ("esa" if layout in ("12 columns", "batch 14") else "appraise")
+    assert ratings["score"].tolist() == [80, 0, 7, 9]
+    assert ratings["item_type"].tolist()[2:] == ["degraded", "reference"]
+    assert ratings["hit"].tolist() == ["deu01"] * 4
+    assert ratings["started"].tolist() == [1.5, 2.5, 3.5, 4.5]
+    if layout == "12 columns":
+        assert spans[["start", "end", "severity"]].values.tolist() == [[3, 6, "major"]] * 4
+
+
+UNKNOWN = [
+    "u,news,http://x/1,SysA,{n},TGT,eng,deu,50,1,{n}.5,{n}.75",
+    "u,SysA,SysB,{n},TGT,eng,deu,50,60,d,False,{n}.5,{n}.7",
+]
+
+
+@pytest.mark.parametrize("row", UNKNOWN)
+def test_layouts_that_are_not_known_are_refused_with_a_remedy(row, imported):
+    with pytest.raises(DataError, match=r"Write headings"):
+        imported("\n".join(row.format(n=n) for n in range(1, 9)) + "\n")
+
+
+HEAD_APPRAISE = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd"
+
+
+def test_headings_of_appraise_may_stand_above_and_be_mapped(imported):
+    text = HEAD_APPRAISE.replace("username", "login") + "\n" + written("11 columns", (1, "TGT", 80), (1, "TGT", 85))
+    with pytest.raises(DataError, match=r"username"):
+        imported(text, format="appraise")
+    ratings, *_ = imported(text, format="appraise", columns={"annotator": "login"})
+    assert ratings["item_type"].tolist() == ["system", "repeat"]
+
+
+def test_an_export_that_a_spreadsheet_saved_with_decimal_commas_is_read_all_the_same(imported):
+    rows = [f"u{n % 3};S;{n};TGT;eng;deu;{n + 60};d;False;1724108{n}87,807;1724108{n}97,25" for n in range(6)]
+    for text in ("\n".join(rows), "\n".join([HEAD_APPRAISE.replace(",", ";"), *rows])):
+        ratings, _, report = imported(text)
+        assert (report.format, report.rows_rejected) == ("appraise", 0)
+        assert sorted(ratings["started"])[:2] == [1724108087.807, 1724108187.807]
+
+
+BROKEN = {
+    '[{""start_i"":3}]': "start_i",
+    '[{""start_i"":9,""end_i"":5,""severity"":""major""}]': "stretch",
+    '[{""start_i"":1,""end_i"":5,""severity"":""awful""}]': "awful",
+    "[" * 100_000: "no list in JSON",
+}
+
+
+@pytest.mark.parametrize("cell", BROKEN, ids=lambda cell: cell[:20])
+def test_a_row_with_broken_spans_is_rejected_alone(cell, imported):
+    rows = written("12 columns", *((n, "TGT", 80) for n in range(1, 6)))
+    ratings, spans, report = imported(rows + f'deu01,SysA,6,TGT,eng,deu,30,doc,False,"{cell}",9.5,9.75\n')
+    assert len(ratings) == len(spans) == 5
+    assert [entry["line"] for entry in report.first] == [6]
+    assert BROKEN[cell] in report.first[0]["reason"]
+
+
+def test_documents_with_degraded_copies_equal_the_suites_own_loader(imported, tmp_path):
+    rows, moment = [], 0
+    for account, doc in ((a, d) for a in ("deu01", "deu02") for d in ("a#1-4", "b#1-4", "c#1-4")):
+        for copy in ("", "#bad") if doc != "c#1-4" else ("",):
+            for segment in [1, 2, 3, 4] if (account, doc, copy) != ("deu02", "a#1-4", "") else [1, 3, 2, 4]:
+                kind = "BAD" if copy and segment > 2 else "TGT"
+                moment += 7
+                judged = f"{account},S,{segment},{kind},eng,deu,{moment % 101},{doc}{copy}"
+                rows.append(f"{judged},False,{moment}.5,{moment + 5}.5")
+            rows.append(f"{account},S,4,TGT,eng,deu,50,{doc}{copy},True,{moment + 6}.5,{moment + 6}.75")
+    (tmp_path / "rows.csv").write_text("\n".join(rows), encoding="utf-8")
+    (tmp_path / "header.csv").write_text(HEAD_APPRAISE + "\n", encoding="utf-8")
+    expected = documents([tmp_path / "rows.csv", tmp_path / "header.csv"])
+    ratings, _, report = imported(tmp_path / "rows.csv")
+    pd.testing.assert_frame_equal(ratings[list(expected)], expected, check_dtype=False)
+    counts = expected.attrs["excluded"]
+    assert counts["segment scores of snippets scored out of order"] == 4
+    assert (sum(report.excluded.values()), report.rows_rejected) == (sum(counts.values()), 0)
+
+
+# The campaign that judged one set of texts under four protocols
+
+RELEASED = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"  # the campaign's own weights
+EXPORTS = {
+    "ESA-1": ("240315rc5ESA", "esa", 2691),
+    "ESAAI-IAA": ("240521rc6GEMBA", "esa", 995),
+    "MQM-1": ("240315rc5MQM", "mqm", 2691),
+}
+LINES = 557  # of the test set: each system has so many in a file of scores
+
+
+@pytest.fixture
+def ruction(mirrored):
+    """Name the folder of that campaign."""
+    return mirrored("wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5")
+
+
+def released(folder, protocol):
+    """Read the released scores of segments by system and line."""
+    rows = [line.split("\t") for line in (folder / f"en-de.{protocol}.seg.score").read_text().splitlines()]
+    assert len(rows) % LINES == 0
+    return {(system, str(n % LINES)): float(score) for n, (system, score) in enumerate(rows) if score != "None"}
+
+
+def plain(ratings):
+    return ratings[ratings["item_type"].isin(["system", "reference"])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", EXPORTS)
+def test_with_batches_the_released_scores_come_out_in_every_row(protocol, ruction, imported):
+    name, kind, count = EXPORTS[protocol]
+    told = {"weights": RELEASED} if kind == "mqm" else {}
+    batches = ruction / f"data/batches_wmt23_en-de_{kind}.json"
+    ratings, _, report = imported(ruction / f"{name}.scores.csv", batches=batches, **told)
+    judged, expected = plain(ratings), released(ruction, protocol)
+    found = dict(zip(zip(judged["system"], judged["segment"]), judged["score"]))
+    assert len(found) == len(judged) == len(expected) == count
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert "exactly" in report.segments
+
+
+def test_without_batches_order_within_documents_finds_the_segments_and_names_what_is_unsure(ruction, imported):
+    ratings, _, report = imported(ruction / "240315rc5ESA.scores.csv")
+    judged, lines = plain(ratings), defaultdict(set)
+    for task in json.loads((ruction / "data/batches_wmt23_en-de_esa.json").read_text()):
+        for _, line, doc in (item["_item"].split(" | ") for item in task["items"] if "_item" in item):
+            lines[doc].add(int(line))
+    lines = {doc: sorted(own) for doc, own in lines.items()}  # the n-th segment of a document is its n-th line
+    by_line = {(row.system, str(lines[row.doc][int(row.segment) - 1])): row.score for row in judged.itertuples()}
+    assert by_line == pytest.approx(released(ruction, "ESA-1"), abs=1e-9)
+    assert "132 of 207 segments are sure" in report.segments
+
+
+# Segments
+
+
+class Tasks:
+    """Write the rows of an export, in the order of a clock."""
+
+    def __init__(self):
+        self.rows, self.clock = [], 1000
+
+    def show(self, account, system, doc, first, count, *, kind="TGT", score=50, cell="[]", marks="", without=()):
+        for n in range(first, first + count):
+            self.clock += 2
+            if n not in without:
+                row = f"{account},{system},{n},{kind},eng,deu,{score},{doc}#{system.split('.')[-1]}{marks},False"
+                self.rows.append(f"{row},{cell},{self.clock}.5,{self.clock + 1}.5")
+        return self
+
+    def __str__(self):
+        return "\n".join(self.rows) + "\n"
+
+
+def whole():
+    """Three systems, two documents, each system in an account of its own, at places of its own."""
+    tasks = Tasks()
+    for number, system in enumerate(("wmt23.refA", "wmt23.X", "wmt23.Y")):
+        tasks.show(f"deu0{number}", system, "d", 5 + 7 * number, 3, score=10 + number)
+        tasks.show(f"deu0{number}", system, "e", 50 - 9 * number, 4, score=20 + number)
+    return tasks
+
+
+def test_places_in_tasks_become_segments_by_their_order(imported):
+    ratings, _, report = imported(str(whole()))
+    both = ratings.groupby(["doc", "segment"])["system"].nunique()
+    assert both.to_dict() == {(doc, str(n)): 3 for doc, size in (("d", 3), ("e", 4)) for n in range(1, size + 1)}
+    assert "7 of 7 segments are sure" in report.segments
+    assert sorted(ratings["item_type"].unique()) == ["reference", "system"]
+    assert from_ratings(ratings).shared_segments == 1.0
+
+
+def test_an_item_that_is_missing_inside_a_document_moves_no_other(imported):
+    tasks = whole().show("deu04", "wmt23.Z", "e", 30, 4, without=(31,)).show("deu04", "wmt23.Z", "d", 60, 3)
+    ratings, _, report = imported(str(tasks))
+    assert sorted(ratings.query("system == 'Z' and doc == 'e'")["segment"]) == ["1", "3", "4"]
+    assert "7 of 7" in report.segments
+
+
+FOLLOWING = {"deu09 deu0a": True, "deu09 deu10": True, "Ann Bob": False, "deu07 deu09": False}
+
+
+@pytest.mark.parametrize("accounts", FOLLOWING)
+def test_parts_are_joined_only_where_accounts_follow_each_other(accounts, imported):
+    one, other = accounts.split()
+    tasks = whole().show(one, "wmt23.Z", "d", 60, 2).show(other, "wmt23.Z", "d", 8, 1)
+    tasks.show(other, "wmt23.Z", "d", 90, 1, kind="BAD", marks="#bad4").show(other, "wmt23.Z", "e", 40, 4)
+    ratings, _, report = imported(str(tasks))
+    part = ratings[ratings["system"].eq("Z") & ratings["doc"].eq("d")]
+    clean = part[part["item_type"].eq("system")].sort_values("started")["segment"].tolist()
+    assert len(quality_pairs(ratings)) == 1, "the degraded copy is of the part that its account saw"
+    assert "4 of 7 segments are sure" in report.segments
+    assert ("likely and not certain" in report.segments) == FOLLOWING[accounts]
+    assert (clean == ["1", "2", "3"]) == FOLLOWING[accounts]
+    assert FOLLOWING[accounts] or (not {*clean} & {"1", "2", "3"} and len({*clean}) == 3)
+
+
+def test_item_numbers_that_are_segments_stay_and_so_do_those_that_are_neither(imported):
+    tasks, other = Tasks(), Tasks()
+    for number, system in enumerate(("A", "B", "C")):
+        for doc, first in (("d", 101), ("e", 201)):
+            tasks.show(f"deu0{number}", system, doc, first, 3)
+            for place in range(3):  # of each document every system has other segments
+                other.show(f"deu0{number}", system, doc, 1 + 10 * place + 2 * number, 1)
+    ratings, _, report = imported(str(tasks))
+    assert sorted(ratings["segment"].unique()) == ["101", "102", "103", "201", "202", "203"]
+    assert "share 100% of them" in report.segments
+    ratings, _, report = imported(str(other))
+    assert set(ratings["segment"]) == {str(1 + 10 * place + 2 * n) for place in range(3) for n in range(3)}
+    assert "share only 0% of them" in report.segments
+
+
+def batch(*items, named=True):
+    """Write a task of what Appraise was given: number, document, system, line and text of each item."""
+    listed = []
+    for number, doc, system, line, text in items:
+        about = {"itemID": number, "documentID": doc, "targetID": system, "itemType": "TGT", "sourceText": text}
+        listed.append(about | {"_item": f"{system} | {line} | {doc}" if named else 0})
+    return {"items": listed, "task": {}}
+
+
+def three_tasks(named):
+    """Accounts whose tasks have the same numbers for the same document and system, and mean other segments."""
+    one = [(1, "d#X", "X", 10, "a"), (2, "d#X", "X", 11, "b"), (3, "d#X", "X", 12, "a"), (9, "f#X", "X", 30, "f")]
+    two = [(1, "d#Y", "Y", 10, "a"), (2, "d#Y", "Y", 11, "b"), (3, "d#Y", "Y", 12, "a"), (9, "g#X", "X", 31, "g")]
+    three = [(1, "d#Y", "Y", 11, "b"), (2, "d#Y", "Y", 12, "a"), (9, "h#X", "X", 32, "h")]
+    return [batch(*items, named=named) for items in (one, two, three)]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_batches_tell_segments_task_by_task(named, imported, tmp_path):
+    (tmp_path / "batches.json").write_text(json.dumps(three_tasks(named)))
+    tasks = Tasks().show("a", "X", "d", 1, 3).show("a", "X", "f", 9, 1).show("b", "Y", "d", 1, 3)
+    tasks.show("b", "X", "g", 9, 1).show("c", "Y", "d", 1, 2).show("c", "X", "h", 9, 1)
+    ratings, _, report = imported(str(tasks), batches=[tmp_path / "batches.json"])
+    found = ratings.query("doc == 'd'").sort_values(["hit", "started"]).groupby("hit")["segment"].agg(list).to_dict()
+    numbers = ["10", "11", "12"] if named else ["1", "2", "3"]
+    assert found == {"a": numbers, "b": numbers, "c": numbers[1:]}
+    assert "all 11 items" in report.segments
+    assert imported(str(tasks))[2].digest != report.digest, "what is read of a file is in its digest"
+
+
+NO_BATCHES = {
+    "[" * 100_000: "JSON",
+    "{}": "no list of tasks",
+    '[{"items": [7]}]': "items",
+    '[{"items": [{"itemID": 1, "documentID": "d", "targetID": "X"}]}]': "sourceText",
+    '[{"items": [{"itemID": 1, "documentID": "q", "targetID": "X", "_item": "X | 1 | q"}]}]': "none of the items",
+}
+
+
+@pytest.mark.parametrize("content", [*NO_BATCHES, None], ids=lambda content: str(content)[:20])
+def test_what_are_no_batches_is_refused(content, imported, tmp_path):
+    if content:
+        (tmp_path / "b.json").write_text(content)
+    with pytest.raises(DataError, match=NO_BATCHES.get(content, "not there")):
+        imported(str(whole()), batches=tmp_path / "b.json")
+
+
+def test_source_texts_tell_segments(imported):
+    shown = [
+        ("u1", "A", 5, "abcb"),
+        ("u2", "B", 30, "bcb"),
+        ("u3", "C", 60, "a"),
+        ("u3", "C", 70, "cb"),
+        ("u4", "D", 9, "b"),
+    ]
+    items = [(who, system, first + n, text) for who, system, first, texts in shown for n, text in enumerate(texts)]
+    rows = [
+        f"{who},{system},{n},TGT,eng,deu,50,d,False,{t},{t},{text}" for t, (who, system, n, text) in enumerate(items, 1)
+    ]
+    rows.append(rows[1].replace(",50,", ",60,").replace("2,2,", "2.5,99,"))  # the item b of A, submitted again
+    ratings, _, report = imported(f"{HEAD_APPRAISE},sourceText\n" + "\n".join(rows) + "\n")
+    assert ratings.query("score == 60")["segment"].tolist() == ["2"]
+    found = ratings.query("score == 50").groupby("system")["segment"].agg(list).to_dict()
+    assert (found["A"], found["B"], found["C"][0]) == (["1", "2", "3", "4"], ["2", "3", "4"], "1")
+    assert found["D"][0].startswith("9@"), "the text stands twice in the document"
+    assert "source texts" in report.segments
+
+
+PREFIXES = {
+    "wmt23.A wmt23.B": "wmt23.",
+    "newstest2021.online-A newstest2021.online-B": "newstest2021.",
+    "set.refA set.X": "set.",
+    "GPT-3.5 GPT-3.7": "",
+    "online.A online.B": "",
+    "A B": "",
+}
+
+
+@pytest.mark.parametrize("systems", PREFIXES)
+def test_what_stands_before_all_systems_is_set_apart_where_it_is_a_test_set(systems, imported):
+    rows = [f"u{n},{name},{n},TGT,eng,deu,5,d,False,{n},{n}" for n, name in enumerate(systems.split())]
+    ratings, _, report = imported("\n".join(rows) + "\n")
+    assert sorted(ratings["system"]) == sorted(name.removeprefix(PREFIXES[systems]) for name in systems.split())
+    assert any("set apart" in note for note in report.notes) == bool(PREFIXES[systems])
+
+
+# Typed errors
+
+
+def spans(*marked):
+    """Write spans as a cell: (severity, type) of each."""
+    listed = [{"start_i": 0, "end_i": 1, "severity": severity, "error_type": kind} for severity, kind in marked]
+    return '"' + json.dumps(listed).replace('"', '""') + '"'
+
+
+MINOR, MAJOR = ("minor", ["Fluency", "Punctuation"]), ("Major", ["Accuracy", "Addition"])
+CRITICAL = ("CRITICAL", "Terminology")
+
+
+def test_typed_errors_make_the_score_whatever_stands_in_its_column(imported):
+    tasks = Tasks()
+    for number, (system, cell) in enumerate([("A", spans(MINOR, MAJOR)), ("B", spans(CRITICAL)), ("C", "[]")]):
+        tasks.show("deu01", system, "d", 1 + number, 1, score=90 - number, cell=cell)
+    ratings, marked, report = imported(str(tasks))
+    assert ratings.set_index("system")["score"].to_dict() == pytest.approx({"A": -5.1, "B": -10, "C": 0})
+    assert marked["error_type"].tolist() == ["fluency/punctuation", "accuracy/addition", "terminology"]
+    assert marked["severity"].tolist() == ["minor", "major", "critical"]
+    assert marked["weight"].tolist() == [0.1, 5, 10]
+    assert "Freitag" in report.weights
+    ratings, _, report = imported(str(tasks), weights="minor=1,major=2,critical=25")
+    assert ratings.set_index("system")["score"].to_dict() == {"A": -3, "B": -25, "C": 0}
+    ratings, _, report = imported(str(tasks), scale=(-8, 0))
+    assert (report.scale, report.rows_rejected, len(ratings)) == ([-8, 0], 1, 2)
+
+
+def test_an_error_without_a_weight_rejects_its_judgement_and_few_types_make_no_mqm(imported):
+    rows = [spans(MAJOR), spans(("undecided", "X"))], [spans(("minor", None)), spans(MAJOR)]
+    found = [
+        imported(str(Tasks().show("u", "A", "d", 1, 3, cell=a).show("u", "A", "d", 4, 1, cell=b))) for a, b in rows
+    ]
+    (typed, _, report), (untyped, _, other) = found
+    assert (len(typed), report.rows_rejected) == (3, 1)
+    assert "no weight" in next(iter(report.reasons))
+    assert ({*untyped["score"]}, other.weights) == ({50.0}, "")
+    assert any("1 of 4" in note for note in other.notes)
+
+
+def test_low_is_never_good_in_appraise(imported):
+    with pytest.raises(DataError, match=r"--lower-is-better"):
+        imported(str(whole()), lower_is_better=True)
+
+
+# Accounts
+
+ACCOUNTS = {
+    "two.csv": "deu00,Ann\ndeu01,Ann\ndeu02,Bob\n",
+    "turned.csv": "Ann,deu00\nAnn,deu01\nBob,deu02\n",
+    "headed.tsv": "person\taccount\nAnn\tdeu00\nAnn\tdeu01\nBob\tdeu02\n",
+    "more.csv": "AnnotatorID,protocol,login,,\nAnn,ESA,deu00,,\nAnn,ESA,deu01,,\nBob,MQM,deu02,,\n",
+    "semicolons.csv": "\ufefflogin;name\r\ndeu00;Ann\r\ndeu01;Ann\r\ndeu02;Bob\r\n",
+    "flat.json": '{"deu00": "Ann", "deu01": "Ann", "deu02": "Bob"}',
+    "lists.json": '{"Ann": ["deu00", "deu01"], "Bob": ["deu02"]}',
+}
+
+
+@pytest.mark.parametrize("name", ACCOUNTS)
+def test_files_of_accounts_are_read_in_every_form(name, tmp_path, imported):
+    (tmp_path / name).write_text(ACCOUNTS[name], encoding="utf-8")
+    ratings, _, report = imported(str(whole()), accounts=tmp_path / name)
+    assert ratings.groupby("hit")["annotator"].first().to_dict() == {"deu00": "Ann", "deu01": "Ann", "deu02": "Bob"}
+    assert report.annotators == 2
+
+
+def test_accounts_hold_in_other_formats(tmp_path, imported):
+    (tmp_path / "a.csv").write_text("u1,Ann\nu2,Ann\n")
+    rows = "system,doc,segment,annotator,score\nA,d,1,u1,80\nA,d,2,u2,70\nA,d,2,u3,70\n"
+    ratings, _, report = imported(rows, accounts=tmp_path / "a.csv")
+    assert ratings[["annotator", "hit"]].values.tolist() == [["Ann", "u1"], ["Ann", "u2"], ["u3", "u3"]]
+    assert any("2 of 3 accounts" in note for note in report.notes)
+    rows = "system\tdoc\tseg_id\trater\tcategory\tseverity\n" + "A\td\t1\tu1\tOther\tMajor\nA\td\t1\tu2\tOther\tMinor\n"
+    ratings, marked, _ = imported(rows, accounts=tmp_path / "a.csv")
+    assert ratings[["annotator", "hit", "score"]].values.tolist() == [["Ann", "u1", -5.0], ["Ann", "u2", -1.0]]
+    assert marked[["annotator", "hit", "weight"]].values.tolist() == [["Ann", "u1", 5.0], ["Ann", "u2", 1.0]]
+
+
+NO_ACCOUNTS = {
+    "x,Ann\ny,Bob\n": "none of the accounts",
+    "account,person\ndeu00,Ann\ndeu00,Bob\n": "two people",
+    "deu00,Ann,7\n": "3 columns",
+    "deu00,Ann\n,Bob\n": "account",
+    "": "columns|accounts",
+    '{"deu00": {"name": "Ann"}}': "name",
+    '{"a":' * 100_000: "JSON",
+}
+
+
+@pytest.mark.parametrize("content", NO_ACCOUNTS, ids=lambda content: content[:20])
+def test_files_of_accounts_that_say_nothing_sound_are_refused(content, tmp_path, imported):
+    (tmp_path / "a.csv").write_text(content)
+    with pytest.raises(DataError, match=NO_ACCOUNTS[content]):
+        imported(str(whole()), accounts=tmp_path / "a.csv")

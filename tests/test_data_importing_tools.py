@@ -1,8 +1,11 @@
-"""What annotation tools export: one judgement an output, everything else told and counted."""
+"""What annotation tools and forms export: one judgement an output, everything else told and counted."""
 
+import csv
+import io
 import itertools
 import json
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,7 +17,7 @@ from tests.makers import followed, in_rows, rejected_rows
 
 
 @pytest.fixture
-def imported(imported):
+def exported(imported):
     """Name what is written as JSON is named."""
     return lambda content, name="my.json", **options: imported(content, name, **options)
 
@@ -64,8 +67,8 @@ LOG = [
 ]
 
 
-def test_pearmut_gives_one_judgement_an_output_and_sets_everything_else_apart(imported, tmp_path):
-    ratings, spans, report = imported(in_lines(*LOG), "camp.en-de.jsonl")
+def test_pearmut_gives_one_judgement_an_output_and_sets_everything_else_apart(exported, tmp_path):
+    ratings, spans, report = exported(in_lines(*LOG), "camp.en-de.jsonl")
     assert ratings[["annotator", "segment", "system", "score", "started", "ended"]].values.tolist() == [
         ["ann", "d_1", "A", 90, 10, 25.5],
         ["ann", "d_1", "B", 40, 10, 25.5],
@@ -94,8 +97,8 @@ def test_pearmut_gives_one_judgement_an_output_and_sets_everything_else_apart(im
     assert not any(b"Secret" in path.read_bytes() for path in tmp_path.glob("c.*")), "what a form asks is of a person"
 
 
-def test_pseudonyms_hide_who_judged(imported, tmp_path):
-    ratings, _, _ = imported(in_lines(*LOG), "camp.en-de.jsonl", keep_names=False, salt="pepper")
+def test_pseudonyms_hide_who_judged(exported, tmp_path):
+    ratings, _, _ = exported(in_lines(*LOG), "camp.en-de.jsonl", keep_names=False, salt="pepper")
     assert not ratings[["annotator", "hit", "segment"]].isin(["ann", "bob"]).any().any()
     for path in (tmp_path / "c.import.json", tmp_path / "c.rejected.csv"):
         assert not re.search(r"\b(ann|bob)\b", path.read_text(encoding="utf-8-sig")), path.name
@@ -110,46 +113,46 @@ SHOWN = {  # log -> segments by number, and kinds of items
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_segments_are_known_by_their_names_and_texts(name, imported):
+def test_segments_are_known_by_their_names_and_texts(name, exported):
     shown, segments, kinds = SHOWN[name]
     log = [entry(who, n, [one], [{"A": answer(80)}], times=(n, n + 1)) for who, n, one in shown]
-    ratings, _, _ = imported(in_lines(*log), "x.en-de.jsonl")
+    ratings, _, _ = exported(in_lines(*log), "x.en-de.jsonl")
     assert ratings["segment"].factorize()[0].tolist() == segments
     assert ratings["item_type"].tolist() == (kinds or ["system"] * len(shown))
 
 
-def test_typed_errors_are_mqm_beside_the_score_that_was_given(imported):
+def test_typed_errors_are_mqm_beside_the_score_that_was_given(exported):
     spans = [span(0, 1, "Minor", "Terminology"), span(2, 3, "major", "Accuracy / Addition")]
     said = [{"A": answer(92, *spans), "B": answer(70)}]
-    ratings, marked, report = imported(in_lines(entry("ann", 0, [ONE], said)), "x.en-de.jsonl")
+    ratings, marked, report = exported(in_lines(entry("ann", 0, [ONE], said)), "x.en-de.jsonl")
     assert ratings.groupby("criterion")["score"].apply(list).to_dict() == {"MQM": [-6, 0], "score": [92, 70]}
     assert marked["error_type"].tolist() == ["terminology", "accuracy/addition"]
     assert (report.scale, "minor 1" in report.weights) == (None, True)
     said = [{model: one | {"score": 0} for model, one in said[0].items()}]
-    ratings, _, _ = imported(in_lines(entry("ann", 0, [ONE], said)), "x.en-de.jsonl")
+    ratings, _, _ = exported(in_lines(entry("ann", 0, [ONE], said)), "x.en-de.jsonl")
     assert ("criterion" in ratings, ratings["score"].tolist()) == (False, [-6, 0])
     said[0]["A"]["error_spans"][0]["severity"] = "awful"
-    ratings, _, report = imported(in_lines(entry("ann", 0, [ONE], said)), "x.en-de.jsonl")
+    ratings, _, report = exported(in_lines(entry("ann", 0, [ONE], said)), "x.en-de.jsonl")
     assert (ratings["system"].tolist(), report.rows_rejected) == (["B"], 1)
 
 
-def test_sliders_are_criteria_each_on_its_own_scale(imported, tmp_path):
+def test_sliders_are_criteria_each_on_its_own_scale(exported, tmp_path):
     told = [{"Fluency": 3, "Adequacy": 77}, {"Fluency": 9, "Adequacy": 0}]
     said = [{name: answer(None, sliders=sliders) for name, sliders in zip("AB", told)}]
     log = in_lines(entry("ann", 0, [ONE], said))
-    ratings, _, _ = imported(log, "data/annotations/x.en-de.jsonl")
+    ratings, _, _ = exported(log, "data/annotations/x.en-de.jsonl")
     assert ratings.groupby("criterion")["score"].apply(list).to_dict() == {"Fluency": [3, 9], "Adequacy": [77, 0]}
     (tmp_path / "data/campaigns").mkdir()
     sliders = [{"name": name, "min": 0, "max": top, "step": 1} for name, top in (("Fluency", 5), ("Adequacy", 100))]
     info = {"protocol": "ESA", "assignment": "task-based", "sliders": sliders}
     campaign = json.dumps({"info": info, "campaign_id": "x", "data": {}})
     (tmp_path / "data/campaigns/x.en-de.json").write_text(campaign, encoding="utf-8")
-    ratings, _, report = imported(log, "data/annotations/x.en-de.jsonl")
+    ratings, _, report = exported(log, "data/annotations/x.en-de.jsonl")
     assert (len(ratings), report.scale) == (3, None)
     assert "outside 0-5" in report.first[0]["reason"]
 
 
-def test_a_single_screen_is_refused_with_the_remedy(imported, tmp_path):
+def test_a_single_screen_is_refused_with_the_remedy(exported, tmp_path):
     folder = tmp_path / "site.en-de"
     folder.mkdir()
     for place in range(2):
@@ -157,8 +160,8 @@ def test_a_single_screen_is_refused_with_the_remedy(imported, tmp_path):
         screen = {"status": "ok", "info": {"item_i": place}, "payload": [ONE], "payload_existing": said}
         (folder / f"{place}.json").write_text(json.dumps(screen), encoding="utf-8")
     with pytest.raises(DataError, match=r"evalkit import site\.en-de"):
-        imported(folder / "0.json")
-    ratings, _, report = imported(folder)
+        exported(folder / "0.json")
+    ratings, _, report = exported(folder)
     assert (ratings["score"].tolist(), ratings["hit"].nunique()) == ([0, 10], 2)
     assert any("who judged" in note for note in report.notes)
 
@@ -221,15 +224,15 @@ def means(ratings):
 
 
 @pytest.mark.parametrize("kind", STUDIO)
-def test_label_studio_as_it_is_written(kind, imported):
+def test_label_studio_as_it_is_written(kind, exported):
     results, right = STUDIO[kind]
-    ratings, _, _ = imported(tasks(results))
+    ratings, _, _ = exported(tasks(results))
     assert (means(ratings), len(ratings), ratings["annotator"].nunique()) == (right, 24, 2)
 
 
 @pytest.mark.parametrize("ending", ["json", "csv"])
 @pytest.mark.parametrize("kind", ["severity of a region", "number", "words", "taxonomy of a region"])
-def test_label_studios_short_exports_say_the_same(kind, ending, imported):
+def test_label_studios_short_exports_say_the_same(kind, ending, exported):
     results, right = STUDIO[kind]
     rows = []
     judged = [(one, annotation) for one in tasks(results) for annotation in one["annotations"]]
@@ -247,7 +250,7 @@ def test_label_studios_short_exports_say_the_same(kind, ending, imported):
     names = [*dict.fromkeys(name for row in reversed(rows) for name in row)]
     cells = [[row.get(name, "") for name in names] for row in rows]
     cells = [[json.dumps(cell) if isinstance(cell, list) else cell for cell in row] for row in cells]
-    ratings, spans, report = imported(rows if ending == "json" else in_rows(names, *cells), f"export.{ending}")
+    ratings, spans, report = exported(rows if ending == "json" else in_rows(names, *cells), f"export.{ending}")
     assert (means(ratings), report.rows_rejected) == (right, 0)
     if kind == "severity of a region":
         assert {*zip(spans["severity"], spans["start"], spans["end"])} == {("minor", 0, 2), ("major", 1, 3)}
@@ -274,10 +277,10 @@ def of(system, number, **more):
     return {"system": system, "segment": number, "source": f"Source {number}", "target": "Ein Haus am See"} | more
 
 
-def test_ratings_of_label_studio_with_marked_errors_are_esa(imported):
+def test_ratings_of_label_studio_with_marked_errors_are_esa(exported):
     ann = by({"id": 3, "email": "ann@x"}, rated("4"), region(0, 3, "Major"))
     two = [by(7, rated(5)), by(8, was_cancelled=True), by(9, rated(1), ground_truth=True)]
-    ratings, spans, report = imported([task(1, of("A", 1), ann, by(7, rated(3))), task(2, of("A", 2), *two)])
+    ratings, spans, report = exported([task(1, of("A", 1), ann, by(7, rated(3))), task(2, of("A", 2), *two)])
     found = ratings[["segment", "annotator", "score", "errors"]].values.tolist()
     assert found == [["1", "ann@x", 4, 1], ["1", "7", 3, 0], ["2", "7", 5, 0]]
     assert ratings["ended"].tolist() == [1773094568.0] * 3
@@ -288,31 +291,31 @@ def test_ratings_of_label_studio_with_marked_errors_are_esa(imported):
     assert (report.format, report.scale) == ("label-studio", None)
 
 
-def test_labels_of_label_studio_are_mqm(imported):
+def test_labels_of_label_studio_are_mqm(exported):
     severity = said("choices", {"choices": ["Minor"]}, "severity", "r4", "target")
     first = by(1, region(0, 3, "Accuracy/Omission - major"), region(4, 8, "Fluency"), severity)
     made = [(of("A", 1), first), (of("B", 1), by(1)), (of("A", 2), by(1, region(0, 3, "Fluency")))]
     export = [task(n, *one) for n, one in enumerate(made)]
-    ratings, spans, report = imported(export)
+    ratings, spans, report = exported(export)
     assert ratings[["system", "score"]].values.tolist() == [["A", -6], ["B", 0]]
     assert spans[["error_type", "severity"]].values.tolist() == [["accuracy/omission", "major"], ["fluency", "minor"]]
     assert "severity" in report.first[0]["reason"]
     assert "Freitag" in report.weights
-    assert imported(export, weights="minor=2,major=7")[0]["score"].tolist() == [-9, 0]
+    assert exported(export, weights="minor=2,major=7")[0]["score"].tolist() == [-9, 0]
     whatever = [task(1, of("A", 1), by(1, region(0, 3, "Non-translation")))]
-    assert imported(whatever)[0]["score"].tolist() == [-25], "it weighs the same at any severity"
+    assert exported(whatever)[0]["score"].tolist() == [-25], "it weighs the same at any severity"
 
 
-def test_several_ratings_of_label_studio_are_criteria_and_words_are_mapped(imported):
+def test_several_ratings_of_label_studio_are_criteria_and_words_are_mapped(exported):
     export = [task(1, of("A", 1), by(1, rated(4, name="fluency"), rated(["Good"], "choices", "adequacy")))]
-    assert imported(export)[2].rows_rejected == 1
-    ratings, _, _ = imported(export, words={"good": 4.5})
+    assert exported(export)[2].rows_rejected == 1
+    ratings, _, _ = exported(export, words={"good": 4.5})
     assert ratings.groupby("criterion")["score"].first().to_dict() == {"adequacy": 4.5, "fluency": 4}
 
 
-def test_label_studio_tasks_without_a_segment_are_known_by_their_source(imported):
+def test_label_studio_tasks_without_a_segment_are_known_by_their_source(exported):
     made = [{"system": system, "source": f"Source {n}"} for n, system in ((1, "A"), (1, "B"), (2, "A"))]
-    ratings, _, _ = imported([task(n, one, by(1, rated(4))) for n, one in enumerate(made)])
+    ratings, _, _ = exported([task(n, one, by(1, rated(4))) for n, one in enumerate(made)])
     assert ratings["segment"].factorize()[0].tolist() == [0, 0, 1]
 
 
@@ -324,14 +327,14 @@ PAIRED = {
 
 @pytest.mark.parametrize("kind", PAIRED)
 @pytest.mark.parametrize("names", ["system_a system_b", "text1_system text2_system"])
-def test_comparisons_in_label_studio(names, kind, imported, tmp_path):
+def test_comparisons_in_label_studio(names, kind, exported, tmp_path):
     sides = ["left", "right", "left", "left", "right", "left"]
     export = [
         task(n, {"source": f"s{n}"} | dict(zip(names.split(), "XY" if n % 2 else "YX")), by(n % 3, PAIRED[kind](side)))
         for n, side in enumerate(sides)
     ]
     export[0]["annotations"].append(by(4, was_cancelled=True))
-    ratings, _, report = imported(export)
+    ratings, _, report = exported(export)
     won = [("XY" if n % 2 else "YX")[side == "right"] == "X" for n, side in enumerate(sides)]
     assert (report.format, ratings["segment"].nunique()) == ("preferences", 6)
     assert ratings[ratings["system"].eq("X")]["score"].tolist() == [float(one) for one in won]
@@ -346,7 +349,7 @@ ENTITIES = [{"id": n, "start_offset": a, "end_offset": b, "label": name} for n, 
 
 
 @pytest.mark.parametrize("shape", ["text label", "text labels", "text entities", "data label"])
-def test_labels_of_doccano_are_errors(imported, shape):
+def test_labels_of_doccano_are_errors(exported, shape):
     text, name = shape.split()
     made = [ENTITIES if name == "entities" else LABELS, []]
     objects = [
@@ -354,8 +357,8 @@ def test_labels_of_doccano_are_errors(imported, shape):
         for n, one in enumerate(made)
     ]
     with pytest.raises(DataError, match=r"--value annotator=TEXT"):
-        imported(in_lines(*objects), "all.jsonl")
-    ratings, spans, report = imported(in_lines(*objects), "all.jsonl", values={"annotator": "Ann"})
+        exported(in_lines(*objects), "all.jsonl")
+    ratings, spans, report = exported(in_lines(*objects), "all.jsonl", values={"annotator": "Ann"})
     assert (report.format, ratings["score"].tolist()) == ("doccano", [-6, 0])
     assert spans[["severity", "error_type", "start", "end", "text"]].values.tolist() == [
         ["major", "unstated", 0, 3, "Ein"],
@@ -363,12 +366,12 @@ def test_labels_of_doccano_are_errors(imported, shape):
     ]
 
 
-def test_early_exports_of_doccano_name_their_users(imported):
+def test_early_exports_of_doccano_name_their_users(exported):
     said_by = [
         {"label": label, "start_offset": 0, "end_offset": 3, "user": n} for n, label in ((1, "minor"), (2, "major"))
     ]
     one = {"id": 1, "text": "Ein Haus", "meta": {"system": "A", "segment": 4}, "annotations": said_by}
-    ratings, _, _ = imported(in_lines(one), "x.jsonl")
+    ratings, _, _ = exported(in_lines(one), "x.jsonl")
     found = ratings[["annotator", "system", "segment", "score"]].values.tolist()
     assert found == [["1", "A", "4", -1], ["2", "A", "4", -5]]
 
@@ -378,22 +381,22 @@ def prodigy(said="accept", **more):
     return {"text": "Ein Haus", "meta": {"system": "A", "segment": 1}, "answer": said} | marks | more
 
 
-def test_spans_and_choices_of_prodigy_are_judgements(imported):
+def test_spans_and_choices_of_prodigy_are_judgements(exported):
     spans = [{"start": 0, "end": 3, "label": "MINOR", "token_start": 0}, {"start": 4, "end": 8, "label": "MAJOR"}]
     objects = [prodigy(spans=spans), prodigy("ignore", spans=[]), prodigy(spans=[], _annotator_id="bob")]
-    ratings, marks, report = imported(in_lines(*objects), "x.jsonl")
+    ratings, marks, report = exported(in_lines(*objects), "x.jsonl")
     assert ratings[["annotator", "score", "ended"]].values.tolist() == [["ann", -6, 17e8], ["bob", 0, 17e8]]
     assert (report.excluded, marks["text"].tolist()) == ({"is a task that was skipped": 1}, ["Ein", "Haus"])
     options = [{"id": n} for n in range(1, 6)]
     objects = [prodigy(options=options, accept=[n], meta={"system": "A", "segment": n}) for n in (4, 5)]
-    ratings, marks, _ = imported(in_lines(*objects), "x.jsonl")
+    ratings, marks, _ = exported(in_lines(*objects), "x.jsonl")
     assert (ratings["score"].tolist(), marks) == ([4, 5], None)
 
 
 @pytest.mark.parametrize(("start", "end"), [(3, 1), (-1, 2), ("a", 2)])
-def test_an_error_without_a_place_takes_its_judgement_with_it(start, end, imported):
+def test_an_error_without_a_place_takes_its_judgement_with_it(start, end, exported):
     objects = [prodigy(spans=[{"start": start, "end": end, "label": "MINOR"}]), prodigy(spans=[], _annotator_id="b")]
-    ratings, _, report = imported(in_lines(*objects), "x.jsonl")
+    ratings, _, report = exported(in_lines(*objects), "x.jsonl")
     assert (ratings["annotator"].tolist(), report.rows_rejected) == (["b"], 1)
 
 
@@ -408,20 +411,20 @@ def table(*probabilities, name="probability"):
 
 
 @pytest.mark.parametrize("name", ["probability", "Propensity", "inclusion_probability", "Selection probability"])
-def test_a_column_of_probabilities_is_kept(imported, name):
-    ratings, _, report = imported(table(0.25, 1, "1e-3", name=name), "my.csv")
+def test_a_column_of_probabilities_is_kept(exported, name):
+    ratings, _, report = exported(table(0.25, 1, "1e-3", name=name), "my.csv")
     assert ratings["probability"].tolist() == [0.25, 1, 0.001]
     assert report.mapping["probability"]["theirs"] == name
     assert not report.unused
 
 
-def test_what_is_no_probability_is_left_empty_and_told_and_the_score_stays(imported):
-    ratings, _, report = imported(table(0.5, 0, 1.2, -0.1, "35 %", "", "often"), "my.csv")
+def test_what_is_no_probability_is_left_empty_and_told_and_the_score_stays(exported):
+    ratings, _, report = exported(table(0.5, 0, 1.2, -0.1, "35 %", "", "often"), "my.csv")
     assert ratings["score"].tolist() == [50, 51, 52, 53, 54, 55, 56]
     assert ratings["probability"].dropna().tolist() == [0.5]
     assert [note for note in report.notes if "probability was left empty in 5 rows" in note]
     with pytest.raises(DataError, match="One value of probability for all rows"):
-        imported(table(0.5), "my.csv", values={"probability": "0.5"})
+        exported(table(0.5), "my.csv", values={"probability": "0.5"})
 
 
 @pytest.mark.parametrize("value", [0.0, 1.01])
@@ -510,7 +513,7 @@ def described(**info):
 
 
 @pytest.fixture
-def read(imported, tmp_path):
+def read(exported, tmp_path):
     """Import a log with its campaign's file beside, if there is one."""
 
     def read(log, campaign=None):
@@ -519,7 +522,7 @@ def read(imported, tmp_path):
         place.unlink(missing_ok=True)
         if campaign:
             place.write_text(campaign, encoding="utf-8")
-        ratings, _, report = imported(in_lines(*log), name="data/annotations/x.en-de.jsonl")
+        ratings, _, report = exported(in_lines(*log), name="data/annotations/x.en-de.jsonl")
         return ratings, [note for note in report.notes if "dynamic" in note]
 
     return read
@@ -574,3 +577,221 @@ def test_who_begins_anew_takes_scores_away_from_what_is_known(read):
     kept = ratings[ratings["doc"] != "d599"]
     expected = [one[name] for entry, one in zip(log, probabilities, strict=True) for name in entry["annotation"][0]]
     assert kept["probability"].tolist() == pytest.approx(expected, rel=1e-9)
+
+
+# Exports of forms (Google Forms, Qualtrics) and nested JSON: a row a respondent, or names for rows, become judgements.
+
+SYSTEMS_FORMS = ("DeepL", "Google", "NLLB")
+PEOPLE = tuple(f"p{number}@uni.edu" for number in range(5))
+LONG = "Dies ist der Anfang eines langen Satzes, und"
+TEXTS = tuple(f"Satz Nummer {number}, der übersetzt wird." for number in range(1, 9))
+
+
+@pytest.fixture
+def scores():
+    """Scores from 1 to 5: segments × systems × people, of which no two systems have one mean."""
+    drawn = np.random.default_rng(3).integers(1, 6, (len(TEXTS), len(SYSTEMS_FORMS), len(PEOPLE)))
+    drawn[:, 0] = np.minimum(drawn[:, 0] + 2, 5)
+    drawn[:, 2] = np.maximum(drawn[:, 2] - 2, 1)
+    drawn[0, :, 0] = 1, 5, 5
+    return drawn
+
+
+def table_forms(*rows):
+    written = io.StringIO()
+    csv.writer(written).writerows(rows)
+    return written.getvalue()
+
+
+def google(scores, headings, order="segment system", more=()):
+    """A row a respondent: the score of each question in the order of the headings."""
+    axes = {"segment": 0, "system": 1}
+    cells = scores.transpose(*(axes[name] for name in order.split()), 2).reshape(-1, len(PEOPLE))
+    rows = [[f"2026/03/0{k + 1} 10:00:11", who, *cells[:, k], *more] for k, who in enumerate(PEOPLE)]
+    return table_forms(["Timestamp", "Email Address", *headings, *(["Comments [optional]"] if more else [])], *rows)
+
+
+def expected(scores):
+    return dict(zip(SYSTEMS_FORMS, scores.mean(axis=(0, 2))))
+
+
+def found(ratings):
+    assert not ratings.duplicated(["system", "segment", "annotator"]).any()
+    return ratings.groupby("system")["score"].mean().to_dict()
+
+
+GRIDS = {
+    "systems in brackets": ([f"{i}. {t} How good? [{s}]" for i, t in enumerate(TEXTS, 1) for s in SYSTEMS_FORMS], ""),
+    "named with words around": ([f"{t} [Translation by {s}]" for t in TEXTS for s in SYSTEMS_FORMS], ""),
+    "heading over two lines": ([f"{t}\n(1 bad, 5 good) [{s}]" for t in TEXTS for s in SYSTEMS_FORMS], ""),
+    "a question a system": (
+        [f"Rate {s}: [Sentence {i}]" for s in SYSTEMS_FORMS for i in range(1, 9)],
+        "system segment",
+    ),
+    "a system's sentences": (
+        [f"Rate {s} [{i}. {LONG} {t}]" for s in SYSTEMS_FORMS for i, t in enumerate(TEXTS)],
+        "system segment",
+    ),
+}
+
+
+@pytest.mark.parametrize(("headings", "order"), GRIDS.values(), ids=GRIDS)
+def test_grids_of_a_google_form_become_a_row_a_judgement(imported, scores, headings, order):
+    content = google(scores, headings, order or "segment system", more=["fine"])
+    ratings, _, report = imported(content)
+    assert len(ratings) == scores.size == report.rows_kept
+    assert set(ratings["annotator"]) == {*PEOPLE}
+    assert ratings["segment"].nunique() == len(TEXTS)
+    assert found(ratings) == pytest.approx({system.strip(): mean for system, mean in expected(scores).items()})
+
+
+def test_words_of_a_scale_and_unanswered_questions_of_a_form(imported, scores):
+    words = np.array(["", "Bad", "Poor", "Fair", "Good", "Excellent"], dtype=object)[scores]
+    words[1, 1, 2] = words[3, 0, 0] = ""
+    ratings, _, _ = imported(google(words, [f"{i}. [{s}]" for i in range(1, 9) for s in SYSTEMS_FORMS]))
+    left = scores.astype(float)
+    left[1, 1, 2] = left[3, 0, 0] = np.nan
+    assert found(ratings) == pytest.approx(dict(zip(SYSTEMS_FORMS, np.nanmean(left, axis=(0, 2)))))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["{t} How {c} is each translation?", "{C}: {t}", "How {c} is translation {i}?", "{i}{ab}. Source {ab}: {c}?"],
+)
+def test_two_questions_about_each_segment_are_two_criteria(imported, scores, asked):
+    other = scores[::-1]
+    headings, cells = [], []
+    for i, text in enumerate(TEXTS):
+        for criterion, noun, ab, own in (("adequate", "Adequacy", "a", scores), ("fluent", "Fluency", "b", other)):
+            headings += [f"{asked.format(t=text, c=criterion, C=noun, i=i + 1, ab=ab)} [{s}]" for s in SYSTEMS_FORMS]
+            cells.append(own[i])
+    cells = np.concatenate(cells)
+    rows = [["2026/03/01 10:00:11", who, *cells[:, k]] for k, who in enumerate(PEOPLE)]
+    ratings, _, _ = imported(table_forms(["Timestamp", "Email Address", *headings], *rows))
+    assert ratings["segment"].nunique() == len(TEXTS)
+    assert len(ratings) == 2 * scores.size
+    adequate = ratings[ratings["criterion"].str.startswith("adequa")]
+    assert adequate.groupby("system")["score"].mean().to_dict() == pytest.approx(expected(scores))
+
+
+def test_a_form_filled_in_once_a_judgement_names_its_columns_by_its_questions(imported, scores):
+    asked = "How adequate is it?\n(1 worst, 5 best)"
+    head = ["Timestamp", "Your ID", "Which sentence?\n(number)", "Which system", asked]
+    places = product(range(len(TEXTS)), range(len(SYSTEMS_FORMS)), range(len(PEOPLE)))
+    rows = [["3/1/2026 10:00:11", PEOPLE[k], i + 1, SYSTEMS_FORMS[j], scores[i, j, k]] for i, j, k in places]
+    with pytest.raises(DataError, match="--map score='How adequate is it"):
+        imported(table_forms(head, *rows))
+    told = {"score": asked.replace("\n", " ")}
+    assert found(imported(table_forms(head, *rows), columns=told)[0]) == pytest.approx(expected(scores))
+
+
+def qualtrics(scores, name, text, more=()):
+    meta = ["StartDate", "Status", "ResponseId"]
+    places = [*product(range(len(TEXTS)), range(len(SYSTEMS_FORMS)))]
+    heads = [
+        [*meta, *(name.format(i=i + 1, j=j + 1) for i, j in places), "Q1_DO_1"],
+        [
+            "Start Date",
+            "Response Type",
+            "Response ID",
+            *(text.format(t=TEXTS[i], s=SYSTEMS_FORMS[j]) for i, j in places),
+            "",
+        ],
+        [json.dumps({"ImportId": "x"})] * (len(places) + 4),
+    ]
+    rows = [
+        ["2026-03-01 10:00:00", "IP Address", f"R_{k}", *(scores[i, j, k] for i, j in places), 1]
+        for k in range(len(PEOPLE))
+    ]
+    return table_forms(*heads, *rows, *more)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("Q{i}_{j}", "{t} - {s}"), ("{i}_Q{j}", "Rate {s}"), ("Q{i}_{j}", "How good is this?\n{t} - Output of {s}")],
+)
+def test_matrices_and_loops_of_qualtrics_become_a_row_a_judgement(imported, scores, name, text):
+    width = scores.shape[0] * scores.shape[1]
+    preview = ["2026-03-01 09:00:00", "Survey Preview", "R_me", *[1] * width, 1]
+    ratings, _, report = imported(qualtrics(scores, name, text, more=[preview]))
+    assert set(ratings["annotator"]) == {f"R_{k}" for k in range(len(PEOPLE))}
+    assert found(ratings) == pytest.approx(expected(scores))
+    assert ratings["segment"].nunique() == len(TEXTS)
+    assert any("1 responses are previews" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("headings", "told"),
+    [
+        ([f"{t} [Translation {s}]" for t in TEXTS for s in "ABC"], "places on a screen"),
+        ([f"{t} [{s}]" for t in TEXTS for s in ("Adequacy", "Fluency", "Style")], "--value system=NAME"),
+        ([f"{w} {t} [{s}]" for w in ("Is it good:", "Edit:") for t in TEXTS[:4] for s in SYSTEMS_FORMS], "several"),
+        ([f"How good? [{s}]" for _ in TEXTS for s in SYSTEMS_FORMS], "twice"),
+    ],
+)
+def test_what_a_form_leaves_open_is_asked(imported, scores, headings, told):
+    with pytest.raises(DataError, match=told):
+        imported(google(scores, headings))
+
+
+def test_places_that_are_systems_in_every_question_are_read_as_told(imported, scores):
+    headings = [f"{t} [Translation {s}]" for t in TEXTS for s in "ABC"]
+    names = [f"Translation {s}" for s in "ABC"]
+    means = found(imported(google(scores, headings), wide="systems")[0])
+    assert means == pytest.approx(dict(zip(names, expected(scores).values())))
+
+
+def nested(scores):
+    """One campaign in the shapes that people write JSON in."""
+    every = [*product(enumerate(TEXTS), enumerate(SYSTEMS_FORMS))]
+    each = {(i, j): {who: int(scores[i, j, k]) for k, who in enumerate(PEOPLE)} for (i, _), (j, _) in every}
+    workers = {who: f"W{k:04}" for k, who in enumerate(PEOPLE)}
+    return {
+        "criteria by annotators": [{"segment": i, "system": s, "adequacy": each[i, j]} for (i, _), (j, s) in every],
+        "a list of ratings": {
+            "campaign": "x",
+            "items": [
+                {"segment_id": i, "system": s, "ratings": [{"annotator": p, "score": v} for p, v in each[i, j].items()]}
+                for (i, _), (j, s) in every
+            ],
+        },
+        "outputs with ratings": [
+            {"segment": i, "outputs": {s: {"text": "t", "ratings": each[i, j]} for j, s in enumerate(SYSTEMS_FORMS)}}
+            for i in range(len(TEXTS))
+        ],
+        "worker, item, system": {
+            workers[p]: {
+                f"item{i}": {s: {"score": each[i, j][p]} for j, s in enumerate(SYSTEMS_FORMS)} for i in range(8)
+            }
+            for p in PEOPLE
+        },
+        "judgements by name": {
+            f"j{i}-{j}-{p}": {"system": s, "segment": i, "annotator": p, "score": v}
+            for (i, _), (j, s) in every
+            for p, v in each[i, j].items()
+        },
+    }
+
+
+@pytest.mark.parametrize("shape", nested(np.ones((len(TEXTS), len(SYSTEMS_FORMS), len(PEOPLE)), int)))
+def test_nested_json_has_the_judgements_that_it_holds(imported, scores, shape):
+    ratings, _, _ = imported(nested(scores)[shape])
+    assert len(ratings) == scores.size
+    assert ratings["annotator"].nunique() == len(PEOPLE)
+    assert ratings["segment"].nunique() == len(TEXTS)
+    assert found(ratings) == pytest.approx(expected(scores))
+
+
+@pytest.mark.parametrize("names", [("q1", "q2"), ("expert", "layman")])
+def test_names_that_may_be_people_or_criteria_are_asked(imported, names):
+    rows = [{"segment": i, "system": s, "scores": dict.fromkeys(names, i % 5 + 1)} for i in range(9) for s in "AB"]
+    with pytest.raises(DataError, match=r"--wide annotators|lacks annotator"):
+        imported(rows)
+
+
+def test_an_object_of_parts_is_one_judgement(imported):
+    """Parts of a record are no records, however alike their keys are."""
+    rows = [
+        {"item": {"system": s, "segment": i}, "rater": {"id": "Ann"}, "score": 10 * i} for i in range(9) for s in "AB"
+    ]
+    assert len(imported(rows)[0]) == 18

@@ -1,9 +1,10 @@
-"""What a notebook displays: payloads, verdicts, and texts from data that never become markup."""
+"""What a notebook displays: payloads and verdicts, figures that can be read on a phone and in grey, and controls."""
 
 import base64
 import json
 import re
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -12,8 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evalkit import DataError, show
-from evalkit.show import figures, lab
+from evalkit.reports import export, kernels
+from evalkit.show import explore, figures, lab, pictures
+from evalkit.show import figures as draw
 from evalkit.stats import verdicts
+from tests.legible import MARKS, WORDS, contrast, faults
 
 HOSTILE = '<script>alert(1)</script> **bold** $x^2$ =HYPERLINK("x") & "quoted" \\(y\\)'
 
@@ -284,3 +288,271 @@ def test_what_a_person_at_work_is_shown_is_left_alone_by_mathjax(text, shown, mo
         assert html.endswith("</div>"), "all of it is in there"
     assert figure.startswith("<img "), "attributes are never typeset"
     assert lab.label(text)["description"].count("mathjax_ignore") == 1
+
+
+# Figures say what they show, name their axes, take any text, and can be read on a phone and in grey.
+
+HOSTILE_FIGURES = "$x$ <img src=x> _hidden \\frac{"
+LONG = "a-name-of_a_system that is longer than half of a phone, and then some more of it"
+NAMES = ["A", HOSTILE_FIGURES, LONG]
+RNG = np.random.default_rng(7)
+
+TABLE = pd.DataFrame(
+    [
+        (panel, name, kind, RNG.normal())
+        for panel in ("one", HOSTILE_FIGURES)
+        for name in NAMES
+        for kind in ("raw", HOSTILE_FIGURES)
+    ],
+    columns=["panel", "name", "kind", "value"],
+).assign(low=lambda t: t["value"] - 0.5, high=lambda t: t["value"] + 0.5)
+CURVES = pd.DataFrame([(k, x, x / (n + 1)) for n, k in enumerate(NAMES) for x in range(1, 30)], columns=["k", "x", "y"])
+MANY = pd.DataFrame(
+    {"x": RNG.normal(50, 10, 900).clip(0, 100), "who": NAMES * 300, "kind": ["raw", HOSTILE_FIGURES] * 450}
+)
+PLACES = pd.DataFrame([(w, n, p) for w, ps in (("raw", (1, 2, 3)), ("z", (2, 1, 3))) for n, p in zip(NAMES, ps)])
+PLACES = PLACES.set_axis(["way", "system", "place"], axis=1).assign(cluster=PLACES[2] // 2)
+AXES = {"title": f"{HOSTILE_FIGURES} leads", "xlabel": f"{HOSTILE_FIGURES} (points)", "ylabel": "system"}
+ENDS = {"low": "low", "high": "high"}
+
+FIGURES = {
+    "forest": lambda: draw.forest(TABLE, x="value", y="name", **ENDS, series="kind", panels="panel", line=0, **AXES),
+    "forest_plain": lambda: draw.forest(
+        TABLE.query("panel == 'one' and kind == 'raw'").assign(sure=[True, False, True], goal=0.5),
+        **(AXES | ENDS | {"x": "value", "y": "name", "filled": "sure", "parted": "sure", "mark": "goal"}),
+        band=(-1, 1),
+    ),
+    "ranges": lambda: draw.forest(
+        TABLE.head(6).assign(value=np.nan), x="value", y="name", **ENDS, series="kind", **AXES
+    ),
+    "lines": lambda: draw.lines(
+        CURVES, x="x", y="y", series="k", log="x", target=3, at=5, marks=CURVES[::9], spans=[4, 5], **AXES
+    ),
+    "lines_in_panels": lambda: draw.lines(CURVES, x="x", y="y", series="k", panels="k", upside_down=True, **AXES),
+    "scatter": lambda: draw.scatter(
+        TABLE.assign(short="$x"),
+        x="low",
+        y="high",
+        series="kind",
+        panels="panel",
+        label="short",
+        diagonal=True,
+        fit=True,
+        **AXES,
+    ),
+    "strips": lambda: draw.strips(TABLE, x="value", y="name", series="kind", panels="panel", line=0, **AXES),
+    "outlines": lambda: draw.strips(MANY, x="x", y="who", middle="mean", **AXES),
+    "histogram": lambda: draw.histogram(MANY, x="x", series="kind", panels="who", line=50, **AXES),
+    "histogram_plain": lambda: draw.histogram(MANY, x="x", **AXES),
+    "bars": lambda: draw.bars(TABLE.assign(value=0.3), x="value", y="name", series="kind", panels="panel", **AXES),
+    "shades": lambda: draw.bars(TABLE.head(6), x="high", y="name", series="kind", shades=True, percent=False, **AXES),
+    "heat": lambda: draw.heat(TABLE, x="kind", y="name", value="value", panels="panel", **AXES),
+    "heat_of_texts": lambda: draw.heat(
+        TABLE.head(6).assign(words="1\n1-2"), x="name", y="kind", value="value", text="words", dark="low", **AXES
+    ),
+    "hexbins": lambda: draw.hexbins(MANY.assign(y=MANY["x"]), x="x", y="y", panels="kind", **AXES),
+    "score_strips": lambda: draw.score_strips(MANY, x="x", y="who", ticks=[0, 50, 100], **AXES),
+    "rank_moves": lambda: draw.rank_moves(
+        PLACES, x="way", y="place", series="system", bold=[HOSTILE_FIGURES], clusters="cluster", **AXES
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_names_its_axes_takes_any_text_and_can_be_read(name):
+    figure = FIGURES[name]()
+    figure.canvas.draw()  # an unclosed equation would raise here
+    assert faults(figure) == []
+    assert figure.get_supxlabel().startswith(r"\$x\$ <img")
+    assert figure.get_supylabel() == "system"
+    assert figure.legends[0].get_title().get_text().startswith(r"\$x\$ <img")
+    assert figure.get_label().startswith(f"{HOSTILE_FIGURES} leads."), "words have every letter of the data"
+    assert any(character.isdigit() for character in figure.get_label().removeprefix(HOSTILE_FIGURES))
+
+
+def test_words_tell_the_numbers_of_the_table_and_how_many_are_left_out():
+    one = pd.DataFrame({"system": ["A", "B"], "z": [0.25, np.nan], "low": [0.1, 0.2], "high": [0.4, 0.5]})
+    figure = draw.forest(one, x="z", y="system", low="low", high="high", title="A leads")
+    assert figure.get_label() == "A leads. A: 0.25 (0.1 to 0.4); B:  (0.2 to 0.5)."
+    many = pd.DataFrame({"system": range(20), "z": range(20)}).astype({"system": str})
+    assert draw.forest(many, x="z", y="system").get_label().endswith("13: 13; and 6 more.")
+    curves = draw.lines(CURVES.replace({HOSTILE_FIGURES: "B", LONG: "C"}), x="x", y="y", series="k", title="Rise")
+    assert curves.get_label() == "Rise. A, 29: 29; B, 29: 14.5; C, 29: 9.67."
+
+
+def test_a_key_stands_for_something_that_is_drawn():
+    table = pd.DataFrame({"system": ["A", "far"], "z": [0.5, np.nan], "stands": ["first", "worse"]})
+    figure = draw.forest(table, x="z", y="system", series="stands")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["first"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["A", "far"]
+
+
+def test_marks_are_told_apart_without_colour_and_colours_can_be_seen():
+    figure = draw.forest(TABLE.head(6), x="value", y="name", series="kind")
+    assert (
+        len(
+            {
+                (line.get_marker(), line.get_markerfacecolor() == "white")
+                for line in figure.axes[0].lines
+                if len(line.get_xdata())
+            }
+        )
+        == 2
+    )
+    for scheme in ("light", "dark"):
+        assert all(contrast(colour, scheme=scheme) >= MARKS for colour in (*draw.PALETTE, draw.GREY))
+        assert contrast(draw.GREY, scheme=scheme) >= WORDS
+        assert contrast(draw.LIGHT, scheme=scheme) < MARKS, "what carries no meaning recedes"
+
+
+def test_nothing_to_draw_is_a_sentence_with_a_remedy():
+    with pytest.raises(DataError, match="no row is left"):
+        draw.forest(TABLE.head(0), x="value", y="name")
+    with pytest.raises(DataError, match="outside 0-100"):
+        draw.score_strips(MANY.assign(x=104.0), x="x", y="who")
+
+
+def test_settings_of_matplotlib_are_left_alone():
+    before = dict(mpl.rcParams)
+    draw.strips(MANY, x="x", y="who")
+    assert dict(mpl.rcParams) == before
+
+
+# Controls and charts: reports have the plain figure; at work, figure and words follow the values of a reader.
+
+HOSTILE_EXPLORE = "<img src=x onerror=alert(1)> datum['a'].b $x$ \\(y\\) {{signal}}"
+
+
+WHO = {"eng-deu": ["deu1", "deu2", "deu3"], "eng-jpn": ["jpn1", "jpn2", "jpn3"]}
+
+
+def dots(values, title=""):
+    """Draw a dot a value."""
+    table = pd.DataFrame({"who": [f"w{number}" for number in range(len(values))], "value": values})
+    return figures.forest(table, x="value", y="who", title=title)
+
+
+def people(*, pair, annotators):
+    """Draw chosen annotators of a pair, such as a cell of a notebook would."""
+    chosen = [name for name in annotators if name in WHO[pair]]
+    return dots([int(name[-1]) for name in chosen], title=f"{pair}: {', '.join(chosen)}")
+
+
+class Place:
+    """What IPython gives for an output that can be put anew."""
+
+    def __init__(self, outputs, number):
+        self.outputs, self.number = outputs, number
+
+    def update(self, data, metadata=None, raw=False):
+        self.outputs[self.number] = (data, metadata)
+
+
+@pytest.fixture
+def shown_explore(monkeypatch):
+    """Collect outputs, as (data, metadata), or the widget."""
+    outputs = []
+
+    def display(data, metadata=None, raw=False, display_id=None):
+        outputs.append((data, metadata))
+        return Place(outputs, len(outputs) - 1) if display_id else None
+
+    monkeypatch.setattr(show, "display", display)
+    monkeypatch.setattr(explore, "display", display)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    return outputs
+
+
+@pytest.fixture
+def at_work(shown_explore, monkeypatch):
+    """Say, as Jupyter's server does, that somebody has this notebook open."""
+    monkeypatch.setenv("JPY_SESSION_NAME", "studies/a.ipynb")
+    return shown_explore
+
+
+def turnable():
+    return {
+        "pair": explore.Choice("eng-jpn", of=list(WHO)),
+        "annotators": explore.Choices(["jpn1", "deu1"], of=WHO, by="pair"),
+    }
+
+
+def test_a_run_of_reports_shows_the_bytes_of_the_plain_figure_and_nothing_else(shown_explore):
+    explore.figure(people, **turnable(), caption="{pair}, drawn")
+    show.figure(people(pair="eng-jpn", annotators=["jpn1"]), caption="eng-jpn, drawn")
+    assert len(shown_explore) == 2
+    assert shown_explore[0] == shown_explore[1]
+    assert {"image/png", "text/plain"} <= set(shown_explore[0][0])
+    assert "text/html" not in shown_explore[0][0]
+
+
+def test_kernels_of_a_run_are_nobodys_session_even_where_a_notebook_starts_the_run(monkeypatch):
+    monkeypatch.setenv("JPY_SESSION_NAME", "studies/a.ipynb")
+    assert pictures.live()
+    with kernels.Kernels() as run:
+        monkeypatch.setenv("JPY_SESSION_NAME", run.env["JPY_SESSION_NAME"])
+    assert not pictures.live()
+
+
+def test_a_turned_control_draws_another_figure_whose_words_follow(at_work):
+    explore.figure(people, **turnable(), caption="{pair}, drawn")
+    pair, annotators, message = at_work[0][0].children
+    label, *boxes = annotators.children
+    assert (pair.description, label.value) == ("pair", "annotators")
+    assert [(box.description, box.value) for box in boxes[:3]] == [("jpn1", True), ("jpn2", False), ("jpn3", False)]
+    before, told = at_work[1], at_work[2][0]["text/html"]
+    boxes[2].value = True
+    after = at_work[1]
+    assert after[0]["image/png"] != before[0]["image/png"]
+    assert "jpn1, jpn3" in after[1]["image/png"]["alt"]
+    assert at_work[2][0]["text/html"] != told
+    assert after[1]["image/png"]["alt"] in at_work[2][0]["text/html"]
+    pair.value = "eng-deu"
+    assert "no row is left" in message.value, "nobody of that pair is ticked"
+    boxes = annotators.children[1:]
+    assert [box.description for box in boxes] == WHO["eng-deu"]
+    boxes[1].value = True
+    assert (at_work[1][1]["image/png"]["caption"], message.value) == ("eng-deu, drawn", "")
+    assert "eng-deu: deu2" in at_work[1][1]["image/png"]["alt"]
+    assert len(at_work) == 3, "nothing is shown a second time"
+
+
+@pytest.mark.parametrize("problem", [DataError(HOSTILE_EXPLORE), ValueError(HOSTILE_EXPLORE)])
+def test_a_problem_is_one_sentence_under_the_controls_and_the_figure_stays(problem, at_work):
+    def view(*, level):
+        if level > 1:
+            raise problem
+        return dots([level])
+
+    explore.figure(view, level=explore.Range(1, low=0, high=3))
+    level, message = at_work[0][0].children
+    before = at_work[1]
+    level.value = 2
+    assert at_work[1] is before
+    assert 'role="alert"' in message.value
+    assert "&lt;img" in message.value
+    assert "<img" not in message.value
+    level.value = 1
+    assert message.value == ""
+
+
+def test_the_notebooks_own_values_are_refused_as_in_a_report_or_kept(at_work):
+    with pytest.raises(DataError, match="no row is left"):
+        explore.figure(people, pair=explore.Choice("eng-deu", of=["eng-deu"]), annotators=[])
+    assert at_work == []
+    explore.figure(lambda value: dots([value]), value=explore.Range(4.2, low=1, high=4, step=0.1))
+    assert at_work[0][0].children[0].value == 4.2, "outside what is offered"
+
+
+def test_words_are_added_beside_the_picture_only_where_somebody_is_at_work(shown_explore, monkeypatch):
+    show.figure(dots([1]), alt=HOSTILE_EXPLORE, caption="A caption.")
+    monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
+    show.figure(dots([1]), alt=HOSTILE_EXPLORE, caption=HOSTILE_EXPLORE)
+    (report, _), (lab, _), (words, _) = shown_explore
+    assert lab["image/png"] == report["image/png"]
+    assert base64.b64decode(lab["image/png"]).startswith(b"\x89PNG")
+    assert lab["text/html"].startswith('<img alt="&lt;img src=x')
+    assert "<img" not in words["text/html"]
+    assert "&lt;img" in words["text/html"]
+    widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "VBox()"}
+    assert list(export.displayed({"data": widget}, None)) == [], "pages leave controls out"
