@@ -17,7 +17,7 @@ from evalkit.reports import export, kernels
 from evalkit.show import explore, figures, lab, pictures
 from evalkit.show import figures as draw
 from evalkit.stats import verdicts
-from tests.legible import MARKS, WORDS, contrast, faults
+from tests.pages import MARKS, WORDS, contrast, faults
 
 HOSTILE = '<script>alert(1)</script> **bold** $x^2$ =HYPERLINK("x") & "quoted" \\(y\\)'
 
