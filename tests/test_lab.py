@@ -49,16 +49,16 @@ DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself
 #: Controls above a figure: the function that draws it, the control's name, and the keys that turn it (none: a click).
 CONTROLS = {
     "xsts_calibration": [
-        ("views.what_if", "raw", ["ArrowDown"]),
-        ("draw.outside_scores", "outside score", DOWN),
+        ("what_if", "raw", ["ArrowDown"]),
+        ("outside_scores", "outside score", DOWN),
     ],
-    "wmt22_calibration_hits": [("views.score_grid", "pair", DOWN), ("views.score_grid", 1, [])],
+    "wmt22_calibration_hits": [("two_by_two", "pair", DOWN), ("two_by_two", 1, [])],
     "metric_meta_evaluation": [
-        ("views.threshold_sweep", "threshold", ["ArrowUp"]),
-        ("views.metric_scores", "pair", DOWN),
+        ("ranks_by_threshold", "threshold", ["ArrowUp"]),
+        ("beside_people", "pair", DOWN),
     ],
-    "study_planner": [("views.power", "delta", ["ArrowUp"]), ("views.power", "target", ["ArrowUp"])],
-    "campaign": [("views.annotators", 0, [])],
+    "study_planner": [("chances", "delta", ["ArrowUp"]), ("chances", "target", ["ArrowUp"])],
+    "campaign": [("strips", 0, [])],
 }
 SHOWN = "const shown = window.jupyterapp.shell.currentWidget;"
 CLOSE = """() => {
@@ -245,7 +245,7 @@ def turned(source, values):
 
 
 def place_of(cells, call):
-    """Return the place of the one cell that calls a view."""
+    """Return the place of the one cell that makes a call."""
     [place] = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and call in notebooks.source(cell)]
     return place
 
@@ -305,7 +305,7 @@ def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_fig
     assert before
 
     for call, control, keys in CONTROLS.get(name, []):
-        turn(page, page.locator(CELLS).nth(place_of(cells, call)), control, keys)
+        turn(page, page.locator(CELLS).nth(place_of(cells, f"explore.figure({call},")), control, keys)
     parameter, value = TURNED[name]
     cells[1]["source"] = turned(short, {parameter: value})
     write(page, cells[1]["source"])
