@@ -30,8 +30,10 @@ TINY = "4 2\nthe 1 0\ncat 0 2\nmat 1 1 \nthe -9 -9\n"  # fastText leaves a blank
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
+def cache(tmp_path, monkeypatch, request):
+    """A cache of the test's own, but for real data, whose tables need not be read anew."""
+    if "real" not in request.fixturenames:
+        monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
 
 
 @pytest.fixture

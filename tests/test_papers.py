@@ -769,8 +769,9 @@ def test_a_table_is_as_printed(paper, table, first, rows, name, columns):
 # Rows of Table 1 from vectors, a model and scores of this test's own making, which say nothing of the metrics
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def cache(tmp_path, monkeypatch):
+    """A cache of the test's own."""
     monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
 
 
@@ -781,7 +782,7 @@ def tamil(real):
 
 
 @pytest.fixture
-def drawn(tamil, tmp_path):
+def drawn(tamil, tmp_path, cache):
     """Write a file of random vectors for the words of the references."""
     split = BLEU(tokenize="intl").tokenizer
     words = dict.fromkeys(word for text in tamil["reference"] for word in split(text).split())
@@ -809,7 +810,7 @@ def test_vectors_fill_their_rows_for_the_languages_that_have_them(tamil, drawn):
     assert computed["ta, EA, pearson"] == pytest.approx(stats.pearsonr(ea, gold).statistic)
 
 
-def test_a_model_and_scores_from_elsewhere_fill_theirs_and_five_languages_the_average(real, monkeypatch):
+def test_a_model_and_scores_from_elsewhere_fill_theirs_and_five_languages_the_average(real, monkeypatch, cache):
     ratings = real("indicmt-mqm").groupby("tgt_lang", sort=False).head(60).reset_index(drop=True)
     scored = lexical.scores(ratings, metrics=["chrF"])["chrF"]
     monkeypatch.setattr(scorer, "scores", lambda table, **asked: table.assign(LaBSE=-scored))
