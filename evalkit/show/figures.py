@@ -650,7 +650,7 @@ def _panels(
     parts = {None: table} if panels is None else dict(iter(table.groupby(panels, sort=False, observed=True)))
     across = min(columns, len(parts))
     down = -(-len(parts) // across)
-    titles = {} if panels is None else {name: textwrap.fill(_called(name, names), 56 // across) for name in parts}
+    titles = {} if panels is None else {name: textwrap.fill(_called(name, names), 36 // across) for name in parts}
     above = 0.2 + 0.16 * max((title.count("\n") + 1 for title in titles.values()), default=1)
     tall = (height + above) * down + 0.55 + 0.16 * (bool(title) + xlabel.count("\n"))
     figure, grid = plt.subplots(down, across, figsize=(WIDTH, tall), squeeze=False, **shared)
