@@ -120,11 +120,15 @@ def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) ->
     tenth of the scale). scale: its ends; None takes the table's own. Every judgement counts, repeats too. sd is NaN for
     a single judgement, skewness below three judgements and where all scores are equal.
     """
+    ends = ratings.assign(score=in_outer_tenths(ratings, scale=scale))
+    return _shape(ratings).assign(at_ends=with_pair(ends).groupby(_WHO)["score"].mean().to_numpy())
+
+
+def _shape(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Describe each annotator's scores as ``usage`` does, but for what needs the ends of the scale."""
     scores = with_pair(ratings).groupby(_WHO)["score"]
     table = scores.agg(n="size", unique_scores="nunique", min="min", max="max", mean="mean", sd="std", skewness="skew")
-    ends = ratings.assign(score=in_outer_tenths(ratings, scale=scale))
-    at_ends = with_pair(ends).groupby(_WHO)["score"].mean()
-    return table.assign(skewness=table["skewness"].where(table["sd"] > 0), at_ends=at_ends).reset_index()
+    return table.assign(skewness=table["skewness"].where(table["sd"] > 0)).reset_index()
 
 
 def in_outer_tenths(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) -> pd.Series:
@@ -648,9 +652,9 @@ RULES = (
 
 #: What a rule can be about, and how people say it: columns of ``profiles``, by the function that measures them.
 MEASURES = {
-    "unique_scores": (usage, "number of distinct scores"),
-    "mean": (usage, "mean score, points"),
-    "sd": (usage, "standard deviation of scores, points"),
+    "unique_scores": (_shape, "number of distinct scores"),
+    "mean": (_shape, "mean score, points"),
+    "sd": (_shape, "standard deviation of scores, points"),
     "at_ends": (usage, "share of scores in the lowest or the highest tenth of the scale"),
     "median_abs_diff": (repeats, "median difference on repeats, points"),
     "max_abs_diff": (repeats, "largest difference on repeats, points"),
