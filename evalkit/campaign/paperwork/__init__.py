@@ -1,10 +1,9 @@
 """What papers and clients ask for: the methods with references, and the human evaluation datasheet.
 
-files writes both out for an export; works that are cited stand in references.bib, questions in heds.toml.
+``files`` writes both out for an export; works that are cited stand in references.bib, questions in heds.toml.
 """
 
-from evalkit.campaign.paperwork.datasheet import Datasheet, datasheet
-from evalkit.campaign.paperwork.files import files
+from evalkit.campaign.paperwork.datasheet import Datasheet, datasheet, files
 from evalkit.campaign.paperwork.markup import works
 from evalkit.campaign.paperwork.methods import Methods, methods
 
