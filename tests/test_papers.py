@@ -14,11 +14,12 @@ from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from evalkit import ROOT, DataError, data
+from evalkit.data.typology import SCHEMES, TYPOLOGIES
 from evalkit.human import annotators as people
 from evalkit.metrics import darr, lexical
 from evalkit.neural import scorer
 from evalkit.papers import claims, esa, knowles2024, wmt
-from evalkit.papers.sai2023 import metrics, printed
+from evalkit.papers.sai2023 import metrics, printed, release
 from evalkit.stats import verdicts
 from tests.makers import read
 
@@ -1010,3 +1011,65 @@ def test_a_challenge_set_that_is_none_is_refused(words, call, tmp_path):
     (tmp_path / "d.tsv").write_text("\t".join(ROW) + "\n")
     with pytest.raises(DataError, match=words):
         call(tmp_path)
+
+
+# What Sai et al.'s released files hold
+
+
+def translations(**changed):
+    """Judgements of two systems: three sentences, of which the second system copies the first two."""
+    rows = [("A", "1", "a b", 25.0), ("A", "2", "c d", 20.0), ("A", "3", "e f", 10.0)]
+    rows += [("B", "1", "a  b", 24.0), ("B", "2", "cd", 20.0), ("B", "3", "x", 5.5)]
+    table = pd.DataFrame(rows, columns=["system", "segment", "hypothesis", "score"])
+    return table.assign(src_lang="eng", tgt_lang="hin", **changed)
+
+
+def test_systems_with_the_same_letters_are_copies():
+    found = release.copies(translations()).iloc[0]
+    assert found[["system", "other", "sentences"]].tolist() == ["A", "B", 3]
+    assert (found["same"], found["same_score"]) == (2 / 3, 1 / 3)
+    apart = translations(hypothesis=[*"uvwxyz"])
+    assert release.copies(apart).empty
+
+
+def test_rows_of_the_splits_are_found_in_the_files_and_the_others_get_the_system_of_their_place():
+    ours = translations(hypothesis=[*"uvwxyz"], own_score=1.0, reference="r")
+    more = pd.DataFrame({"system": ["A", "B"], "segment": "4", "hypothesis": ["new", "newer"], "score": [7.0, 8.0]})
+    theirs = pd.concat([ours, more.assign(tgt_lang="hin", own_score=1.0, reference="r")], ignore_index=True)
+    theirs = theirs.sort_values(["segment", "system"], kind="stable").drop(columns=["system", "score"])
+    theirs = theirs.assign(split="train", row=range(len(theirs)), formula_score=9.0)
+    standing = release.places(ours, theirs)
+    assert standing[["place", "system", "known", "share"]].to_numpy().tolist() == [[0, "A", 3, 1.0], [1, "B", 3, 1.0]]
+    both = release.combined(ours, theirs)
+    assert both.loc[both["fresh"], ["system", "segment", "score"]].to_numpy().tolist() == [["A", "4", 9], ["B", "4", 9]]
+    counted = release.placement(both).iloc[0]
+    assert counted[["judgements", "only_in_splits", "placed", "unknown_share"]].tolist() == [8, 2, 2, 0.0]
+    cut = theirs[~((theirs["segment"] == "4") & (theirs["hypothesis"] == "newer"))]
+    assert release.combined(ours, cut).query("fresh")["system"].tolist() == ["unknown"], "a place of two only"
+
+
+@hypothesis.given(st.lists(st.integers(1, 40), min_size=6, max_size=6), st.integers(0, 2**32 - 1))
+def test_numbers_of_judgements_behind_printed_means_are_among_those_that_fit(counts, seed):
+    rng, systems = np.random.default_rng(seed), list(release.PRINTED.values())
+    sums = {language: [rng.integers(1, 51, n).sum() / 2 for n in counts] for language in ("gu", "hi", "ta")}
+    rows = [(k, s, f"{x / n:.3f}") for k, xs in sums.items() for s, x, n in zip(systems, xs, counts, strict=True)]
+    printed = pd.DataFrame(rows, columns=["language", "system", "mean_score"])
+    possible = release.denominators(printed).groupby("system")["n"].agg(set)
+    assert all(n in possible[name] for name, n in zip(systems, counts, strict=True))
+
+
+def test_the_release_scores_by_weights_that_its_single_errors_show(real):
+    judged, errors = real("indicmt-mqm"), real("indicmt-mqm-spans")
+    single = release.single_errors(judged, errors)
+    other = single[single["kind"].eq("any other")].set_index("severity")["weight"]
+    wanted = SCHEMES["release"].severities
+    assert other.to_dict() == {name: wanted[name] for name in other.index}
+    assert (single["agreeing"] <= single["n"]).all()
+    equal = release.explain(judged, errors).groupby("scheme")[["rows_equal", "rows"]].sum()
+    odd = release.odd_rows(judged, errors)
+    assert equal.loc["release"].tolist() == [len(judged) - len(odd), len(judged)]
+    assert equal["rows_equal"].idxmax() == "release"
+    tables = release.claim_tables(judged, errors, release.system_means(judged, file_set="CSV files"))
+    assert tables["sizes"].set_index("language")["rows"].to_dict()["all"] == len(judged)
+    assert tables["typology"].set_index("group")["types"].pop("all") == len(TYPOLOGIES["Sai et al. 2023, Table 5"])
+    assert (tables["non_translations"]["hits"] > 0).all()
