@@ -12,9 +12,11 @@ from scipy import stats
 
 from evalkit import DataError, campaign, data
 from evalkit.campaign import plan as plans
+from evalkit.campaign import sentences
 from evalkit.campaign.design import Texts, Wish, draw, expectation
 from evalkit.campaign.design.drawing import MEASURED, PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
+from evalkit.campaign.few import Correlation
 from evalkit.campaign.pilot import FEWEST
 from evalkit.campaign.plan import hours
 from evalkit.data.importing import import_campaign
@@ -613,3 +615,52 @@ def test_what_a_plan_says_of_power_is_recorded_in_full(judged):
     assert record["standard_error"] == pytest.approx(direct / z)
     assert [count for count, _ in expected.more] == [3, 6, 12]
     assert expected.limited
+
+
+# What the planner answers, in sentences
+
+
+@pytest.mark.parametrize(
+    ("taste", "typed", "told", "design"),
+    [
+        (2.0, False, "they have favourite systems", "crew"),
+        (0.0, False, "No sign was found", "best"),
+        (np.nan, False, "cannot be told", "best"),
+        (2.0, True, "with the variances typed in", "best"),
+        ("beyond", False, "No campaign within these limits", None),
+    ],
+)
+def test_the_planners_answer_tells_the_design_that_it_rests_on(here, taste, typed, told, design):
+    here("wmt22-calibration-hits")
+    mine = campaign.read_pilot("wmt22-calibration-hits", pair="eng-deu")
+    rows = {"arrangement": "same", "calibration": 0, "segments": 120, "judgements_each": 1}
+    best = rows | {"annotators": 3, "judgements": 240}
+    crew = rows | {"annotators": 11, "judgements": 1540, "segments": np.nan if taste == "beyond" else 770}
+    tastes = pd.DataFrame([{"pair": "eng-deu", "taste": 2.0 if taste == "beyond" else taste, **crew}])
+    wanted = {"delta": 4.0, "target": 0.8, "typed": typed, "hourly_pay": 10.0, "currency": "EUR"}
+    said = sentences.answer(mine, best, tastes, **wanted)
+    assert told in said
+    assert "4 points" in said
+    assert ("1,540 judgements" in said) == (design == "crew")
+    assert "240 judgements" in said, "the design itself, or what would do if nobody had favourites"
+    if design:
+        hours = {"best": best, "crew": crew}[design]["judgements"] * mine.seconds / 3600
+        assert f"{float(f'{hours:.2g}'):g}" in said
+        assert "EUR" in said
+
+
+@pytest.mark.parametrize("share", [0.2, np.nan])
+def test_what_a_metric_saves_is_said_with_what_it_does_not(share):
+    rows = [("on differences", share, 0.25, 0.5, 800), ("within systems", share and 0.4, 0.5, 0.7, 600)]
+    saving = pd.DataFrame([*rows, (planning.ALONE, 0.0, 0.0, 0.0, 1000)])
+    saving.columns = ["metric", "share", "at_most", "r", "judgements"]
+    whose = sentences.whose(Correlation(0.5, 0.7, "COMET"), typed=0.0, place="WMT23 eng-deu")
+    saving["judgements"] = saving["judgements"].astype(object)
+    assert whose == "COMET (WMT23 eng-deu)"
+    step, told = sentences.metric_step(saving, whose), sentences.with_metric(saving, whose)
+    assert all("COMET" in one for one in (step, told))
+    if share > 0:
+        assert ("20" in step, "40" in step) == (True, True)
+        assert "800 instead of 1,000" in told
+    else:
+        assert all("25" in one and "at most" in one for one in (step, told))
