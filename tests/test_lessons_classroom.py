@@ -527,7 +527,9 @@ def test_slides_of_a_lesson_fit_the_width_of_a_screen_and_begin_a_page_each_in_p
         count = tab.evaluate("document.querySelectorAll('.slide').length")
         browser.close()
     printed = (tmp_path / "slides.pdf").read_bytes()
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= count > 12
+    prose = "\n".join(notebooks.source(cell) for cell in copied(LESSON) if cell["cell_type"] == "markdown")
+    sections = len(re.findall(r"^#{1,2} ", prose, re.MULTILINE))
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= count >= sections > 5, "each begins a page of its own"
 
 
 @pytest.mark.slow
