@@ -16,7 +16,7 @@ from scipy import stats
 
 from evalkit import DataError, campaign, data, show
 from evalkit.campaign import exports, paperwork, quality
-from evalkit.campaign.paperwork.datasheet import QUESTIONS
+from evalkit.campaign.paperwork.datasheet import QUESTIONS, form
 from evalkit.campaign.paperwork.markup import REFERENCES, bibtex, tex
 from evalkit.campaign.paperwork.methods import DA, ESA, MQM, PREFERENCES, UNKNOWN, XSTS, protocol_of
 from evalkit.data import registry
@@ -398,10 +398,10 @@ def test_answers_of_the_datasheet_are_the_data():
     assert numbers(known["3.1.1"])[:3] == [20, 30, 3]
     assert numbers(known["3.2.1"])[0] == 2
     assert numbers(known["4.3.3"])[0] == few["score"].nunique()
-    for number in ("1.1", "1.3", "3.1.2", "3.2.2", "3.2.3", "3.3.1", "3.3.4", "4.3.2", "4.3.7", "5.1", "5.2"):
+    for number in ("1.1.1", "1.3.1.1", "3.1.2", "3.2.2.1", "3.2.3", "3.3.1", "3.3.4.1", "4.3.2", "4.3.7", "5.1", "5.2"):
         assert known[number] == "", "no file tells this"
     assert set(known) == set(QUESTIONS)
-    assert len(QUESTIONS) == 45, "as the template has"
+    assert len(QUESTIONS) == 62, "as the template's form has"
     assert sum(sheet.counts) == len(sheet.rows)
     assert sheet.counts[2] == sum(not answer for answer in known.values())
     assert all(row["known"] or row["blank"] for row in sheet.rows)
@@ -414,8 +414,25 @@ def test_another_criterion_has_answers_of_its_own_in_the_datasheet():
     assert len(rows) == len(QUESTIONS) + sum(number.startswith("4") for number in QUESTIONS)
     assert [row["blank"] != "" for row in rows if row["number"] in ("2.4", "2.5")] == [True, False]
     other = {row["number"]: row for row in rows if row["criterion"] == "fluency"}
-    assert (other["4.3.1"]["known"], other["4.3.11"]["known"]) == ("fluency", "")
+    assert (other["4.3.1.1"]["known"], other["4.3.11.2"]["known"]) == ("fluency", "")
     assert "2 criteria" in paperwork.methods(found, resamples=20, seed=7).text
+
+
+def test_the_form_of_heds_gets_the_data_as_it_would_save_them():
+    """Its fields hold values under "" or, in section 4, under the criterion; languages are options in its own order."""
+    frame = pd.concat([judged(tgt_lang="hau", criterion=name) for name in ("<b>adequacy", "fluency")])
+    fields = form(paperwork.datasheet(analysed(frame.reset_index(drop=True))).rows)
+    held = {name: values["data"] for name, values in fields.items()}
+    people = "heds-sample_evaluators_design-evaluators-number_of_evaluators"
+    assert held[people] == {"": str(frame["annotator"].nunique())}
+    languages = [name for name in held if "languages" in name]  # English is its 41st, Hausa its 61st
+    assert languages == ["heds-system-input_languages-42", "heds-system-output_languages-62"]
+    assert all(held[name] == {"": True} for name in languages)
+    criteria = fields["heds-criteria-criterion"]["control"]
+    assert criteria == {"&lt;b&gt;adequacy": True, "fluency": False}
+    for name, values in held.items():
+        assert set(values) <= (set(criteria) if name.startswith("heds-criteria-") else {""}), name
+    assert not any("ethics" in name or "recruitment" in name for name in fields), "no file tells this"
 
 
 def export(found, folder):
@@ -455,8 +472,8 @@ def test_an_exported_campaign_is_written_whole_and_compiles_whatever_systems_are
     text, rows = (out / "datasheet.md").read_text(encoding="utf-8"), paperwork.datasheet(found).rows
     assert text.count("**To be filled in:**") == sum(bool(row["blank"]) for row in rows)
     assert text.count("- Known from the data:") == sum(bool(row["known"]) for row in rows)
-    again = json.loads((out / "datasheet.json").read_text(encoding="utf-8"))
-    assert (again["answers"], again["signature"]) == (report["recorded"]["datasheet"]["answers"], report["signature"])
+    fields = json.loads((out / "heds.json").read_text(encoding="utf-8"))
+    assert fields == form(report["recorded"]["datasheet"]["answers"])
     inputs = [f"\\input{{{path.name}}}\\clearpage" for path in sorted(out.glob("*.tex"))]
     (out / "paper.tex").write_text("\n".join([HEAD, *inputs, TAIL]), encoding="utf-8")
     log = typeset(out / "paper.tex", engine=engine)
@@ -680,3 +697,66 @@ def test_removal_is_seen_where_it_happened_and_hardly_ever_elsewhere(seed, stren
     assert found.p > quality.SURE
     assert cut.failed == 0
     assert (cut.p < quality.SURE) == (0.75**cut.passed < quality.SURE)
+
+
+# Feedback: a page for each annotator
+
+
+def with_texts(people=("Ann", "Bob", "Cy", "Di"), odd=-60):
+    """Judgements of everybody on everything; Ann, who is lenient by 10, is far off on one output."""
+    rng, rows = np.random.default_rng(3), []
+    for item in range(24):
+        for name in people:
+            score = 60 + rng.normal(0, 3) + 10 * (name == "Ann") + odd * (name == "Ann" and item == 5)
+            text = {"source": f"source {item}", "hypothesis": f"<b>out</b> {item}"}
+            rows.append({"annotator": name, "system": "mt", "segment": item, "score": score} | text)
+    return pd.DataFrame(rows)
+
+
+def told_of(frame, folder, *words):
+    """Import a table, export feedback, and return the files by the annotator's name."""
+    frame.to_csv(folder / "my.csv", index=False)
+    assert cli.main(["import", str(folder / "my.csv"), "--keep-names", "--scale", "0:100", *words]) == 0
+    assert cli.main(["export", "campaign.parquet", "--annotators", "--out", "feedback"]) == 0
+    return {path.stem: path.read_text(encoding="utf-8") for path in (folder / "feedback").glob("*.html")}
+
+
+def test_annotators_are_told_of_their_own_judgements_and_of_nobody_else_s(tmp_path, monkeypatch, own_salt):
+    monkeypatch.chdir(tmp_path)
+    frame = with_texts()
+    pages = told_of(frame, tmp_path)
+    assert set(pages) == set(frame["annotator"])
+    for name, text in pages.items():
+        assert not [other for other in pages if other != name and re.search(rf"\b{other}\b", text)]
+        assert "<b>out" not in text
+        assert "http" not in text.replace("http-equiv", "")
+        own = frame.loc[frame["annotator"] == name, "score"]
+        medians = frame[frame["annotator"] != name].groupby("annotator")["score"].mean().median()
+        assert f'<th scope="row">mean score</th><td>{own.mean():.2f}</td><td>{medians:.2f}</td>' in text
+    scores = frame.pivot(index="segment", columns="annotator", values="score")
+    gap = scores["Ann"] - scores.drop(columns="Ann").mean(axis=1)
+    [found] = campaign.give_feedback(data.open_campaign("campaign.parquet")[0])["Ann"]
+    assert found.again["segment"].tolist() == ["5"]
+    assert found.again["apart"].tolist() == pytest.approx([gap[5] - gap.mean()])
+    assert "source 5" in pages["Ann"]
+    assert "&lt;b&gt;out&lt;/b&gt; 5" in pages["Ann"]
+
+
+def test_one_or_two_others_are_no_median(tmp_path, monkeypatch, own_salt):
+    monkeypatch.chdir(tmp_path)
+    told_of(with_texts(("Ann", "Bob", "Cy")), tmp_path)
+    assert all(
+        one.habits["others"].isna().all()
+        for own in campaign.give_feedback(data.open_campaign("campaign.parquet")[0]).values()
+        for one in own
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "words"), [("campaign.parquet", ()), ("r.json", ("--annotators",)), ("none.parquet", ("--annotators",))]
+)
+def test_feedback_asks_for_a_campaign_and_a_paper_for_a_report(source, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["export", source, *words, "--out", "x"]) == 1
+    assert "evalkit: " in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()

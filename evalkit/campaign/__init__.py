@@ -14,11 +14,11 @@ makes a campaign of texts.
 from evalkit.campaign.against import compare_campaigns, counterpart
 from evalkit.campaign.agreement import measure_agreement
 from evalkit.campaign.analysis import Analysis, analyse
-from evalkit.campaign.annotators import profile_annotators, screen_annotators
+from evalkit.campaign.annotators import give_feedback, profile_annotators, screen_annotators
 from evalkit.campaign.checks import run_checks, tabulate
 from evalkit.campaign.collection import count_errors, count_judgements
 from evalkit.campaign.design.expectation import compare_plan
-from evalkit.campaign.exports import export
+from evalkit.campaign.exports import export, export_pages
 from evalkit.campaign.few import correlation, estimate_with_metrics, of_pilot
 from evalkit.campaign.findings import Finding, Missing
 from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems
@@ -52,8 +52,10 @@ __all__ = [
     "estimate_with_metrics",
     "example",
     "export",
+    "export_pages",
     "find_comparisons",
     "from_ratings",
+    "give_feedback",
     "may_stop",
     "measure_agreement",
     "measure_cost",

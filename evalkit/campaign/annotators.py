@@ -1,4 +1,4 @@
-"""How each annotator works, and whom rules propose to look at."""
+"""How each annotator works, whom rules propose to look at, and what each is told of their own judgements."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from evalkit import DataError
 from evalkit.campaign.findings import or_missing
 from evalkit.campaign.method import order
-from evalkit.campaign.opening import Campaign
+from evalkit.campaign.opening import Campaign, from_ratings
+from evalkit.data.schemas import ITEM
 from evalkit.human import annotators
 from evalkit.stats.terms import pluralize
 
@@ -200,3 +202,92 @@ def stamped(part: pd.DataFrame) -> bool:
         return False
     lengths = (part["ended"] - part["started"]).dropna()
     return bool(len(lengths)) and float((lengths < 0.1).mean()) >= 0.25
+
+
+# What annotators are told
+
+#: Habits that a person is told, in their words.
+HABITS = {
+    "n": "judgements",
+    "mean": "mean score",
+    "sd": "spread (standard deviation)",
+    "unique_scores": "different scores used",
+    "at_ends": "share in the outer tenths",
+    "with_others": "correlation with others (ranks)",
+    "median_abs_diff": "two scores of one item, apart",
+    "seconds": "seconds for a judgement (median)",
+}
+#: Fewest others whose median is told, so that it is nobody's own.
+OTHERS = 3
+#: Most items to look at again; least distance of such a score, in points of 100.
+ITEMS, FAR = 10, 20.0
+_TEXTS = ["source", "hypothesis"]
+
+
+@dataclass(frozen=True, eq=False)
+class Feedback:
+    """What one annotator is told of a language pair; nobody else is named, and nobody ranked.
+
+    habits: habit, yours, others (their median; missing where fewer than ``OTHERS`` have it). scores: score, whose, for
+    a figure. again: items whose score is far from the others' mean even when it is taken out how strict each is: what
+    tells the item, yours, others, apart (points of 100). shared: items that others judged. twice: items whose first
+    and last score are far apart: first, last.
+    """
+
+    annotator: str
+    pair: str
+    habits: pd.DataFrame
+    scores: pd.DataFrame
+    again: pd.DataFrame
+    shared: int
+    twice: pd.DataFrame
+
+
+def give_feedback(ratings: pd.DataFrame) -> dict[str, list[Feedback]]:
+    """Collect what each annotator is told: name -> a ``Feedback`` for each of their language pairs.
+
+    ratings: all judgements of a campaign. Scores are on 0 to 100, 100 the best. Systems are named only where no texts
+    tell which output is meant, so that nobody who judges on learns them.
+    Raises DataError where the file names no annotators, or holds comparisons.
+    """
+    found: dict[str, list[Feedback]] = {}
+    for pair in from_ratings(ratings).pairs:
+        campaign = from_ratings(ratings, pair=pair)
+        profiles = profile_annotators(campaign)
+        if not profiles or campaign.compares:
+            what = "holds comparisons" if campaign.compares else "names no annotators"
+            raise DataError(f"There is no feedback for annotators: {pair} {what}.")
+        own = profiles.table.set_index("annotator")
+        habits = own[[name for name in HABITS if name in own]].astype(float)
+        beside = annotators.beside_others(campaign.hundred).dropna(subset="others")
+        for name in habits.index:
+            found.setdefault(name, []).append(_feedback(campaign, name, habits, beside))
+    return found
+
+
+def _feedback(campaign: Campaign, name: str, habits: pd.DataFrame, beside: pd.DataFrame) -> Feedback:
+    """Collect what one annotator is told of a campaign's pair."""
+    own = campaign.hundred[campaign.hundred["annotator"].eq(name)]
+    others = habits.drop(name)
+    medians = others.median().where(others.notna().sum() >= OTHERS)
+    table = pd.DataFrame({"habit": habits.columns.map(HABITS), "yours": habits.loc[name], "others": medians})
+    whose = campaign.hundred["annotator"].eq(name).map({True: "yours", False: "the others'"})
+    told = [column for column in _TEXTS if column in own] or ["system"]
+    items = own.drop_duplicates(ITEM)[[*dict.fromkeys([*ITEM, *told])]]
+
+    gap = (mine := beside[beside["annotator"].eq(name)])["score"] - mine["others"]
+    apart = mine.assign(yours=mine["score"], apart=gap - gap.mean())
+    far = apart[apart["apart"].abs() >= FAR].sort_values("apart", key=lambda gap: -gap.abs(), kind="stable").head(ITEMS)
+    shown = [*(["doc"] if own["doc"].nunique() > 1 else []), "segment", *told]
+    counted = own[own["item_type"].ne("degraded")]
+    scores = counted.groupby(ITEM, sort=False)["score"].agg(["size", "first", "last"]).reset_index()
+    twice = scores[(scores["size"] > 1) & (scores["first"] - scores["last"]).abs().ge(FAR)].head(ITEMS)
+    return Feedback(
+        name,
+        campaign.pair,
+        table.dropna(subset="yours").reset_index(drop=True),
+        pd.DataFrame({"score": campaign.hundred["score"], "whose": whose}).sort_values("whose", ascending=False),
+        far.merge(items, on=ITEM)[[*shown, "yours", "others", "apart"]],
+        len(mine),
+        twice.merge(items, on=ITEM)[[*shown, "first", "last"]],
+    )

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 from pyarrow import ArrowException
@@ -27,10 +27,12 @@ from evalkit.data.delimited import guard_table, unguarded
 from evalkit.data.files import alone
 from evalkit.data.registry import digest
 
+Named = TypeVar("Named")
+
 #: The file that lists an export: its files with their digests, and what the columns of its CSV files are.
 LIST = "export.json"
 #: Names that other files of an export have.
-_TAKEN = ("values", "methods", "datasheet", "export")
+_TAKEN = ("values", "methods", "datasheet", "heds", "export")
 #: Tables of up to so many rows and columns are written as LaTeX, too: longer ones belong in an appendix of files.
 ROWS, COLUMNS = 40, 14
 #: Longer cells, in characters, are sentences: their column breaks lines.
@@ -53,7 +55,8 @@ def export(report: Path, out: Path) -> list[Path]:
     report: a study's JSON report. out: a folder, made where it is not there; what an earlier export wrote there is
     replaced (see ``placed``).
     Returns the files: NAME.csv and NAME.parquet for every table, NAME.tex for tables of a page, values.json,
-    methods.txt, .md, .tex and .bib, datasheet.md and .json where the report has one, and export.json, which lists them.
+    methods.txt, .md, .tex and .bib, datasheet.md and heds.json (for the form of HEDS 3.0) where the report has a
+    datasheet, and export.json, which lists them.
     Raises DataError where the report cannot be read, or is of a study that failed or was skipped; where a file of the
     earlier export was changed since, such as a datasheet that somebody filled in.
     """
@@ -67,13 +70,28 @@ def export(report: Path, out: Path) -> list[Path]:
             columns[f"{stem}.csv"] = {str(column): _kind(table[column]) for column in table}
             if len(table) <= ROWS and len(table.columns) <= COLUMNS:
                 texts[f"{stem}.tex"] = latex(table, name=name, signature=found["signature"])
-        for name, content in texts.items():
-            (folder / name).write_text(content, encoding="utf-8")
-        names = sorted(path.name for path in folder.iterdir())
-        files = {name: digest(folder / name) for name in names}
-        listed = {"study": found["study"], "signature": found["signature"], "evalkit": __version__, "csv": _NOTE}
-        (folder / LIST).write_text(_json({**listed, "columns": columns, "files": files}), encoding="utf-8")
-    return [out / name for name in [*names, LIST]]
+        listed = {"study": found["study"], "signature": found["signature"], "csv": _NOTE, "columns": columns}
+        return [out / name for name in _written(folder, texts, **listed)]
+
+
+def export_pages(pages: dict[str, str], out: Path, **told: Any) -> list[Path]:
+    """Write pages, name -> HTML, into a folder in place of an earlier export (see ``placed``); return the files.
+
+    told: what their list says of them.
+    """
+    texts = {f"{stem}.html": page for stem, (_, page) in stems(pages).items()}
+    with placed(out) as folder:
+        return [out / name for name in _written(folder, texts, **told)]
+
+
+def _written(folder: Path, texts: dict[str, str], **told: Any) -> list[str]:
+    """Write texts beside what a folder has, and last the list of its files; return their names."""
+    for name, content in texts.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    names = sorted(path.name for path in folder.iterdir())
+    files = {name: digest(folder / name) for name in names}
+    (folder / LIST).write_text(_json({"evalkit": __version__, **told, "files": files}), encoding="utf-8")
+    return [*names, LIST]
 
 
 def _json(value: Any) -> str:
@@ -189,8 +207,8 @@ def _column(cells: list[Any]) -> pd.Series:
     return pd.Series([cell if cell is None else str(cell) for cell in nested])
 
 
-def stems(tables: dict[str, pd.DataFrame]) -> dict[str, tuple[str, pd.DataFrame]]:
-    """Give every table the name of a file, without its ending: no two are the same, whatever the letters' case.
+def stems(tables: dict[str, Named]) -> dict[str, tuple[str, Named]]:
+    """Give every table, or page, the name of a file, without its ending: no two the same, whatever the letters' case.
 
     >>> list(stems({"a b": pd.DataFrame(), "A/B": pd.DataFrame(), "methods": pd.DataFrame()}))
     ['a_b', 'A_B_2', 'methods_2']

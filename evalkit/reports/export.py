@@ -25,9 +25,10 @@ from nbconvert.filters import Highlight2HTML
 from nbformat.notebooknode import NotebookNode, from_dict
 
 from evalkit import DataError
+from evalkit.campaign.annotators import Feedback
 from evalkit.reports import findings, markup, notebooks, sources, tally
 from evalkit.reports.studies import Study
-from evalkit.show import tables
+from evalkit.show import figures, pictures, tables
 from evalkit.show.style import typeset
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -35,6 +36,9 @@ POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
 )
 MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
+#: Captions and headings of what annotators are told.
+AGAIN, TWICE = "Your scores that are far from the others'", "Your scores of one item that are far apart"
+FOR_THEM = {"yours": "your score", "others": "others' mean", "apart": "apart", "hypothesis": "translation"}
 FLAT = 350  # CSS pixels; below a figure that is less high than this there is room for a few sentences
 
 
@@ -322,6 +326,35 @@ def pages() -> Environment:
     made = Environment(loader=FileSystemLoader(TEMPLATE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters["typeset"] = typeset
     return made
+
+
+def feedback(name: str, told: list[Feedback]) -> str:
+    """Return the page for one annotator: own habits beside the others', and items to look at again."""
+    parts = []
+    for one in told:
+        drawn = figures.histogram(one.scores, x="score", series="whose", title="How scores are spread", xlabel="score")
+        data, described = pictures.picture(drawn, caption="All scores, on 0 to 100")
+        parts.append(
+            {
+                "pair": one.pair,
+                "habits": tables.markup(
+                    one.habits.map(_in_digits), caption="Your habits, and the median of the others"
+                ),
+                "figure": figure("image/png", data["image/png"], described["image/png"]),
+                "shared": one.shared,
+                "again": tables.markup(one.again, caption=AGAIN, digits=0, headings=FOR_THEM) if len(one.again) else "",
+                "twice": tables.markup(one.twice, caption=TWICE, digits=0, headings=FOR_THEM) if len(one.twice) else "",
+            }
+        )
+    page = pages().get_template("feedback.html.j2")
+    return page.render(name=name, parts=parts, css=stylesheet(), policy=POLICY)
+
+
+def _in_digits(value: Any) -> str:
+    """Write a number of a row of its own kind: counts whole, shares with two decimals, a dash for a gap."""
+    if isinstance(value, str):
+        return value
+    return "–" if value != value else typeset(f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}")
 
 
 #: A cell with the number that its author counts it by.

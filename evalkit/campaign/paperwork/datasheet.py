@@ -1,17 +1,20 @@
 """The methods of a report and its datasheet (HEDS), as far as data know them, as files for a paper; blanks besides.
 
-Source: Shimorina & Belz 2022, The Human Evaluation Datasheet: A Template for Recording Details of Human Evaluation
-Experiments in NLP (HumEval). ``heds.toml`` has its questions.
+Source: Belz & Thomson 2025, HEDS 3.0: The Human Evaluation Data Sheet Version 3.0 (GEM²). ``heds.toml`` has its
+questions and the fields of its form, which reads the file that ``form`` writes.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import tomllib
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from evalkit import __version__
 from evalkit.campaign.analysis import Analysis
@@ -20,15 +23,19 @@ from evalkit.campaign.paperwork import methods as told
 from evalkit.campaign.paperwork.markup import bibtex, escaped, needs, plain, tex
 from evalkit.campaign.paperwork.methods import ESA, MQM, PREFERENCES, XSTS, protocol_of
 from evalkit.campaign.plan import POWER
+from evalkit.data.languages import CODES
 from evalkit.data.provenance import source_of
 from evalkit.stats.terms import join_names
 
 HEDS = tomllib.loads((Path(__file__).parent / "heds.toml").read_text(encoding="utf-8"))
-#: Number -> question (label, hint, whole), in the order of the template; section 4 is of each quality criterion.
-QUESTIONS: dict[str, dict[str, str]] = HEDS["questions"]
+#: Number -> question (label, hint, whole, field, …), in the template's order; section 4 is of each quality criterion.
+QUESTIONS: dict[str, dict[str, Any]] = HEDS["questions"]
 #: Number of a section -> what it is about.
 SECTIONS: dict[str, str] = HEDS["sections"]
 _UNKNOWN_LANGUAGE = "und"
+#: ISO 639-3 -> the option of the form; languages that it does not list are all of its last.
+_LANGUAGES = {CODES[two]: option for option, two in enumerate(HEDS["languages"].split(), start=2) if two in CODES}
+_ANOTHER_LANGUAGE = 185
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,8 @@ class Datasheet:
     """The datasheet of a campaign.
 
     rows: one a question, in the template's order; of section 4, one a question and criterion: number, criterion,
-    question, known (from the data, or ""), blank (what is to be filled in, or "").
+    question, known (from the data, or ""), blank (what is to be filled in, or ""), chosen (the options of the form that
+    this is, or the number that it asks for; "" elsewhere).
     """
 
     rows: list[dict[str, str]]
@@ -69,21 +77,79 @@ def datasheet(found: Analysis) -> Datasheet:
     """
     campaign = found.campaign
     known = {number: plain(told.joined(answer)).strip() for number, answer in _answers(found).items()}
-    rows = [_row(number, known) for number in QUESTIONS if number < "4"]
+    chosen = _chosen(found)
+    rows = [_row(number, known, chosen) for number in QUESTIONS if number < "4"]
     for name in campaign.criteria or [campaign.criterion]:
         own = name == campaign.criterion
         hint = "" if own else str(finding("sheet.other", criterion=name))
-        of_it = known if own else {"4.3.1": name}
-        rows += [_row(number, of_it, name, hint) for number in QUESTIONS if number.startswith("4")]
-    return Datasheet(rows + [_row(number, known) for number in QUESTIONS if number > "5"])
+        of_it, options = (known, chosen) if own else ({"4.3.1.1": name}, {})
+        rows += [_row(number, of_it, options, name, hint) for number in QUESTIONS if number.startswith("4")]
+    return Datasheet(rows + [_row(number, known, chosen) for number in QUESTIONS if number > "5"])
 
 
-def _row(number: str, known: dict[str, str], criterion: str = "", hint: str = "") -> dict[str, str]:
+def _row(
+    number: str, known: dict[str, str], chosen: dict[str, list[int]], criterion: str = "", hint: str = ""
+) -> dict[str, str]:
     """Put a question, what is known, and what is not, into a row."""
     question, answer = QUESTIONS[number], known.get(number, "")
     blank = "" if answer and question.get("whole") else f"{question['hint']}{hint}"
     row = {"number": number, "criterion": criterion, "question": question["label"], "known": answer}
-    return row | {"blank": blank}
+    return row | {"blank": blank, "chosen": " ".join(map(str, chosen.get(number, [])))}
+
+
+def _chosen(found: Analysis) -> dict[str, list[int]]:
+    """Return the options of the form that the data know to hold, by question, and the number of people."""
+    campaign, protocol = found.campaign, protocol_of(found.campaign)
+    chosen = {"1.2": [1], "2.3": [15], "4.2.1": [2], "4.2.3": [1]}
+    for number, codes in _codes(campaign.part).items():
+        chosen[number] = sorted({_LANGUAGES.get(code, _ANOTHER_LANGUAGE) for code in codes})
+    if campaign.names_people:
+        chosen["3.2.1"] = [campaign.part["annotator"].nunique()]
+    if protocol.name == XSTS:
+        chosen |= {"4.1.2": [2], "4.1.3": [2]}
+    if protocol.beside or protocol.name:
+        chosen["4.2.2"] = [2 if protocol.beside else 1]
+    return chosen | {"4.3.8": [{MQM: 6, PREFERENCES: 3, ESA: 11}.get(protocol.name, 2)]}
+
+
+def _codes(part: pd.DataFrame) -> dict[str, list[str]]:
+    """List the languages of both sides, by question."""
+    sides = {"2.4": "src_lang", "2.5": "tgt_lang"}
+    return {number: sorted(set(part[side].astype("str")) - {_UNKNOWN_LANGUAGE}) for number, side in sides.items()}
+
+
+def form(answers: list[dict[str, str]]) -> dict[str, dict[str, Any]]:
+    """Write a datasheet's rows as the template's own form saves them: field -> its values, by criterion in section 4.
+
+    What is known in part says in brackets what is to be added; what is not known is left for the form to ask for.
+    The form takes a criterion's name for markup, so that it is escaped.
+
+    >>> form([{"number": "2.3", "known": "Translation.", "chosen": "15"}])
+    {'heds-system-tasks-15': {'data': {'': True}, 'control': {}, 'text': {}, 'number': '2.3'}}
+    """
+    fields: dict[str, dict[str, Any]] = {}
+
+    def fill(field: str, number: str, criterion: str, value: object) -> None:
+        empty: dict[str, Any] = {"data": {}, "control": {}, "text": {}, "number": number}
+        fields.setdefault(f"heds-{field}", empty)["data"][criterion] = value
+
+    for row in answers:
+        number, known, chosen = str(row["number"]), str(row.get("known", "")), str(row.get("chosen", "")).split()
+        if number not in QUESTIONS:
+            continue
+        question, own = QUESTIONS[number], ""
+        if number.startswith("4"):
+            own = html.escape(str(row.get("criterion") or HEDS["criterion"]))
+            several = fields.setdefault("heds-criteria-criterion", {"data": {}, "control": {}, "text": {}})["control"]
+            several.setdefault(own, not several)
+        words = f"{known} [{row['blank']}]" if known and row.get("blank") else known
+        for option in chosen if question.get("choices") else []:
+            fill(f"{question['field']}-{option}", number, own, value=True)
+        if question.get("other") in chosen:
+            fill(f"{question['field']}-other_text", number, own, words)
+        elif known and not question.get("choices"):
+            fill(question["field"], number, own, chosen[0] if question.get("number") else words)
+    return fields
 
 
 def _answers(found: Analysis) -> dict[str, list[Finding]]:
@@ -96,19 +162,22 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
         "2.1": [_input(found)],
         "2.2": [finding("sheet.output_people" if campaign.part["item_type"].eq("reference").any() else "sheet.output")],
         "2.3": [finding("sheet.task")],
-        "3.3.3": [*told.kinds(found.collection), *told.control(found.quality), *told.screening(found.screening)],
+        "3.3.3.2": [*told.kinds(found.collection), *told.control(found.quality), *told.screening(found.screening)],
         "4.2.1": [finding("sheet.subjective")],
         "4.2.3": [finding("sheet.intrinsic")],
         "4.3.6": [finding(f"task.{name if name in ('mqm', 'preferences') else 'scale'}")],
         "4.3.8": [finding(f"form.{name or 'direct'}")],
         "4.3.9": [*_weights(protocol.weights), *told.scoring(found.ranking)],
         "4.3.10": [*told.testing(found.ranking), *told.drawing(found.ranking)],
-        "4.3.11": [*told.agreement(found.agreement), *told.again(found.quality)],
+        "4.3.1.1": [finding("sheet.text", text=campaign.criterion)],
+        "4.3.11.1": [*told.agreement(found.agreement)],
+        "4.3.12.1": [*told.again(found.quality)],
     }
-    for number, side in (("2.4", "src_lang"), ("2.5", "tgt_lang")):
-        codes = sorted(set(campaign.part[side].astype("str")) - {_UNKNOWN_LANGUAGE})
-        answers[number] = [finding("sheet.text", text=join_names(codes))]
-    answers["4.3.1"] = [finding("sheet.text", text=campaign.criterion)]
+    answers |= {number: [finding("sheet.text", text=join_names(own))] for number, own in _codes(campaign.part).items()}
+    if found.agreement and found.agreement.estimate is not None:
+        answers["4.3.11.2"] = [finding("sheet.agreed", found=found.agreement)]
+    if found.quality and found.quality.again is not None:
+        answers["4.3.12.2"] = [finding("sheet.again", found=found.quality)]
     if len(systems):
         ends = (int(systems["segments"].min()), int(systems["segments"].max()))
         key = "sheet.each" if ends[0] == ends[1] else "sheet.some"
@@ -116,7 +185,9 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     if plan:
         needed = finding("sheet.needed", needed=plan.needed) if plan.needed is not None else finding("sheet.too_many")
         now = int(plan.table["segments_now"].iloc[0])
-        answers["3.1.3"] = [finding("sheet.power", apart=abs(plan.gap), power=POWER, needed=needed, now=now)]
+        answers["3.1.3.1"] = [finding("sheet.power_by")]
+        answers["3.1.3.2"] = [finding("sheet.power", apart=abs(plan.gap), power=POWER, needed=needed, now=now)]
+        answers["3.1.3.3"] = [finding("sheet.power_from", version=__version__)]
     if campaign.names_people:
         own, everywhere = campaign.part["annotator"].nunique(), campaign.ratings["annotator"].nunique()
         more = finding("sheet.everywhere", people=everywhere) if everywhere > own else None
@@ -181,7 +252,8 @@ def files(found: dict[str, Any]) -> dict[str, str]:
     sheet = found["recorded"].get("datasheet")
     if isinstance(sheet, dict) and isinstance(sheet.get("answers"), list):
         made["datasheet.md"] = _datasheet(sheet, signature)
-        made["datasheet.json"] = json.dumps({**sheet, "signature": signature}, indent=1, ensure_ascii=False) + "\n"
+        answers = [row for row in sheet["answers"] if isinstance(row, dict) and "number" in row]
+        made["heds.json"] = json.dumps(form(answers), indent=1, ensure_ascii=False) + "\n"
     return made
 
 

@@ -340,20 +340,38 @@ def progress(every: float = 2.0) -> Callable[[str], None]:
 
 
 @click.command()
-@click.argument("report", type=a_path, metavar="REPORT.json")
+@click.argument("source", type=a_path, metavar="REPORT.json|CAMPAIGN.parquet")
 @click.option("--out", type=a_path, required=True, metavar="DIR", help="the folder for the files")
-def export(report: Path, out: Path) -> None:
-    """Write a report's tables for a paper.
+@click.option(
+    "--annotators", is_flag=True, help="of a campaign: one page for each annotator, about their own judgements"
+)
+def export(source: Path, out: Path, annotators: bool) -> None:
+    """Write a report's tables for a paper, or feedback for annotators.
 
-    Its tables as CSV, Parquet and LaTeX, the methods with their references (methods.bib), and a human evaluation
-    datasheet, from the JSON beside its HTML; what no file tells is a blank to fill in.
+    \b
+    Examples:
+      evalkit export reports/campaign.json --out for-the-paper
+      evalkit export campaign.parquet --annotators --out feedback
+
+    Of a report: its tables as CSV, Parquet and LaTeX, the methods with their references (methods.bib), and a human
+    evaluation datasheet, also for the form of HEDS 3.0; what no file tells is a blank to fill in. In CSV, text that a
+    spreadsheet would run as a formula has an apostrophe before it. With --annotators, of an imported campaign: one
+    page a person, with own habits beside the others', and items to look at again; it ranks and names nobody else.
 
     The files appear all at once, in place of an earlier export; one that you changed since, such as a datasheet that
-    you filled in, stops the export. In CSV, text that a spreadsheet would run as a formula has an apostrophe before it.
+    you filled in, stops the export.
     """
-    from evalkit import campaign
+    from evalkit import DataError, campaign, data
+    from evalkit.reports import export
 
-    for path in campaign.export(report, out):
+    if annotators != (source.suffix != ".json"):
+        raise DataError("Name a report (.json), or with --annotators an imported campaign (.parquet).")
+    if annotators:
+        told = campaign.give_feedback(data.open_campaign(source)[0])
+        found = campaign.export_pages({name: export.feedback(name, own) for name, own in told.items()}, out)
+    else:
+        found = campaign.export(source, out)
+    for path in found:
         print(path)
 
 
