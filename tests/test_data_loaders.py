@@ -419,11 +419,11 @@ def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing_and_both_are
 @pytest.mark.parametrize(
     ("load", "rows", "name", "told"),
     [
-        (indicmt.ratings, [row(Human_scores="19x")], "Gujarati", "Gujarati.csv, line 2, column Human_scores: '19x'"),
+        (indicmt.ratings, [row(Human_scores="19x")], "Gujarati", "Gujarati.csv, line 2, column own_score: '19x'"),
         (indicmt.ratings, [row(Computed_scores="")], "Gujarati", "line 2, column score: is empty"),
-        (indicmt.ratings, [row(Translation="")], "Gujarati", "line 2, column Translation: is empty"),
-        (indicmt.spans, [row(Error2_Type="Typo")], "Gujarati", "line 2, column Error2_Type: 'Typo'"),
-        (indicmt.spans, [row(Error2_Severity="Awful")], "Gujarati", "line 2, column Error2_Severity: 'Awful'"),
+        (indicmt.ratings, [row(Translation="")], "Gujarati", "line 2, column hypothesis: is empty"),
+        (indicmt.spans, [row(Error2_Type="Typo")], "Gujarati", "line 2, column error_type: 'typo'"),
+        (indicmt.spans, [row(Error2_Severity="Awful")], "Gujarati", "line 2, column severity: 'awful'"),
         (indicmt.ratings, [row(), row()], "Gujarati", "the same as line 2"),
         (indicmt.ratings, [row()], "Klingon", "does not begin with a language"),
         (indicmt.ratings, [{"Source": "a", "model": "b"}], "Hindi", "Hindi.csv lacks the column Reference"),
@@ -509,7 +509,7 @@ def with_error(**changed):
         ("[1", "line 1: '.1' is no list of errors"),
         ('{"errors": [{"start": 1}]}', "lacks one of start, end"),
         (with_error(start=5), "ends before it starts"),
-        (with_error(start=-1), "before the text"),
+        (with_error(start=-1), "outside 0-inf"),
     ],
 )
 def test_a_broken_judgement_is_refused_and_never_read_as_a_number(tmp_path, cell, told):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import delimited, schemas
+from evalkit.data import schemas
 from evalkit.data.provenance import like
 
 #: Our name for each of Appraise's columns.
@@ -111,13 +111,14 @@ def with_copies(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 def _headed(paths: list[Path]) -> pd.DataFrame:
     """Read rows under the names that the header file gives their columns, in our words."""
-    header = delimited.content(paths[1]).decode("utf-8-sig").strip().split(",")
+    header = paths[1].read_text(encoding="utf-8-sig").strip().split(",")
     ours = {theirs: name for name, theirs in COLUMNS.items()} | {"itemType": "type", "isDocScore": "isDoc"}
     return _rows(paths[0], [ours.get(name, name) for name in header])
 
 
 def _rows(path: Path, header: list[str]) -> pd.DataFrame:
-    return delimited.table(delimited.content(path), origin=path.name, header=header, delimiter=",")
+    """Read a file without a header as text; empty cells are missing."""
+    return pd.read_csv(path, names=header, dtype="str", keep_default_na=False, na_values=[""], index_col=False)
 
 
 def _of_segments(raw: pd.DataFrame, kinds: dict[str, str], *, origin: str) -> pd.DataFrame:

@@ -8,7 +8,6 @@ first they know from ``screen_place``, 1 for the left or upper one.
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,25 @@ _ROUNDING = 1e-9
 _COMMON = ("started", "ended", "source", "reference")
 #: What Läubli et al. call the two systems.
 _PARITY = ("human", "mt")
-_TEXTS = {"a": "text1", "b": "text2"}
+#: Our columns of literary comparisons -> the fields of their records.
+_LITERARY = {
+    "src_lang": "source_lang",
+    "tgt_lang": "target_lang",
+    "system_a": "text1_tag",
+    "system_b": "text2_tag",
+    "doc": "book",
+    "preference": "choice",
+    "screen": "eval",
+    "source": "source",
+    "reference": "target",
+    "hypothesis_a": "text1",
+    "hypothesis_b": "text2",
+    "close": "difficult_choice",
+    "changed": "added_omitted",
+    "comment": "comment",
+    "marks_a": "annotations.text1",
+    "marks_b": "annotations.text2",
+}
 _CHANGED = {"NEITHER": "neither", "BOTH": "both", "TRANSLATION 1": "a", "TRANSLATION 2": "b"}
 
 
@@ -78,21 +95,20 @@ def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie:
     """
     kept = ratings[~ratings["item_type"].isin(["repeat", "degraded"])].reset_index(drop=True)
     key = [name for name in (*TOGETHER, *together) if name in kept]
-    group = kept.groupby(key, sort=False, observed=True, dropna=False).ngroup().to_numpy()
-    first, second = _pairs(group)
-    apart = kept["system"].to_numpy()[first] != kept["system"].to_numpy()[second]
+    group = kept.groupby(key, sort=False, observed=True, dropna=False).ngroup()
+    rows = pd.DataFrame({"group": group, "row": kept.index, "system": kept["system"].astype("str")})
+    rows["against"] = kept["against"].astype("str") if "against" in kept else None
+    pairs = rows.merge(rows, on="group", suffixes=("", "_b")).query("row < row_b and system != system_b")
     if "against" in kept:
-        names, beside = kept["system"].astype(object).to_numpy(), kept["against"].astype(object).to_numpy()
-        apart &= (beside[first] == names[second]) & (beside[second] == names[first])
-    first, second = first[apart], second[apart]
-    if not len(first):
+        pairs = pairs.query("against == system_b and system == against_b")
+    if pairs.empty:
         raise DataError(
             f"No two translations of one segment were judged by one person ({', '.join(key)} alike), so the scores "
             "say nothing as comparisons. Let annotators judge several systems' translations of each segment."
         )
-    found = _compared(kept, first, second, tie=tie)
-    found["screen"] = [f"screen {number + 1}" for number in group[first]]
-    alone = len(kept) - len(np.union1d(first, second))
+    found = _compared(*(kept.loc[pairs[side]].reset_index(drop=True) for side in ("row", "row_b")), tie=tie)
+    found["screen"] = "screen " + (pairs["group"] + 1).astype("str").to_numpy()
+    alone = len(kept) - len(np.union1d(pairs["row"], pairs["row_b"]))
     return provenance.like(check(found, origin="the comparisons made of scores"), ratings, alone=alone)
 
 
@@ -106,27 +122,8 @@ def of_screens(ratings: pd.DataFrame, *, tie: float = 0.0) -> pd.DataFrame:
     return found.assign(first="a")
 
 
-def _pairs(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List the positions (first, second) of every two rows of one group, first < second."""
-    order = np.argsort(group, kind="stable")
-    sizes = np.bincount(group)
-    starts = np.cumsum(sizes) - sizes
-    firsts, seconds = [], []
-    for size in np.unique(sizes[sizes > 1]):
-        one, two = np.triu_indices(int(size), 1)
-        begin = starts[sizes == size][:, None]
-        firsts.append(order[begin + one].ravel())
-        seconds.append(order[begin + two].ravel())
-    if not firsts:
-        return np.zeros(0, int), np.zeros(0, int)
-    first, second = np.concatenate(firsts), np.concatenate(seconds)
-    tidy = np.lexsort((second, first))
-    return first[tidy], second[tidy]
-
-
-def _compared(kept: pd.DataFrame, first: np.ndarray, second: np.ndarray, *, tie: float) -> pd.DataFrame:
-    """Write judgements at two positions as comparisons, without their screens."""
-    a, b = kept.iloc[first].reset_index(drop=True), kept.iloc[second].reset_index(drop=True)
+def _compared(a: pd.DataFrame, b: pd.DataFrame, *, tie: float) -> pd.DataFrame:
+    """Write two judgements of each row as a comparison, without its screen."""
     lead = (a["score"] - b["score"]).to_numpy(float)
     answer = np.where(np.abs(lead) <= tie + _ROUNDING, "tie", np.where(lead > 0, "a", "b"))
     gap = (a["screen_place"] - b["screen_place"]).to_numpy(float) if "screen_place" in a else np.zeros(len(a))
@@ -138,8 +135,9 @@ def _compared(kept: pd.DataFrame, first: np.ndarray, second: np.ndarray, *, tie:
         score_a=a["score"],
         score_b=b["score"],
     )
-    if {"started", "ended"} <= {*a}:
-        found = found.assign(started=np.fmin(a["started"], b["started"]), ended=np.fmax(a["ended"], b["ended"]))
+    for name, outer in (("started", np.fmin), ("ended", np.fmax)):
+        if name in a:
+            found[name] = outer(a[name], b[name])
     if "hypothesis" in a:
         found = found.assign(hypothesis_a=a["hypothesis"], hypothesis_b=b["hypothesis"])
     return found
@@ -184,8 +182,7 @@ def parity_preferences(paths: list[Path]) -> pd.DataFrame:
     stood first. Sentences U-1 to U-120 are left out, as the paper leaves them out, and counted in
     ``attrs["excluded"]``: they come from documents that were judged, too.
     """
-    header = ["annotator", "criterion", "unit", "item", "choice"]
-    raw = delimited.table(delimited.content(paths[0]), origin=paths[0].name).set_axis(header, axis=1)
+    raw = pd.read_csv(paths[0], header=0, names=["annotator", "criterion", "unit", "item", "choice"], dtype="str")
     overlapping = raw["item"].str.startswith("U-")
     frame = of_choices(raw[~overlapping], origin=paths[0].name)
     frame.attrs["excluded"] = {"comparisons of sentences from judged documents": int(overlapping.sum())}
@@ -229,31 +226,20 @@ def literary(paths: list[Path]) -> pd.DataFrame:
     paragraph in it. The file does not name annotators: ``annotator`` is "unnamed", and who judged what cannot be told
     apart.
     """
-    records = json.loads(delimited.content(paths[0]))
-    frame = pd.DataFrame(_comparison(record, place) for place, record in enumerate(records, start=1))
+    records = pd.json_normalize(json.loads(delimited.content(paths[0])))
+    frame = records[[*_LITERARY.values()]].set_axis([*_LITERARY], axis=1)
     number = frame.groupby("doc")["source"].transform(lambda texts: pd.factorize(texts)[0])
-    frame.insert(5, "segment", (number + 1).astype("str"))
+    frame = frame.assign(
+        src_lang=frame["src_lang"].map(languages.code),
+        tgt_lang=frame["tgt_lang"].map(languages.code),
+        segment=number + 1,
+        annotator="unnamed",
+        preference=frame["preference"].map({"text1": "a", "text2": "b"}),
+        first="a",
+        screen=frame["screen"].astype("str") + "/" + (frame.index + 1).astype("str"),
+        close=frame["close"].str.startswith("YES"),
+        changed=frame["changed"].str.extract(f"^({'|'.join(_CHANGED)})", expand=False).map(_CHANGED),
+        marks_a=frame["marks_a"].map(len),
+        marks_b=frame["marks_b"].map(len),
+    )
     return check(frame, origin=paths[0].name, first_line=1)
-
-
-def _comparison(record: dict[str, Any], place: int) -> dict[str, Any]:
-    """Write one record as a comparison."""
-    return {
-        "src_lang": languages.code(record["source_lang"]),
-        "tgt_lang": languages.code(record["target_lang"]),
-        "system_a": record["text1_tag"],
-        "system_b": record["text2_tag"],
-        "doc": record["book"],
-        "annotator": "unnamed",
-        "preference": {"text1": "a", "text2": "b"}[record["choice"]],
-        "first": "a",
-        "screen": f"{record['eval']}/{place}",
-        "source": record["source"],
-        "reference": record["target"],
-        "hypothesis_a": record["text1"],
-        "hypothesis_b": record["text2"],
-        "close": record["difficult_choice"].startswith("YES"),
-        "changed": next(ours for theirs, ours in _CHANGED.items() if record["added_omitted"].startswith(theirs)),
-        "comment": record["comment"],
-        **{f"marks_{side}": len(record["annotations"][name]) for side, name in _TEXTS.items()},
-    }

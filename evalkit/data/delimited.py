@@ -23,14 +23,6 @@ UNFINISHED = (
     "warning: the file does not end in a line break; if it was cut off, its last number may be, too (85 reads 8 then): "
     "hold {where} against the export"
 )
-_SIGNS = {  # how files that are no text announce themselves
-    b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx, .ods)",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls)",
-    b"\x1f\x8b": "compressed (gzip)",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-}
-
 #: Where programs may cut a cell in two, though it is quoted.
 _CUTS = re.compile(r"([;\t\r\n])")
 _FORMULA = re.compile(r"[\s\0-\x1f\"\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|'")
@@ -66,59 +58,42 @@ def is_unfinished(path: Path) -> bool:
         return stream.read(1) not in (b"\n", b"\r", b"")
 
 
-def table(data: bytes, *, origin: str, header: list[str] | None = None, delimiter: str | None = None) -> pd.DataFrame:
-    """Parse CSV or TSV; all cells are strings, empty ones missing, and the index ``line`` counts from 1.
+def table(data: bytes, *, origin: str, delimiter: str | None = None) -> pd.DataFrame:
+    """Parse a user's CSV or TSV; all cells are strings, empty ones missing, and the index ``line`` counts from 1.
 
-    header: the columns' names where the file itself has none. delimiter: None takes the commonest of tab, comma and
-    semicolon in the first line. Blank lines are skipped, quoted cells may span lines.
-    Raises DataError for other encodings than UTF-8 (with or without a byte order mark), binary files, rows of uneven
-    length and quotes that never close, with the line.
+    delimiter: None takes the commonest of tab, comma and semicolon in the first line. Blank lines are skipped, quoted
+    cells may span lines.
+    Raises DataError, with the line where there is one, for other encodings than UTF-8 (with or without a byte order
+    mark), rows of uneven length and quotes that never close.
 
     >>> table(b"system,score\\n\\n007,90\\n", origin="my.csv")
          system score
     line
     3       007    90
     """
-    text = _text(data, origin)
-    first = text.lstrip("\r\n").partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or max("\t,;", key=first.count), strict=True)
-    lines, rows, line, titles = [], [], 1, header or []
-    try:
-        for row in reader:
-            if row and not titles:
-                titles = [plain(name) for name in row]
-            elif row:
-                if len(row) != len(titles):
-                    raise DataError(
-                        f"{origin}, line {line}: {len(row)} cells where {len(titles)} columns are named. "
-                        "Quote cells that contain the delimiter, or mend the row."
-                    )
-                lines.append(line)
-                rows.append(row)
-            line = reader.line_num + 1
-    except csv.Error as problem:
-        raise DataError(f"{origin}, line {line}: {problem}. Close or double the quotes in this row.") from problem
-    frame = pd.DataFrame(rows, columns=titles, index=pd.Index(lines, name="line", dtype=int), dtype="str")
-    return frame.mask(frame.eq(""))
-
-
-def _text(data: bytes, origin: str) -> str:
-    """Decode UTF-8, or say what the file is instead and on which line that shows."""
-    sign = next((sign for start, sign in _SIGNS.items() if data.startswith(start)), None)
-    if sign:
-        raise DataError(f"{origin}, line 1: this is {sign}. Export it as CSV in UTF-8.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
-        raise DataError(
-            f"{origin}, line {line}: the byte 0x{data[problem.start]:02X} is not UTF-8 (Latin-1? Windows-1252?). "
-            "Save the file as CSV in UTF-8."
-        ) from problem
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError(f"{origin}, line {line}: a zero byte, so this is no text. Export it as CSV in UTF-8.")
-    return text
+        raise DataError(f"{origin} is no text in UTF-8: {problem}. Save it as CSV in UTF-8.") from problem
+    first = text.lstrip("\r\n").partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or max("\t,;", key=first.count), strict=True)
+    rows: dict[int, list[str]] = {}
+    line, width = 1, 0
+    try:
+        for row in reader:
+            width = width or len(row)
+            if row and len(row) != width:
+                raise csv.Error(f"{len(row)} cells where {width} columns are named")
+            if row:
+                rows[line] = row
+            line = reader.line_num + 1
+    except csv.Error as problem:
+        remedy = "Quote cells that contain the delimiter, double the quotes inside them, or mend the row"
+        raise DataError(f"{origin}, line {line}: {problem}. {remedy}.") from problem
+    titles, *cells = [*rows.values()] or [[]]
+    lines = pd.Index([*rows][1:], name="line", dtype=int)
+    frame = pd.DataFrame(cells, columns=[plain(name) for name in titles], index=lines, dtype="str")
+    return frame.mask(frame.eq(""))
 
 
 def guarded(text: str) -> str:

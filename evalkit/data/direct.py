@@ -47,7 +47,7 @@ SCHEMA = schemas.RATINGS.also({"dimension": schemas.Column(), "label": schemas.C
 #: One row per translation; ``z`` is the mean of its standardised direct assessments (unitless).
 TRANSLATIONS = schemas.Schema(
     dict.fromkeys(("src_lang", "tgt_lang", "doc", "segment", "system", "hypothesis", "reference"), schemas.Column())
-    | {"z": schemas.Column("float"), "split": schemas.one_of(("train", "dev", "test"), "is no part of the data")},
+    | {"z": schemas.Column("float"), "split": schemas.Column(choices=("train", "dev", "test"))},
     ("src_lang", "tgt_lang", "doc", "segment"),
     "A row of a test set is one translation: drop one of them.",
 )

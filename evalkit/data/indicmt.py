@@ -14,8 +14,6 @@ from evalkit.data import delimited, languages, schemas, typology
 #: How the study prints the languages, in the paper's order; the last four are the zero-shot ones.
 SHORT = {"guj": "gu", "hin": "hi", "mar": "mr", "mal": "ml", "tam": "ta", "asm": "as", "kan": "kn", "mai": "mai"}
 SHORT |= {"pan": "pa"}
-_TYPES = {*typology.TYPOLOGIES["Sai et al. 2023, Table 5"], "fluency/inconsistency", schemas.UNSTATED}
-_SEVERITIES = {*typology.SEVERITIES, schemas.UNSTATED}
 _SLOTS = range(1, 6)  # the guidelines allow five errors
 _TEXTS = {"source": "Source", "reference": "Reference", "hypothesis": "Translation"}
 _COLUMNS = [*_TEXTS.values(), "Computed_scores", "Human_scores", "model"]
@@ -28,6 +26,16 @@ _PART = {
     "fluency_score": "fluency_score",
     "formula_score": "full_score",
 }
+_SCORED = schemas.RATINGS.also(
+    dict.fromkeys(_TEXTS, schemas.Column()) | {"own_score": schemas.Column("float", nullable=True)}
+)
+_TYPES = [*typology.TYPOLOGIES["Sai et al. 2023, Table 5"], "fluency/inconsistency", schemas.UNSTATED]
+_MARKED = schemas.SPANS.also(
+    {
+        "error_type": schemas.Column("category", choices=_TYPES),
+        "severity": schemas.Column("category", choices=[*typology.SEVERITIES, schemas.UNSTATED]),
+    }
+)
 
 
 def ratings(paths: list[Path]) -> pd.DataFrame:
@@ -41,26 +49,10 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
     neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
     Raises DataError naming file, line and column.
     """
-    return of_sheets([(_raw(path), _language(path), path.name) for path in paths])
-
-
-def of_sheets(sheets: list[tuple[pd.DataFrame, str, str]]) -> pd.DataFrame:
-    """Do the same for tables that are read already, each with its target language and its name."""
-    parts, blank, stray = [], 0, 0
-    for raw, language, origin in sheets:
-        own = raw["Human_scores"].str.strip(_STRAY)
-        blank, stray = blank + int(raw["Human_scores"].isna().sum()), stray + int(own.ne(raw["Human_scores"]).sum())
-        frame = _placed(raw, language).assign(
-            annotator="expert",
-            score=raw["Computed_scores"],
-            item_type="system",
-            own_score=_numbers(own, origin),
-            **{ours: raw[theirs] for ours, theirs in _TEXTS.items()},
-            row=np.arange(len(raw)),
-        )
-        parts.append(schemas.check(frame, schemas.RATINGS, origin=origin))
-    frame = pd.concat(parts, ignore_index=True)
-    frame.attrs["corrected"] = {"blank own scores": blank, "own scores with a stray mark": stray - blank}
+    frames = [judgements(*sheet(path)) for path in paths]
+    corrected = pd.DataFrame([frame.attrs["corrected"] for frame in frames]).sum().to_dict()
+    frame = pd.concat(frames, ignore_index=True)
+    frame.attrs["corrected"] = corrected
     return frame
 
 
@@ -71,22 +63,39 @@ def spans(paths: list[Path]) -> pd.DataFrame:
     is "unstated". The CSV files do not say where an error lies.
     Raises DataError for a type or a severity that the guidelines do not know, with file, line and column.
     """
-    return spans_of_sheets([(_raw(path), _language(path), path.name) for path in paths])
-
-
-def spans_of_sheets(sheets: list[tuple[pd.DataFrame, str, str]]) -> pd.DataFrame:
-    """Do the same for tables that are read already, each with its target language and its name."""
-    parts = []
-    for raw, language, origin in sheets:
-        place = _placed(raw, language)
-        for slot in _SLOTS:
-            kind = _named(raw[f"Error{slot}_Type"], _TYPES, origin)
-            severity = _named(raw[f"Error{slot}_Severity"], _SEVERITIES, origin)
-            marked = kind.ne(schemas.UNSTATED) | severity.ne(schemas.UNSTATED)
-            named = {"annotator": "expert", "span": str(slot), "error_type": kind, "severity": severity}
-            parts.append(place.assign(**named)[marked])
-    frame = pd.concat(parts, ignore_index=True)
+    frame = pd.concat([errors(*sheet(path)) for path in paths], ignore_index=True)
     return schemas.check(frame, schemas.SPANS, origin="the errors of IndicMT-Eval")
+
+
+def sheet(path: Path) -> tuple[pd.DataFrame, str, str]:
+    """Read one CSV file: its cells, the target language, which its name begins with, and its name."""
+    return delimited.table(delimited.content(path), origin=path.name, delimiter=","), _language(path), path.name
+
+
+def judgements(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
+    """Make of a sheet what ``ratings`` makes of a file."""
+    place, own = _placed(raw, language, origin), raw["Human_scores"].str.strip(_STRAY)
+    frame = place.assign(
+        score=raw["Computed_scores"],
+        item_type="system",
+        own_score=own,
+        **{ours: raw[theirs] for ours, theirs in _TEXTS.items()},
+        row=np.arange(len(raw)),
+    )
+    frame = schemas.check(frame, _SCORED, origin=origin)
+    stray = int((own.ne(raw["Human_scores"]) & own.notna()).sum())
+    frame.attrs["corrected"] = {"blank own scores": int(own.isna().sum()), "own scores with a stray mark": stray}
+    return frame
+
+
+def errors(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
+    """Make of a sheet what ``spans`` makes of a file."""
+    place, parts = _placed(raw, language, origin), []
+    for slot in _SLOTS:
+        kind, severity = (_named(raw[f"Error{slot}_{part}"]) for part in ("Type", "Severity"))
+        marked = kind.ne(schemas.UNSTATED) | severity.ne(schemas.UNSTATED)
+        parts.append(place.assign(span=str(slot), error_type=kind, severity=severity)[marked])
+    return schemas.check(pd.concat(parts), _MARKED, origin=origin)
 
 
 def splits(paths: list[Path]) -> pd.DataFrame:
@@ -99,12 +108,14 @@ def splits(paths: list[Path]) -> pd.DataFrame:
     """
     parts, empty = [], 0
     for path in paths:
-        rows = _rows(path)
+        rows = pd.DataFrame(map(json.loads, path.read_text(encoding="utf-8-sig").rstrip("\n").split("\n")))
         judged = rows[rows["src"].ne("")]
         empty += len(rows) - len(judged)
+        split = path.stem.partition("_")[2] or "zero-shot"
+        place = {"src_lang": "eng", "tgt_lang": _language(path), "split": split, "row": judged.index}
         numbers = {ours: pd.to_numeric(judged[theirs].replace("", np.nan)) for ours, theirs in _PART.items()}
         texts = {"source": judged["src"], "reference": judged["ref"], "hypothesis": judged["translation"]}
-        parts.append(_split_place(judged, path).assign(**numbers, **texts))
+        parts.append(pd.DataFrame(place | {"segment": segment_names(judged["src"])} | numbers | texts))
     frame = pd.concat(parts, ignore_index=True)
     frame.attrs["excluded"] = {"rows without texts": empty}
     return frame
@@ -131,22 +142,6 @@ def with_language(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(language=language).iloc[order].reset_index(drop=True)
 
 
-def _raw(path: Path) -> pd.DataFrame:
-    """Read one CSV file, whose rows all have their texts."""
-    raw = delimited.table(delimited.content(path), origin=path.name, delimiter=",")
-    demand_columns(raw, path.name)
-    return raw
-
-
-def demand_columns(raw: pd.DataFrame, origin: str) -> None:
-    """Refuse a table that lacks a column, or a row without its texts."""
-    if absent := [name for name in _COLUMNS if name not in raw]:
-        raise DataError(f"{origin} lacks the column {absent[0]}; it has {', '.join(raw)}. Get the file again.")
-    for name in _TEXTS.values():
-        if len(empty := raw.index[raw[name].isna()]):
-            raise DataError(f"{origin}, line {empty[0]}, column {name}: is empty. Fill it in, or drop the row.")
-
-
 def _language(path: Path) -> str:
     """Read the target language from a file's name."""
     if not (code := languages.code(path.stem.partition("_")[0])):
@@ -154,40 +149,16 @@ def _language(path: Path) -> str:
     return code
 
 
-def _placed(raw: pd.DataFrame, language: str) -> pd.DataFrame:
-    """Say what each row judges."""
+def _placed(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
+    """Say what each row judges. Raises DataError for a sheet that lacks a column."""
+    if absent := [name for name in _COLUMNS if name not in raw]:
+        raise DataError(f"{origin} lacks the column {absent[0]}; it has {', '.join(raw)}. Get the file again.")
     place = {"src_lang": "eng", "tgt_lang": language, "system": raw["model"], "doc": "indicmt"}
-    return pd.DataFrame(place | {"segment": segment_names(raw["Source"])}, index=raw.index)
+    names = segment_names(raw["Source"].fillna(""))
+    return pd.DataFrame(place | {"segment": names, "annotator": "expert"}, index=raw.index)
 
 
-def _rows(path: Path) -> pd.DataFrame:
-    """Read one JSONL file, a row a line."""
-    return pd.DataFrame(map(json.loads, delimited.content(path).decode("utf-8-sig").rstrip("\n").split("\n")))
-
-
-def _split_place(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Say where each row of a JSONL file stands."""
-    split = path.stem.partition("_")[2] or "zero-shot"
-    place = {"src_lang": "eng", "tgt_lang": _language(path), "split": split, "row": rows.index.to_numpy()}
-    return pd.DataFrame(place | {"segment": segment_names(rows["src"])}, index=rows.index)
-
-
-def _numbers(cells: pd.Series, origin: str) -> pd.Series:
-    """Turn cells into numbers; what is neither a number nor missing is refused."""
-    numbers = pd.to_numeric(cells, errors="coerce").astype(float)
-    wrong = cells.index[numbers.isna() & cells.notna()]
-    if len(wrong):
-        place = f"{origin}, line {wrong[0]}, column {cells.name}"
-        raise DataError(f"{place}: {cells[wrong[0]]!r} is not a number. Correct it, or empty it.")
-    return numbers
-
-
-def _named(cells: pd.Series, known: set[str], origin: str) -> pd.Series:
+def _named(cells: pd.Series) -> pd.Series:
     """Translate the files' names of types or severities, such as Accuracy_Omission; Default states nothing."""
     names = cells.str.lower().str.replace(r"^(accuracy|fluency|style|terminology)_", r"\1/", regex=True)
-    names = names.str.replace("_", " ").replace("default", schemas.UNSTATED)
-    wrong = cells.index[~names.isin(known)]
-    if len(wrong):
-        place = f"{origin}, line {wrong[0]}, column {cells.name}"
-        raise DataError(f"{place}: {cells[wrong[0]]!r} is none of {', '.join(sorted(known))}. Correct it.")
-    return names
+    return names.str.replace("_", " ").replace("default", schemas.UNSTATED)

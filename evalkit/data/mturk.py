@@ -1,6 +1,7 @@
 """Load WMT's Mechanical Turk ratings into English: judgements in the order of annotation, official rankings."""
 
 import gzip
+import io
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +41,7 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
     parts = []
     for path in (path for path in paths if path.suffix == ".csv"):
         workers = statistics(means[path.name.partition("good")[0]])
-        parts.append(of_rows(_rows(delimited.content(path), path.name), workers, origin=path.name))
+        parts.append(of_rows(_rows(path.read_bytes()), workers, origin=path.name))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -62,7 +63,7 @@ def archive(paths: list[Path]) -> pd.DataFrame:
     again = 0
     for (folder, source, what), (name, content) in sorted(found.items()):
         if what == "good":
-            raw, documents = _rows(content, name), "doclevel" in folder.casefold()
+            raw, documents = _rows(content), "doclevel" in folder.casefold()
             twice = raw.duplicated(_ROW)
             workers = _statistics(found[folder, source, "trk"][1], name)
             part = of_rows(raw[~twice], workers, origin=name, documents=documents)
@@ -73,10 +74,9 @@ def archive(paths: list[Path]) -> pd.DataFrame:
     return frame
 
 
-def _rows(content: bytes, origin: str) -> pd.DataFrame:
-    """Read the rows of a ratings file, of which the line is the index."""
-    raw = delimited.table(content.partition(b"\n")[2], origin=origin, header=COLUMNS, delimiter="\t")
-    return raw.set_axis(raw.index + 1)  # the header stands above
+def _rows(content: bytes) -> pd.DataFrame:
+    """Read the rows of a ratings file, below its header."""
+    return pd.read_csv(io.BytesIO(content), sep="\t", names=COLUMNS, skiprows=1, dtype="str", keep_default_na=False)
 
 
 def of_rows(

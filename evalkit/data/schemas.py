@@ -1,8 +1,11 @@
-"""The shape of each table, with messages that tell a user which line to mend."""
+"""The shape of each table, as ``schemas.toml`` says it, with messages that tell a user which line to mend."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+import math
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,8 +14,53 @@ import pyarrow.compute as pc
 
 from evalkit import DataError
 
+
+@dataclass(frozen=True)
+class Column:
+    """What stands in a column: texts ("str"), names that recur ("category"), or numbers ("float").
+
+    required: every table has it. nullable: cells may be empty. choices: the only words. low, high: ends of the numbers;
+    inclusive: which ends belong to them.
+    """
+
+    kind: str = "str"
+    required: bool = True
+    nullable: bool = False
+    choices: Sequence[str] = ()
+    low: float = -math.inf
+    high: float = math.inf
+    inclusive: Literal["both", "right"] = "both"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, those that tell one row from another, and what to do about two rows that are the same."""
+
+    columns: Mapping[str, Column]
+    key: Sequence[str]
+    remedy: str
+
+    def also(self, columns: Mapping[str, Column] | None = None, *, key: Sequence[str] = ()) -> "Schema":
+        """Return the schema with more columns, and more that tell rows apart."""
+        return Schema({**self.columns, **(columns or {})}, [*self.key, *key], self.remedy)
+
+
+def _schema(table: dict[str, Any]) -> Schema:
+    """Make a schema of what ``schemas.toml`` says of a table."""
+    return Schema({name: Column(**told) for name, told in table["columns"].items()}, table["key"], table["remedy"])
+
+
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+#: A row per judgement; per comparison of two translations; per marked error; per HIT.
+RATINGS, COMPARISONS, SPANS, HITS = (_schema(_TABLES[name]) for name in ("ratings", "comparisons", "spans", "hits"))
+#: A row per score that a metric gives a system, or a translation.
+SYSTEM_SCORES, METRIC_SCORES = (_schema(_TABLES[name]) for name in ("system_scores", "metric_scores"))
 #: What a judged item is: a system's output, a human reference, a spoilt copy, a second showing, a calibration item.
-ITEM_TYPES = ("system", "reference", "degraded", "repeat", "calibration")
+ITEM_TYPES = tuple(RATINGS.columns["item_type"].choices)
+#: What a comparison of two translations, ``a`` and ``b``, may come to.
+PREFERENCES = tuple(COMPARISONS.columns["preference"].choices)
+#: What an error is called whose type or severity its annotator left out.
+UNSTATED = "unstated"
 
 #: What tells one segment of a language pair from another, for documents may number their own.
 SEGMENT = ("doc", "segment")
@@ -105,124 +153,6 @@ def map_tables(
     return pd.concat(parts, ignore_index=True)
 
 
-@dataclass(frozen=True)
-class Column:
-    """What stands in a column: texts ("str"), names that recur ("category"), or numbers ("float").
-
-    required: every table has it. nullable: cells may be empty. fits: marks the cells that keep to a rule; rule: what is
-    wrong with the others, and what to do.
-    """
-
-    kind: str = "str"
-    required: bool = True
-    nullable: bool = False
-    fits: Callable[[pd.Series], pd.Series] | None = None
-    rule: str = ""
-
-
-@dataclass(frozen=True)
-class Schema:
-    """The columns of a table, those that tell one row from another, and what to do about two rows that are the same."""
-
-    columns: dict[str, Column]
-    key: tuple[str, ...]
-    remedy: str
-
-    def also(self, columns: dict[str, Column] | None = None, *, key: Sequence[str] = ()) -> "Schema":
-        """Return the schema with more columns, and more that tell rows apart."""
-        return Schema(self.columns | (columns or {}), (*self.key, *key), self.remedy)
-
-
-def one_of(choices: Sequence[str], rule: str, kind: str = "str", *, required: bool = True) -> Column:
-    """Describe a column in which one of a few words stands."""
-    return Column(kind, required, fits=lambda cells: cells.isin(choices), rule=rule)
-
-
-_NAME = Column()  # text, so that a system called 007 stays a name
-_MAYBE = Column(required=False)
-_TEXT = Column(required=False, nullable=True)
-_NUMBER = Column("float", required=False, nullable=True)
-#: One row per judgement. ``key`` names the columns that tell one judgement from another. ``criterion``: what was
-#: judged, where there are several. ``against``: the other system on the screen, where two were shown together.
-#: ``probability``: that the screen showed the system, given what was known before, where scores had a say in that.
-RATINGS = Schema(
-    dict.fromkeys(("src_lang", "tgt_lang", "system", "doc", "segment", "annotator"), _NAME)
-    | {"score": Column("float"), "item_type": one_of(ITEM_TYPES, f"is none of {', '.join(ITEM_TYPES)}. Correct it")}
-    | {"hit": _MAYBE, "started": _NUMBER, "ended": _NUMBER}
-    | dict.fromkeys(("source", "hypothesis", "reference", "post_edit"), _TEXT)
-    | {"criterion": _MAYBE, "against": _MAYBE}
-    | {
-        "probability": Column(
-            "float",
-            required=False,
-            nullable=True,
-            fits=lambda cells: cells.gt(0) & cells.le(1),
-            rule="is no probability above 0 and up to 1. Correct it",
-        )
-    },
-    (
-        *("src_lang", "tgt_lang", "system", "doc", "segment", "annotator"),
-        *("item_type", "hit", "started", "criterion", "against"),
-    ),
-    "Drop one of them, or set the item_type of the second showing to 'repeat'.",
-)
-
-
-#: What a comparison of two translations, ``a`` and ``b``, may come to, and what may be known of which stood first.
-PREFERENCES, FIRST = ("a", "b", "tie"), ("a", "b", "unknown")
-
-_COMPARED = ("src_lang", "tgt_lang", "system_a", "system_b", "doc", "segment", "annotator")
-#: One row per comparison of two translations of a segment: ``preference`` is the better one, or a tie. ``first`` stood
-#: left, above or before. Comparisons with one ``screen`` were made together: a ranking of k translations is k(k - 1)/2
-#: rows that share one, and these are no independent answers. ``score_a``, ``score_b``: scores on that screen.
-COMPARISONS = Schema(
-    dict.fromkeys(_COMPARED, _NAME)
-    | {"preference": one_of(PREFERENCES, "is none of a, b, tie. Correct it")}
-    | {"first": one_of(FIRST, "is none of a, b, unknown. Correct it", required=False)}
-    | {"score_a": _NUMBER, "score_b": _NUMBER, "screen": _MAYBE, "criterion": _MAYBE}
-    | {"started": _NUMBER, "ended": _NUMBER}
-    | dict.fromkeys(("source", "reference", "hypothesis_a", "hypothesis_b"), _TEXT),
-    (*_COMPARED, "criterion", "screen"),
-    "Drop one of them, or give the second showing a screen of its own.",
-)
-
-_REPEATED = Column("category")  # names that recur by the hundred thousand, each kept once
-_OF_SYSTEM = ("src_lang", "tgt_lang", "system")
-#: The score that a metric, or the human judgement it is held against, gives a whole system. ``reference``: the
-#: reference translation that a metric read, "src" where it read none.
-SYSTEM_SCORES = Schema(
-    dict.fromkeys((*_OF_SYSTEM, "metric"), _REPEATED)
-    | {"score": Column("float"), "reference": Column("category", required=False)},
-    ("src_lang", "tgt_lang", "metric", "reference", *ITEM),
-    "A metric gives a translation one score: drop one of them.",
-)
-#: The same for a translated segment. A score that is missing has no row.
-METRIC_SCORES = Schema(
-    dict.fromkeys((*_OF_SYSTEM, "doc", "segment"), _REPEATED) | SYSTEM_SCORES.columns,
-    SYSTEM_SCORES.key,
-    SYSTEM_SCORES.remedy,
-)
-
-#: What an error is called whose type or severity its annotator left out.
-UNSTATED = "unstated"
-
-_SIDES = ("source", "target")
-#: One row per marked error. ``span`` counts the errors of one judgement. ``error_type`` reads "category/subcategory",
-#: as "accuracy/omission". ``start`` and ``end`` say where it lies, in ``side`` (the target unless it says "source"),
-#: the end excluded; their unit (characters, words) is the data set's. Judgements without errors have no row here.
-SPANS = Schema(
-    dict.fromkeys((*_OF_SYSTEM, "doc", "segment", "annotator", "span", "error_type", "severity"), _REPEATED)
-    | {"start": Column("float", False, True, lambda cells: cells.ge(0), "lies before the text. Correct it")}
-    | {"end": _NUMBER, "side": one_of(_SIDES, "is neither source nor target. Correct it", "category", required=False)}
-    | {"text": _TEXT},
-    ("src_lang", "tgt_lang", *ITEM, "annotator", "span"),
-    "Number the errors of a judgement: drop one of them.",
-)
-
-#: One row per HIT: the annotator who did it.
-HITS = Schema({"hit": _NAME, "annotator": _NAME}, ("hit",), "A HIT has one annotator: drop one of them.")
-
-
 def check(
     frame: pd.DataFrame, schema: Schema, *, origin: str, first_line: int = 2, scale: tuple[float, float] | None = None
 ) -> pd.DataFrame:
@@ -240,27 +170,24 @@ def check(
     """
     _check_columns(frame, schema, origin)
     lines = frame.index.to_numpy() if frame.index.name == "line" else first_line + np.arange(len(frame))
-    before, problems = frame.reset_index(drop=True), []
-    present = {name: column for name, column in schema.columns.items() if name in before}
-    typed = {name: _coerced(before[name], column) for name, column in present.items()}
-    after = before.assign(**{name: own for name, own in typed.items() if own is not before[name]})
-    for name, column in present.items():
-        own, empty, fits, rule = after[name], _empty(before[name]), column.fits, column.rule
-        if scale is not None and name == "score":
-            low, high = scale
-            fits = partial(pd.Series.between, left=low, right=high)
-            rule = f"is outside {low:g}-{high:g}. Correct it, drop the row, or pass your scale=(low, high)"
-        rules = {"is empty. Fill it in, or drop the row": empty} if not column.nullable else {}
-        if column.kind == "float":
-            rules["is not a number. Correct it, or drop the row"] = own.isna().to_numpy() & ~empty
-        if fits:
-            rules[rule] = (~fits(own) & own.notna()).to_numpy()
-        for told, wrong in rules.items():
-            if len(rows := np.flatnonzero(wrong)):
-                cell = before[name][rows[0]] if pd.isna(own[rows[0]]) else own[rows[0]]
+    before = frame.reset_index(drop=True)
+    columns = {name: column for name, column in schema.columns.items() if name in before}
+    if scale and "score" in columns:
+        columns["score"] = replace(columns["score"], low=scale[0], high=scale[1])
+    after = before.assign(**{name: _typed(before[name], column.kind) for name, column in columns.items()})
+    problems = []
+    for name, column in columns.items():
+        for told, broken in _rules(before[name], after[name], column):
+            if len(rows := np.flatnonzero(broken)):
+                cell = before[name][rows[0]] if pd.isna(after[name][rows[0]]) else after[name][rows[0]]
                 place = f"{origin}, line {lines[rows[0]]}, column {name}"
-                problems.append(f"{place}: {_value(cell)}{told}{_more(lines, list(rows))}.")
-    problems += _duplicates(after, schema, origin, lines)
+                problems.append(f"{place}: {_value(cell)}{told}{_more(lines[rows])}.")
+    key = [name for name in schema.key if name in after]
+    if len(rows := np.flatnonzero(after.duplicated(key))):
+        texts = after[key].astype("str")
+        first = int(texts.eq(texts.loc[rows[0]]).all(axis=1).argmax())
+        place = f"{origin}, line {lines[rows[0]]}, columns {', '.join(key)}"
+        problems.append(f"{place}: the same as line {lines[first]}{_more(lines[rows])}. {schema.remedy}")
     if problems:
         raise DataError(*problems)
     return after
@@ -269,12 +196,11 @@ def check(
 def _check_columns(frame: pd.DataFrame, schema: Schema, origin: str) -> None:
     """Refuse a table that lacks a column, has one twice, or has no rows."""
     missing = [name for name, column in schema.columns.items() if column.required and name not in frame.columns]
-    found = ", ".join(map(str, frame.columns)) or "none"
     if missing:
-        example = f"columns={{{missing[0]!r}: 'your name for it'}}"
         raise DataError(
-            f"{origin} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has {found}. "
-            f"Add what is missing, or map your own names with {example}."
+            f"{origin} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has "
+            f"{', '.join(map(str, frame.columns)) or 'none'}. Add what is missing, or map your own names with "
+            f"columns={{{missing[0]!r}: 'your name for it'}}."
         )
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
@@ -283,41 +209,40 @@ def _check_columns(frame: pd.DataFrame, schema: Schema, origin: str) -> None:
         raise DataError(f"{origin} has no rows below its column names. Check that the export is complete.")
 
 
-def _coerced(values: pd.Series, column: Column) -> pd.Series:
-    """Turn a column into the schema's type; what is no number below ``LARGEST`` becomes missing."""
-    if column.kind == "float":
+def _typed(values: pd.Series, kind: str) -> pd.Series:
+    """Turn a column into a type; what is no number below ``LARGEST`` becomes missing."""
+    if kind == "float":
         counted = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         found = values if counted else pd.to_numeric(values.astype("str"), errors="coerce")  # True is no 1
         numbers = found.to_numpy(float, na_value=np.nan)
         return pd.Series(np.where(np.abs(numbers) < LARGEST, numbers, np.nan), values.index)
-    if column.kind == "category":
+    if kind == "category":
         named = isinstance(values.dtype, pd.CategoricalDtype) and pd.api.types.is_string_dtype(values.cat.categories)
         return values if named else values.astype("str").astype("category")  # categories are texts
-    return _texts(values)
-
-
-def _texts(values: pd.Series) -> pd.Series:
     return values if values.dtype == "str" else values.astype("str")
+
+
+def _rules(cells: pd.Series, typed: pd.Series, column: Column) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield what is told of cells that break a rule of a column, and which these are."""
+    empty, known = _empty(cells), typed.notna().to_numpy()
+    if not column.nullable:
+        yield "is empty. Fill it in, or drop the row", empty
+    if column.kind == "float":
+        yield "is not a number. Correct it, or drop the row", ~known & ~empty
+    if column.choices:
+        yield f"is none of {', '.join(column.choices)}. Correct it", known & ~typed.isin(column.choices).to_numpy()
+    if math.isfinite(column.low):
+        inside = typed.between(column.low, column.high, inclusive=column.inclusive).to_numpy()
+        ends = f"{column.low:g}-{column.high:g}"
+        yield f"is outside {ends}. Correct it, drop the row, or pass your scale=(low, high)", known & ~inside
 
 
 def _empty(values: pd.Series) -> np.ndarray:
     """Mark the cells without content."""
     if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(values):
         return (values.isna() | values.eq("") if values.dtype == "category" else values.isna()).to_numpy()
-    texts = pyarrow.array(_texts(values).array)  # whose comparison takes a tenth of the time of pandas'
+    texts = pyarrow.array(_typed(values, "str").array)  # whose comparison takes a tenth of the time of pandas'
     return pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
-
-
-def _duplicates(frame: pd.DataFrame, schema: Schema, origin: str, lines: np.ndarray) -> list[str]:
-    """Describe the first judgement that is there twice, with a count of the others."""
-    key = [name for name in schema.key if name in frame.columns]
-    rows = np.flatnonzero(frame.duplicated(key))
-    if not len(rows):
-        return []
-    same = frame[key].eq(frame.loc[rows[0], key]) | (frame[key].isna() & frame.loc[rows[0], key].isna())
-    first = int(np.flatnonzero(same.all(axis=1))[0])
-    place = f"{origin}, line {lines[rows[0]]}, columns {', '.join(key)}"
-    return [f"{place}: the same as line {lines[first]}{_more(lines, list(rows))}. {schema.remedy}"]
 
 
 def _value(value: object) -> str:
@@ -329,6 +254,6 @@ def _value(value: object) -> str:
     return (text if len(text) <= 60 else f"{text[:57]}...") + " "
 
 
-def _more(lines: np.ndarray, rows: list[int]) -> str:
+def _more(lines: np.ndarray) -> str:
     """Count the further lines that break the same rule."""
-    return f" (and {len(rows) - 1} more, up to line {lines[rows[-1]]})" if len(rows) > 1 else ""
+    return f" (and {len(lines) - 1} more, up to line {lines[-1]})" if len(lines) > 1 else ""

@@ -105,20 +105,19 @@ def convert_indicmt(table: Table, options: Options, receipt: Receipt) -> Judgeme
     """Read a file of IndicMT-Eval: a CSV as its loader does, or a sheet of a workbook, which its language names."""
     receipt.note("IndicMT-Eval: annotators are not named; a sentence is recognised by its letters")
     scheme = _scheme(options, receipt, own="release", what="the file's Computed_scores, ")
-    if not table.typed:
-        paths, table.broken = [table.path], []  # the loader cuts the rows in its own way
-        return _of_tables(*_scored(indicmt.ratings(paths), indicmt.spans(paths), scheme), options, named=True)
-    origin = f"{table.name}, sheet {table.title}"
-    language = languages.code(options.values.get("tgt_lang", table.title))
-    if not language:
-        raise DataError(
-            f"{origin}: nothing says into which language these are translations. Pass --value tgt_lang=hin or the "
-            "like, or give the sheet the language's name."
-        )
-    indicmt.demand_columns(table.cells, origin)
-    sheet = [(table.cells, language, origin)]
-    tables = _scored(indicmt.of_sheets(sheet), indicmt.spans_of_sheets(sheet), scheme)
-    return _of_tables(*tables, options, named=True, lines=table.cells.index)
+    if table.typed:
+        origin = f"{table.name}, sheet {table.title}"
+        language = languages.code(options.values.get("tgt_lang", table.title))
+        if not language:
+            raise DataError(
+                f"{origin}: nothing says into which language these are translations. Pass --value tgt_lang=hin or the "
+                "like, or give the sheet the language's name."
+            )
+        sheet, lines = (table.cells, language, origin), table.cells.index
+    else:  # the loader cuts the rows in its own way
+        sheet, lines, table.broken = indicmt.sheet(table.path), None, []
+    tables = _scored(indicmt.judgements(*sheet), indicmt.errors(*sheet), scheme)
+    return _of_tables(*tables, options, named=True, lines=lines)
 
 
 def _scheme(options: Options, receipt: Receipt, *, own: str | None, what: str) -> Scheme | None:

@@ -413,8 +413,8 @@ def read_scores(path: str | Path, *, codes: pd.Series) -> pd.DataFrame:
     """
     path, known = Path(path), sorted(codes.unique())
     columns = {
-        "language_code": schemas.one_of(known, f"is not one of {', '.join(known)}. Correct it"),
-        "direction": schemas.one_of(DIRECTIONS, "is neither X-EN nor EN-X. Correct it"),
+        "language_code": schemas.Column(choices=known),
+        "direction": schemas.Column(choices=DIRECTIONS),
         "score": schemas.Column("float"),
     }
     schema = schemas.Schema(columns, ("language_code", "direction"), "Keep one score of each direction.")
