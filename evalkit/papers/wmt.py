@@ -41,15 +41,8 @@ def compare_with_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scal
     both = system_scores(ratings, score=column).merge(
         without, on=["pair", "system"], suffixes=("", "_without"), how="left"
     )
-    printed = with_pair(official).reset_index(drop=True).assign(place=np.arange(len(official)))
-    printed = printed[printed["pair"].isin(both["pair"])]
-    joined = printed[["pair", "system", "place", scale, "segments", "judgements"]].merge(
-        both, on=["pair", "system"], how="outer", suffixes=("_official", ""), validate="one_to_one"
-    )
-    _demand_both(joined, "judgements", "official ranking")
-    called = {"score": "recomputed", "score_without": "without_repeats"}
-    called |= {f"{name}_official": f"official_{name}" for name in ("judgements", "segments")}
-    found = joined.sort_values("place", ignore_index=True).rename(columns=called)
+    printed = with_pair(official)[["pair", "system", scale, "segments", "judgements"]]
+    found = _beside(printed, both).rename(columns={"score": "recomputed", "score_without": "without_repeats"})
     found["official"] = pd.to_numeric(found[scale])
     found = found.assign(
         equal=_rounds_to(found["recomputed"], found["official"], DIGITS[scale]),
@@ -58,7 +51,7 @@ def compare_with_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scal
     )
     columns = "pair system official recomputed equal without_repeats change rank rank_without moved"
     counts = "judgements official_judgements segments official_segments"
-    return found.astype({"official_judgements": int, "official_segments": int})[[*columns.split(), *counts.split()]]
+    return found[[*columns.split(), *counts.split()]]
 
 
 def official_scores(ratings: Mapping[str, pd.DataFrame], official: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -74,12 +67,18 @@ def official_scores(ratings: Mapping[str, pd.DataFrame], official: Mapping[str, 
     return pd.concat(parts, ignore_index=True)
 
 
-def _demand_both(joined: pd.DataFrame, ours: str, theirs: str) -> None:
-    """Refuse a system that only one side of an outer join knows."""
-    lost = joined[joined["place"].isna() | joined[ours].isna()]
-    if len(lost):
-        row = lost.iloc[0]
-        raise DataError(f"{row['pair']}, {row['system']}: only one of ratings and {theirs} has this system.")
+def _beside(official: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """Lay ours beside official numbers, in their order; pairs of which the two share no system are left out.
+
+    Official columns that ours has, too, are called official_…. Raises DataError for a system that only one side has.
+    """
+    key = ["pair", "system"]
+    shared = official.merge(ours, on=key)["pair"].unique()
+    official, ours = (table[table["pair"].isin(shared)] for table in (official, ours))
+    if lost := {*official[key].itertuples(index=False, name=None)} ^ {*ours[key].itertuples(index=False, name=None)}:
+        raise DataError(f"{', '.join(min(lost))}: only one of ratings and official table has this system.")
+    theirs = {name: f"official_{name}" for name in official.columns.intersection(ours.columns).difference(key)}
+    return official.rename(columns=theirs).merge(ours, on=key, validate="one_to_one")
 
 
 def _rounds_to(values: pd.Series, printed: pd.Series, digits: int) -> pd.Series:
@@ -109,17 +108,10 @@ def _compared_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.Data
     strict = significance_clusters(ratings, score="z", digits=FILE_DIGITS)
     for name, table in (("line", ours), ("line_all", strict)):
         ours[name] = table["cluster"].ne(table.groupby("pair")["cluster"].shift(-1))
-    printed = official.reset_index(drop=True).assign(place=np.arange(len(official)))
-    shared = printed.merge(ours, on=["pair", "system"])["pair"].unique()
-    ours, printed = (table[table["pair"].isin(shared)] for table in (ours, printed))
-    joined = printed[["pair", "system", "place", "wins", "line"]].merge(
-        ours, on=["pair", "system"], how="outer", suffixes=("_official", ""), validate="one_to_one"
+    printed = official[["pair", "system"]].assign(
+        wins=pd.to_numeric(official["wins"]), line=official["line"].eq("True")
     )
-    _demand_both(joined, "rank", "published clusters")
-    found = joined.sort_values("place", ignore_index=True)
-    found = found.assign(
-        official_wins=pd.to_numeric(found["wins_official"]).astype(int), official_line=found["line_official"].eq("True")
-    )
+    found = _beside(printed, ours)
     found = found.assign(**{f"equal_{name}": found[f"official_{name}"] == found[name] for name in ("wins", "line")})
     columns = "pair system official_wins wins equal_wins official_line line equal_line line_all rank_top rank_bottom"
     return found[columns.split()]
@@ -149,20 +141,15 @@ def tally(compared: pd.DataFrame) -> pd.DataFrame:
     """
     missing = compared["official_judgements"] - compared["judgements"]
     frame = compared.assign(missing=missing, up=compared["moved"].ne(0), size=compared["change"].abs())
-    order = frame["scale"].map({scale: place for place, scale in enumerate(DIGITS)})
-    grouped = frame.groupby([order.rename("order"), "scale", "data", "pair"])
-    return (
-        grouped.agg(
-            systems=("system", "size"),
-            equal=("equal", "sum"),
-            missing_judgements=("missing", "sum"),
-            systems_that_move=("up", "sum"),
-            furthest=("moved", lambda moved: int(moved.abs().max())),
-            largest_change=("size", "max"),
-        )
-        .droplevel("order")
-        .reset_index()
+    counts = frame.groupby(["scale", "data", "pair"], sort=False).agg(
+        systems=("system", "size"),
+        equal=("equal", "sum"),
+        missing_judgements=("missing", "sum"),
+        systems_that_move=("up", "sum"),
+        furthest=("moved", lambda moved: int(moved.abs().max())),
+        largest_change=("size", "max"),
     )
+    return counts.reset_index()
 
 
 def tally_clusters(compared: pd.DataFrame) -> pd.DataFrame:

@@ -522,12 +522,7 @@ def merged(table5: pd.DataFrame, covariates: pd.DataFrame) -> pd.DataFrame:
 def _gains(stack: np.ndarray) -> np.ndarray:
     """r of each method minus r of RAW, from (batch, languages, directions, covariate and methods), gaps allowed."""
     flat = stack.reshape(len(stack), -1, stack.shape[-1]).swapaxes(1, 2)  # batch, variables, cells
-    weight = np.isfinite(flat[:, :1]).astype(float)
-    total = weight.sum(-1, keepdims=True)
-    flat = np.where(weight > 0, flat, 0.0)
-    centred = (flat - flat.sum(-1, keepdims=True) / total) * weight
-    x, y = centred[:, :1], centred[:, 1:]
-    r = (x * y).sum(-1) / np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
+    r = pearson(flat[:, :1], flat[:, 1:])
     return r[:, 1:] - r[:, :1]
 
 
