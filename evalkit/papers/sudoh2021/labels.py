@@ -73,16 +73,12 @@ TAXONOMIES = _read()
 
 
 def places(dimension: str, *, order: str = "severity") -> dict[str, int]:
-    """Number the codes of a dimension from 1, the worst, in one of the orders.
-
-    Raises DataError for a dimension or an order that is not known.
+    """Number the codes of a dimension from 1, the worst, in one of ``ORDERS``.
 
     >>> places("adequacy")
     {'C': 1, 'F': 2, 'N': 3, 'O': 4, 'B': 5, 'A': 6, 'S': 7}
     """
-    if order not in ORDERS:
-        raise DataError(f"order={order!r} is not known. Use one of {', '.join(ORDERS)}.")
-    table = taxonomy(dimension).sort_values(order)
+    table = TAXONOMIES[dimension].sort_values(order)
     return dict(zip(table["code"].tolist(), table[order].tolist(), strict=True))
 
 
@@ -92,35 +88,18 @@ def categories(dimension: str, *, order: str = "print") -> list[str]:
     >>> categories("fluency")
     ['Incomprehensible', 'Poor', 'Fair', 'Good', 'Excellent']
     """
-    names = taxonomy(dimension).set_index("code")["category"]
+    names = TAXONOMIES[dimension].set_index("code")["category"]
     return [names[code] for code in places(dimension, order=order)]
-
-
-def taxonomy(dimension: str) -> pd.DataFrame:
-    """Return the labels of a dimension, or say which dimensions there are.
-
-    >>> taxonomy("adequacy").query("critical")["category"].tolist()
-    ['Unrelated', 'Contradiction', 'Serious']
-    """
-    if dimension not in TAXONOMIES:
-        raise DataError(f"dimension={dimension!r} is not known. Use one of {', '.join(TAXONOMIES)}.")
-    return TAXONOMIES[dimension]
 
 
 def named(labels: pd.DataFrame) -> pd.DataFrame:
     """Replace the codes in ``label`` by their categories, each row by the rules of its ``dimension``.
 
-    Raises DataError for a code that its dimension does not have.
-
     >>> named(pd.DataFrame({"dimension": ["fluency", "adequacy"], "label": ["F", "F"]}))["label"].tolist()
     ['Incomprehensible', 'Serious']
     """
     known = {(dim, code): name for dim, t in TAXONOMIES.items() for code, name in zip(t["code"], t["category"])}
-    names = [known.get(key) for key in zip(labels["dimension"], labels["label"], strict=True)]
-    if None in names:
-        row = labels.iloc[names.index(None)]
-        raise DataError(f"{row['label']!r} is no label of {row['dimension']}. Load the labels with evalkit.data.")
-    return labels.assign(label=names)
+    return labels.assign(label=[known[key] for key in zip(labels["dimension"], labels["label"], strict=True)])
 
 
 def joined(labels: pd.DataFrame, translations: pd.DataFrame) -> pd.DataFrame:
@@ -128,19 +107,13 @@ def joined(labels: pd.DataFrame, translations: pd.DataFrame) -> pd.DataFrame:
 
     labels: ratings with dimension and label (codes). translations: rows of ``sudoh-translations``. Returns one row per
     label: KEY, dimension, annotator, label (category), hypothesis, reference, z, split.
-    Raises DataError where somebody labelled more or fewer lines of a test set than it has translations.
+    Raises DataError for a label of a line that has no translation.
     """
     texts = translations[[*KEY, "hypothesis", "reference", "z", "split"]]
     merged = named(labels)[[*KEY, "dimension", "annotator", "label"]].merge(texts, on=KEY, how="left")
-    given = merged.groupby([*KEY[:3], "dimension", "annotator"])["reference"].agg(labels="size", known="count")
-    given = given.reset_index().merge(translations.groupby(KEY[:3]).size().rename("lines").reset_index(), how="left")
-    wrong = given[given[["labels", "known"]].ne(given["lines"], axis=0).any(axis=1)]
-    if len(wrong):
-        row = wrong.iloc[0]
-        raise DataError(
-            f"{row['doc']}, {row['src_lang']}-{row['tgt_lang']}, {row['dimension']} of {row['annotator']}: "
-            f"{row['labels']} labels for {row['lines']:.0f} translations. Give one label a line, and as many lines."
-        )
+    if (lost := merged["reference"].isna()).any():
+        place = ", ".join(merged.loc[lost, KEY].iloc[0])
+        raise DataError(f"{place}: a label without a translation. Load labels and translations of one release.")
     return merged
 
 
@@ -218,9 +191,6 @@ def contrasts(
     label is assessed higher than one with the second (ties half). A contrast that the rows cannot tell has no values.
     Source: Liang & Zeger 1986; Holm 1979; Vargha & Delaney 2000.
     """
-    unknown = [name for pair in pairs for name in pair if name not in categories(dimension)]
-    if unknown := [*unknown, *(name for name in models if name not in MODELS)]:
-        raise DataError(f"{unknown[0]!r} is no label of {dimension}, or no model. Models are {', '.join(MODELS)}.")
     part = labelled[labelled["dimension"] == dimension]
     rows = []
     for keys, some in part.groupby([*by, "annotator"], sort=False):
@@ -325,7 +295,7 @@ def on_criticality(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7,
     """
     only = labels[labels["dimension"] == "adequacy"]
     groups = {"all": only} | ({str(name): part for name, part in only.groupby(by)} if by else {})
-    codes, rows = set(taxonomy("adequacy").query("critical")["code"]), []
+    codes, rows = set(TAXONOMIES["adequacy"].query("critical")["code"]), []
     for group, part in groups.items():
         for dimension, table in _whole(part):
             said = table.isin(codes).astype(float)
@@ -363,8 +333,6 @@ def pairwise(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, share
             for name, part in zip(_PAIR_MEASURES, found.to_dict("records"), strict=True):
                 row |= {name: part["estimate"], f"{name}_low": part["low"], f"{name}_high": part["high"]}
             rows.append(row | {"n": len(both), "rows": standing(both.reset_index())})
-    if not rows:
-        raise DataError("No two annotators labelled the same translation. Load the labels of several annotators.")
     return pd.DataFrame(rows)
 
 

@@ -29,7 +29,7 @@ def reduce(labels: pd.DataFrame, *, rule: str = "majority-else-worst", dimension
 
     labels: one row per label given, with the columns of ``KEY``, dimension, annotator and label (a code), by three
     annotators; a translation that one of them left out is left out. rule: one of ``RULES``.
-    Raises DataError for a rule or dimension that is not known, and where there are not three annotators.
+    Raises DataError for a rule that is not known, and where there are not three annotators.
     Source: Sudoh et al. 2021, section 5.1.1.  Caveat: with an order of severity that is disputed, so are worst and
     median.
 
@@ -63,15 +63,8 @@ def to_wide(labels: pd.DataFrame, dimension: str) -> pd.DataFrame:
     order, rows = places(dimension), labels[labels["dimension"] == dimension]
     if (people := rows["annotator"].nunique()) != 3:
         raise DataError(f"A reduction takes three annotators; {dimension} has {people}. Choose three.")
-    if unknown := sorted(set(rows["label"]) - set(order)):
-        raise DataError(f"{unknown[0]!r} is no label of {dimension}, which are {', '.join(order)}. Correct it.")
     number = rows["label"].map(order).sub(1)
-    table = rows.assign(place=number).pivot(index=KEY, columns="annotator", values="place").fillna(-1).astype(int)
-    alone = table.index[table.ge(0).sum(axis=1) < 2]
-    if len(alone):
-        doc, segment = alone[0][2:]
-        raise DataError(f"{doc}, segment {segment} has one label only. Drop it: there is nothing to reduce.")
-    return table
+    return rows.assign(place=number).pivot(index=KEY, columns="annotator", values="place").fillna(-1).astype(int)
 
 
 def apply_rule(rule: str, given: np.ndarray, *, dimension: str) -> np.ndarray:
@@ -150,17 +143,12 @@ def release(labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFra
     """Bring together what was released of a dimension.
 
     labels: as in ``reduce``. agreed: ``KEY``, dimension and label (a code), one for each of the same translations.
-    translations: the columns of ``KEY`` and split. Raises DataError for an item without agreed label or split.
+    translations: the columns of ``KEY`` and split.
     """
     wide = to_wide(labels, dimension)
     own = agreed[agreed["dimension"] == dimension].set_index(KEY)["label"].map(places(dimension)).sub(1)
-    known = own.reindex(wide.index)
-    split = translations.drop_duplicates(KEY).set_index(KEY)["split"].reindex(wide.index)
-    for what, column in (("agreed label", known), ("split", split)):
-        if column.isna().any():
-            doc, segment = column.index[column.isna()][0][2:]
-            raise DataError(f"{doc}, segment {segment} has no {what} of {dimension}. Load all from one release.")
-    return Release(dimension, wide, known.to_numpy(int), split.to_numpy(str))
+    split = translations.drop_duplicates(KEY).set_index(KEY)["split"].loc[wide.index]
+    return Release(dimension, wide, own.loc[wide.index].to_numpy(int), split.to_numpy(str))
 
 
 def fit_to_agreed(one: Release) -> pd.DataFrame:
