@@ -288,6 +288,78 @@ def test_one_printed_r2_is_not_the_square_of_its_r(table6):
 # Figures and the notebook --------------------------------------------------------------------------------------------
 
 
+# Outside scores, ends of the scale and the two directions, by plain arithmetic
+
+
+def test_the_ends_of_the_scale_go_where_the_recovered_means_send_them(table5):
+    ends = inside.off_scale(table5).set_index(["form", "direction", "language"])
+    for row in table5.to_dict("records"):
+        raw, cs, ht = (float(row[name]) for name in ("raw", "cs", "ht"))
+        shift = ends.loc[("shift", row["direction"], row["language"])]
+        assert shift[["bottom_to", "top_to"]].tolist() == pytest.approx([1 + cs - raw, 5 + cs - raw])
+        means = [3 - (cs - raw), 4.687 - (ht - raw)]  # of the calibration set and of references
+        line = ends.loc[("line", row["direction"], row["language"])]
+        assert line[["bottom_to", "top_to"]].tolist() == pytest.approx(
+            np.polyval(np.polyfit(means, [3, 4.687], 1), [1, 5])
+        )
+        assert line["printed_off"] == (not 1 <= float(row["cs_ht"]) <= 5)
+
+
+def test_both_directions_agree_where_their_shifts_are_within_two_hundredths(table5):
+    found = inside.same_in_both_directions(table5).set_index(["language", "fixed_point"])
+    for language, own in table5.set_index("direction").groupby("language"):
+        cents = own[["raw", "cs", "ht"]].astype(float).mul(100).round().astype(int)
+        for method, name in (("cs", "calibration set"), ("ht", "human references")):
+            shifts = cents[method] - cents["raw"]
+            apart = shifts["X-EN"] - shifts["EN-X"]
+            assert found.loc[(language, name), "difference"] == pytest.approx(apart / 100)
+            assert found.loc[(language, name), "can_agree"] == (abs(apart) <= 2)
+
+
+@pytest.fixture(scope="module")
+def outside(table5):
+    """Two outside scores, one of which knows one direction only of some languages, and one too few."""
+    rng = np.random.default_rng(5)
+    codes = table5[["language_code", "direction"]].drop_duplicates()
+    known = codes.assign(covariate="drawn", value=pd.to_numeric(table5["cs"]) + rng.normal(0, 0.3, len(codes)))
+    few = known[known["direction"] == "X-EN"].head(3).assign(covariate="few")
+    return pd.concat([known.drop(index=known.index[[0, 5, 20]]), few])
+
+
+def test_gains_over_raw_are_those_of_pandas_and_of_a_plain_bootstrap(table5, outside):
+    found = inside.gain(table5, outside, resamples=4000, seed=1)
+    assert set(found["covariate"]) == {"drawn"}, "three scores are too few"
+    joined = inside.merged(table5, outside).query("covariate == 'drawn'")
+    rng = np.random.default_rng(2)
+    for columns, part in [("both", joined), *joined.groupby("direction")]:
+        own = found[found["columns"] == columns].set_index("method")
+        r = part[["raw", "cs", "ht", "cs_ht"]].corrwith(part["value"])
+        assert own["gain"].tolist() == pytest.approx((r - r["raw"]).drop("raw").tolist())
+        assert own["n"].unique().tolist() == [len(part)]
+        languages = [rows for _, rows in part.groupby("language")]
+        drawn = []
+        for _ in range(600):
+            again = pd.concat([languages[k] for k in rng.integers(0, len(languages), len(languages))])
+            drawn.append(again["value"].corr(again["cs"]) - again["value"].corr(again["raw"]))
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        assert own.loc["CS", ["low", "high"]].tolist() == pytest.approx([low, high], abs=0.15 * (high - low))
+    turned = inside.gain(
+        table5.sample(frac=1, random_state=3), outside.sample(frac=1, random_state=4), resamples=9, seed=1
+    )
+    assert turned["gain"].tolist() == pytest.approx(found["gain"].tolist())
+
+
+def test_the_highest_method_is_that_of_each_column(table5, outside):
+    table6 = inside.correlate(table5, outside, splits=20, seed=1)
+    found = inside.highest(table6).set_index(["columns", "statistic"])
+    for columns, own in table6.set_index("method").groupby("columns"):
+        for statistic in inside.STATISTICS:
+            row, values = found.loc[(columns, statistic)], own[statistic]
+            assert row["highest"] == values.idxmax()
+            assert row["lead"] == pytest.approx(values["CS"] - values.drop("CS").max())
+            assert row["holds"] == (values.idxmax() == "CS")
+
+
 @pytest.mark.slow
 def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
     """A small XSTS campaign on 1-5, whose pairs share a calibration set, and an outside score, both from files."""

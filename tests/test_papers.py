@@ -1,6 +1,7 @@
 """Comparisons with print: each transcription beside its paper, claims and specifications, ESA, Knowles & Lo, Sai et al."""
 
 import csv
+import itertools
 import json
 import re
 from collections import Counter
@@ -14,13 +15,17 @@ from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from evalkit import ROOT, DataError, data
+from evalkit.data import simulate
+from evalkit.data.schemas import map_tables
 from evalkit.data.typology import SCHEMES, TYPOLOGIES
 from evalkit.human import annotators as people
+from evalkit.human import context
 from evalkit.metrics import darr, lexical
 from evalkit.neural import scorer
 from evalkit.papers import claims, esa, knowles2024, wmt
 from evalkit.papers.sai2023 import metrics, printed, release
-from evalkit.stats import verdicts
+from evalkit.stats import agreement, verdicts
+from tests import makers
 from tests.makers import read
 
 # --- Printed claims stand in their papers' words, and find their computed counterparts, or say which one does not
@@ -432,6 +437,224 @@ def test_who_has_the_lowest_correlation_is_explained_by_either_of_the_two():
     assert table["explained"].tolist() == [True, False, True]
 
 
+# Knowles & Lo and WMT on drawn campaigns, by plain pandas and scipy
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    """Two language pairs as WMT's crowds judge them: copies with degraded segments, z-scores of rounded statistics."""
+    return from_source(simulate.stand_in("wmt22-mturk", pairs={"ces-eng": {}, "deu-eng": {}}), name="wmt22-mturk")
+
+
+def spread_apart(crowd, by):
+    """Standardise scores within groups by plain pandas, and say how far from the published z-scores that is."""
+    scores = crowd.groupby(by)["score"]
+    off = ((crowd["score"] - scores.transform("mean")) / scores.transform("std") - crowd["z"]).abs()
+    return off.groupby(crowd["src_lang"] + "-" + crowd["tgt_lang"])
+
+
+def test_published_z_scores_follow_from_rounded_statistics_of_a_worker_and_from_nothing_else(crowd):
+    found = knowles2024.compare_with_published(crowd)
+    assert found[found["equal"]]["variant"].tolist() == ["as WMT"] * 2
+    by_variant = found.set_index(["variant", "pair"])
+    hits = spread_apart(crowd, ["hit", "annotator"])
+    assert by_variant.loc["statistics per HIT", "median"].to_dict() == pytest.approx(hits.median().to_dict(), rel=1e-4)
+    worker = ["src_lang", "tgt_lang", "annotator"]
+    size = crowd.groupby(worker)["score"].transform("size")
+    wider = (crowd["z"].abs() * (np.sqrt(size / (size - 1)) - 1)).groupby(crowd["src_lang"] + "-eng").max()
+    assert by_variant.loc["sd with ddof 0", "largest"].to_dict() == pytest.approx(wider.to_dict(), rel=1e-4)
+    shuffled = crowd.sample(frac=1, random_state=1).replace({"annotator": {"sim-ces-eng-1": "someone else"}})
+    pd.testing.assert_frame_equal(knowles2024.compare_with_published(shuffled), found)
+
+
+def test_tables_behind_claims_about_degraded_context_hold_their_data_sets(crowd):
+    sets = {"one": crowd, "other": crowd[crowd["src_lang"] == "deu"]}
+    paired = {name: context.pairs(table) for name, table in sets.items()}
+    tables = knowles2024.of_context(sets, *(map_tables(paired, one) for one in (context.contrasts, context.welch)))
+    for name, table in sets.items():
+        bad = table[table["item_type"] == "degraded"]
+        medians = tables[f"{name} degraded by annotator"].set_index("annotator")["median"]
+        assert medians.to_dict() == {who: np.median(part["score"]) for who, part in bad.groupby("annotator")}
+        assert len(tables[f"{name} degraded"]) == len(bad)
+        before, after = (paired[name].loc[paired[name]["group"] == side, "difference"] for side in ("before", "after"))
+        test = stats.ttest_ind(before, after, equal_var=False, alternative="less")
+        own = tables[f"{name} welch"].query("pair == 'all' and scale == 'raw'")
+        assert own["p_less"].item() == pytest.approx(test.pvalue, rel=1e-12)
+        gap = tables[f"{name} gap"].set_index("scale")["before_minus_after"]
+        assert gap["raw"] == pytest.approx(before.mean() - after.mean(), rel=1e-12)
+
+
+def test_earlier_years_are_put_together_by_the_context_that_annotators_saw(crowd):
+    alone = crowd["segment"].astype(int) % 2 == 0
+    years = {f"wmt{year}-mturk": crowd.assign(context=np.where(alone, "sentence", "document")) for year in (18, 19, 20)}
+    tables = knowles2024.of_earlier_years(years)
+    apart = context.pairs(crowd[alone])["difference"]
+    repeats = tables["wmt18-20 repeats"].iloc[0]
+    assert (repeats["n"], repeats["mean"]) == (3 * len(apart), pytest.approx(apart.mean()))
+    inside = pd.concat([context.pairs(crowd[~alone])] * 2)
+    before, after = (inside.loc[inside["group"] == side, "difference"] for side in ("before", "after"))
+    p = stats.ttest_ind(before, after, equal_var=False, alternative="less").pvalue
+    own = tables["wmt19-20 welch"].query("pair == 'all' and scale == 'raw'").iloc[0]
+    assert own["p_less"] == pytest.approx(p, rel=1e-12)
+    assert own["outcome"] == ("significant" if p < 0.05 else "not significant")
+    assert set(knowles2024.of_earlier_years({"wmt19-mturk": years["wmt19-mturk"]})) == set()
+
+
+def test_additional_hits_are_held_against_the_calibration_set(crowd):
+    ordinary = crowd[crowd["item_type"].isin(["system", "repeat"])]
+    calibration = ordinary[ordinary["doc"] == "sim-doc-01"].assign(item_type="calibration")
+    consistency = pd.DataFrame({"use": ["min", "sd", "max"], "rho": 0.5})
+    tables = knowles2024.of_additional(crowd, calibration, consistency)
+    assert tables["wmt22-da-sqm steadiness"]["range"].tolist() == [True, False, True]
+    amounts = tables["wmt22-da-sqm segments"]
+    assert amounts.set_index("annotator")["judgements"].to_dict() == crowd["annotator"].value_counts().to_dict()
+    assert amounts["median_magnitude"].unique().tolist() == [100]
+    known = calibration.groupby("annotator")["score"].mean()
+    counted = crowd[~crowd["item_type"].eq("degraded") & crowd["annotator"].isin(known.index)]
+    for pair, own in counted.groupby("src_lang"):
+        row = tables["wmt22-da-sqm means"].set_index("pair").loc[f"{pair}-eng"]
+        for level, by in (("annotator", ["annotator"]), ("HIT", ["annotator", "hit"])):
+            means = own.groupby(by)["score"].mean()
+            far = (means - means.index.get_level_values("annotator").map(known)).abs()
+            assert row[level] == pytest.approx(far.median(), rel=1e-12)
+        assert row["hits_further"] == (row["HIT"] > row["annotator"])
+    order = tables["wmt22-da-sqm order"]
+    assert len(order) == crowd["annotator"].nunique()
+
+
+def test_tables_of_the_calibration_hits_count_and_compare_people():
+    hits = simulate.stand_in(
+        "wmt22-calibration-hits", pairs={"eng-ces": simulate.recipes()["wmt22-calibration-hits"]["pairs"]["eng-ces"]}
+    )
+    usage = people.usage(hits)
+    given = {
+        "usage": usage,
+        "grids": pd.DataFrame({"annotator": ["a", "b"], "ticks": [7, 4]}),
+        "extremes": agreement.correlation_extremes(agreement.correlations(hits)),
+        "profiles": usage.assign(grid="none"),
+    }
+    tables = knowles2024.derived(hits, given)
+    scores = hits.groupby("annotator")["score"]
+    ranges = tables["usage"].set_index("annotator")["range"]
+    assert ranges.to_dict() == (scores.max() - scores.min()).to_dict()
+    assert tables["grids"]["marks"].tolist() == ["seven ticks", "others"]
+    assert tables["counts"]["judgements"].sum() == len(hits)
+    assert tables["beside engjpn1611"].empty
+    wide = hits[hits["item_type"] == "calibration"].pivot(
+        index=["system", "doc", "segment"], columns="annotator", values="score"
+    )
+    lowest = wide.corr().stack().idxmin()
+    named = tables["lowest pairs"].query("statistic == 'pearson'")["min_between"].item()
+    assert set(named.split()) == set(lowest)
+    assert knowles2024.imagined(hits)["outcome"].unique().tolist() == ["undefined"], "one score each"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_of_scores_that_lack_judgements_are_those_of_trying_every_way(seed):
+    """Spread the missing zeros over segments in all possible ways, at most one a segment."""
+    rng = np.random.default_rng(seed)
+    sizes, absent, pulled = rng.integers(1, 4, 6), int(rng.integers(0, 3)), int(rng.integers(0, 4))
+    rows = [("S", f"{k}", f"p{n}", float(rng.integers(20, 100))) for k, size in enumerate(sizes) for n in range(size)]
+    ratings = makers.laid_out(rows)
+    segments = ratings.groupby("segment")["score"]
+    counts = {"official_judgements": len(rows) + absent + pulled, "official_segments": 6 + absent}
+    here = {
+        "pair": "eng-deu",
+        "system": "S",
+        "judgements": len(rows),
+        "segments": 6,
+        "recomputed": segments.mean().mean(),
+    }
+    scores = []
+    for chosen in itertools.combinations(segments.groups, pulled):
+        lengthened = segments.sum() / (segments.size() + [name in chosen for name in segments.groups])
+        scores.append(lengthened.sum() / (6 + absent))
+    compared = pd.DataFrame([here | counts | {"official": scores[0]}])
+    found = wmt.explain_missing(ratings, compared, scale="raw")
+    if not absent + pulled:
+        assert found.empty
+        return
+    assert found[["lowest", "highest"]].iloc[0].tolist() == pytest.approx([min(scores), max(scores)], rel=1e-12)
+    assert found[["missing_judgements", "missing_segments"]].iloc[0].tolist() == [absent + pulled, absent]
+    assert found["explained"].item()
+    far = wmt.explain_missing(ratings, compared.assign(official=max(scores) + 0.1), scale="raw")
+    assert not far["explained"].item()
+
+
+def test_official_scores_average_segments_before_systems_and_those_that_count_more_are_listed(crowd):
+    counted, key = crowd[crowd["item_type"].isin(["system", "repeat"])], ["src_lang", "tgt_lang", "system"]
+    segments = counted.groupby([*key, "doc", "segment"])[["score", "z"]].mean().groupby(key)
+    official = segments.mean().assign(segments=segments.size(), judgements=counted.groupby(key).size()).reset_index()
+    official = official.assign(raw=official["score"].map("{:.1f}".format), z=official["z"].map("{:.3f}".format))
+    official.loc[3, "judgements"] += 1
+    found = wmt.official_scores({"crowd": crowd}, {"crowd": official})
+    assert len(found) == 20
+    assert found["equal"].all()
+    assert found["recomputed"].tolist() == pytest.approx([*segments.mean()["z"], *segments.mean()["score"]])
+    counts = wmt.tally(found)
+    assert counts[["scale", "pair", "systems", "equal", "missing_judgements"]].values.tolist() == [
+        ["z", "ces-eng", 5, 5, 1],
+        ["z", "deu-eng", 5, 5, 0],
+        ["raw", "ces-eng", 5, 5, 1],
+        ["raw", "deu-eng", 5, 5, 0],
+    ]
+    moved = found["moved"].ne(0).groupby([found["scale"], found["pair"]], sort=False).sum()
+    assert counts["systems_that_move"].tolist() == moved.tolist()
+    bounded = wmt.missing_scores({"crowd": crowd}, found)
+    assert bounded[["scale", "system", "missing_judgements"]].values.tolist() == [
+        ["z", official.at[3, "system"], 1],
+        ["raw", official.at[3, "system"], 1],
+    ]
+
+
+def test_wins_lines_and_p_values_are_held_against_published_ones(crowd):
+    best = crowd[crowd["item_type"] == "system"].groupby(["src_lang", "system"])["z"].mean()
+    pair, segment = "ces-eng", ["system", "doc", "segment"]
+    own = crowd[(crowd["src_lang"] == "ces") & crowd["item_type"].isin(["system", "repeat"])]
+    means = own.groupby(segment)["z"].mean()
+    order = means.groupby("system").mean().sort_values(ascending=False).index
+    tests = [
+        (pair, a, b, stats.mannwhitneyu(means[a], means[b], alternative="greater", method="asymptotic").pvalue)
+        for a, b in itertools.combinations(order, 2)
+    ]
+    published = pd.DataFrame(tests, columns=["pair", "better", "worse", "p"]).astype({"p": "str"})
+    found = wmt.compare_p_values(crowd, published)
+    assert found["off"].max() < 1e-9
+    assert found["significant"].equals(found["official"] < 0.05)
+    wins = published.astype({"p": float}).query("p < .05").groupby("better").size().reindex(order, fill_value=0)
+    below = np.arange(len(order))[::-1]
+    lines = pd.DataFrame({"data": "d", "pair": pair, "system": order, "wins": wins.to_numpy().astype(str)})
+    lines["line"] = (wins.to_numpy() == below).astype(str)
+    compared = wmt.compare_clusters({"d": crowd}, lines)
+    assert compared["equal_wins"].all()
+    assert compared["system"].tolist() == order.tolist()
+    counted = wmt.tally_clusters(compared).iloc[0]
+    assert counted[["systems", "equal_wins", "line_all"]].tolist() == [5, 5, compared["line_all"].sum()]
+    assert best.size == 10
+
+
+def test_people_without_spread_are_counted_with_the_scores_that_they_gave():
+    workers = pd.DataFrame(
+        [("ces", "a", 70.0, 3.0), ("ces", "b", 100.0, 0.0), ("ces", "c", 55.0, np.nan), ("deu", "a", 50.0, 9.0)],
+        columns=["src_lang", "annotator", "mean", "sd"],
+    )
+    found = wmt.flat_annotators(workers.assign(tgt_lang="eng"))
+    assert found.to_numpy().tolist() == [["ces-eng", 3, 2, "55, 100"], ["deu-eng", 1, 0, ""]]
+
+
+def test_a_scale_of_ranks_goes_from_one_to_one_more_than_the_systems():
+    drawn = np.random.default_rng(2).normal(size=(2, 7))
+    scores = pd.DataFrame({"pair": "p", "system": list("ABCDEFG"), "metricx": drawn[0], "cometkiwi": drawn[1]})
+    found = wmt.auto_rank(scores)
+    each = [1 + 7 * (one - one.min()) / np.ptp(one) for one in drawn]
+    assert found["autorank"].tolist() == pytest.approx(np.mean(each, axis=0).tolist())
+    gaps = np.diff(np.sort(found["autorank"]))
+    past = np.sort(found["autorank"])[1:][gaps > wmt.GAP]
+    assert found["past_cutoff"].tolist() == (found["autorank"] >= (past.min() if len(past) else np.inf)).tolist()
+    moved = wmt.auto_rank(scores.assign(metricx=3 * scores["metricx"] - 5))
+    assert moved["autorank"].tolist() == pytest.approx(found["autorank"].tolist()), "units of metrics do not matter"
+
+
 @pytest.mark.parametrize(("year", "scale", "equal"), [(21, "z", 80), (22, "z", 68), (21, "raw", 77), (22, "raw", 58)])
 def test_official_scores_are_rows_and_each_difference_has_its_reason(year, scale, equal, real):
     ratings, official = real(f"wmt{year}-mturk"), real(f"wmt{year}-mturk-ranking")
@@ -839,6 +1062,118 @@ def test_what_is_not_given_or_unknown_is_refused(tamil, drawn):
 
 
 # Printed tables of Sai et al. 2023 beside computed ones: each cell once, with its value or its reason
+
+
+# What Sai et al.'s tables contradict by themselves, by plain arithmetic on the transcriptions
+
+
+@pytest.fixture(scope="module")
+def sai():
+    return {f"table{number}": data.published(f"sai2023_table{number}") for number in (1, 2, 3, 4, 9, 10)}
+
+
+def numbers(table, statistic):
+    """Lay a printed statistic out as metrics × languages."""
+    table = table[table["language"] != printed.AVERAGE]
+    return table.astype({statistic: float}).pivot(index="metric", columns="language", values=statistic)
+
+
+def listed(found, table, ending=""):
+    cells = found.loc[found["table"] == table, "cell"]
+    return set(cells[cells.str.endswith(ending)])
+
+
+def test_taus_that_no_ranking_can_have_are_those_that_no_permutation_has(sai):
+    possible = {}
+    for systems in (6, 7):
+        orders = itertools.permutations(range(systems))
+        firsts = {sum(a > b for a, b in itertools.combinations(order, 2)) for order in orders}
+        pairs = systems * (systems - 1) / 2
+        possible[systems] = {f"{1 - 2 * swapped / pairs:.3f}" for swapped in firsts}
+    cells = sai["table2"][sai["table2"]["language"] != printed.AVERAGE]
+    wrong = {
+        f"{row.metric}, {row.language}, kendall"
+        for row in cells.itertuples()
+        if f"{float(row.kendall):.3f}" not in possible[6 if row.language == "gu" else 7]
+    }
+    found = printed.misprints(sai)
+    assert listed(found, "table2", "kendall") == wrong
+    cut = found[found["evidence"].str.startswith("cut off")]
+    assert cut["printed"].tolist() == [re.search(r"\d\.\d{3}", text)[0] for text in cut["evidence"]]
+
+
+def test_averages_signs_wins_and_significance_are_those_of_the_cells(sai):
+    found = printed.misprints(sai)
+    assert {*found["table"]} <= {*sai}
+    averages = set()
+    for statistic in ("pearson", "kendall"):
+        mean = numbers(sai["table1"], statistic).mean(axis=1)
+        told = sai["table1"][sai["table1"]["language"] == printed.AVERAGE].set_index("metric")[statistic].astype(float)
+        averages |= {
+            f"{name}, average {statistic}" for name in mean.index[(mean - told[mean.index]).abs() > 0.001 + 1e-9]
+        }
+    assert {cell for cell in listed(found, "table1") if ", average " in cell} == averages
+    pearson = numbers(sai["table1"], "pearson").stack()
+    p = 2 * stats.t.sf(pearson.abs() * np.sqrt(1398 / (1 - pearson**2)), 1398)
+    weak = found[found["evidence"].str.contains("called significant")]
+    assert set(weak.loc[weak["cell"].str.endswith("pearson"), "cell"]) == {
+        f"{metric}, {language}, pearson" for metric, language in pearson.index[p >= 0.05]
+    }
+    one, other = (numbers(sai[name], "pearson") for name in ("table1", "table2"))
+    both = one.index.intersection(other.index)
+    turned = both[(one.loc[both] > 0).all(axis=1) & (other.loc[both] < 0).all(axis=1)]
+    assert listed(found, "table2", "all languages") == {f"{name}, all languages" for name in turned}
+    third = {statistic: numbers(sai["table3"], statistic) for statistic in ("pearson", "kendall")}
+    wins = {s: cells.loc["IndicCOMETMQM"] > cells.loc[["COMET-DA", "COMET-MQM"]].max() for s, cells in third.items()}
+    told = found[found["table"] == "table3"].set_index("cell")["evidence"]
+    for statistic, won in wins.items():
+        assert (
+            f"the cells give {won.sum()}: {', '.join(x for x in printed.LANGUAGES if won[x])}"
+            in told.filter(like=statistic).item()
+        )
+
+
+def test_a_cell_that_is_changed_is_the_only_new_misprint(sai):
+    before = printed.misprints(sai)
+    for name, column, changed in (("table9", "mean_score", "12.345"), ("table10", "fluency", "0.999")):
+        table = sai[name].copy()
+        row = table.index[table["language"].eq("ta")][0]
+        table.loc[row, column] = changed
+        after = printed.misprints(sai | {name: table})
+        new = after[~after["cell"].isin(before["cell"])]
+        assert new["table"].tolist() == [name]
+        assert new["cell"].str.startswith(table.at[row, "system" if name == "table9" else "metric"]).all()
+
+
+def test_what_claims_say_of_printed_tables_follows_from_their_cells(sai):
+    tables = printed.said_of_print(sai)
+    fluency, accuracy = (numbers(sai["table10"], name).mean(axis=1) for name in ("fluency", "accuracy"))
+    better = tables["print_subsets"].set_index("metric")["better"]
+    assert better.to_dict() == (accuracy > fluency).to_dict()
+    best = tables["print_best"].query("kind == 'any' and language != 'average'")
+    for statistic, own in best.groupby("statistic"):
+        assert own.set_index("language")["metric"].to_dict() == numbers(sai["table1"], statistic).idxmax().to_dict()
+    learned = tables["print_learned"].query("table == 'table3'").set_index(["statistic", "language"])["gain"]
+    third = numbers(sai["table3"], "kendall")
+    gain = third.loc["IndicCOMETMQM"] - third.loc["COMET-MQM"]
+    assert learned["kendall"].to_dict() == pytest.approx(gain.to_dict())
+    means = tables["print_systems"]["mean_score"]
+    assert means.tolist() == sorted(means, reverse=True)
+
+
+def test_the_best_overlap_metric_and_its_gain_on_accuracy_errors_are_found():
+    correlated = read("language metric pearson kendall_b\n gu chrF 0.3 0.2\n gu BLEU 0.1 0.25\n gu XLM 0.9 0.9")
+    subsets = read(
+        "language metric subset rule kendall_b\n gu chrF fluency authors 0.1\n gu chrF accuracy authors 0.2\n"
+        "gu BLEU fluency authors 0.3\n gu BLEU accuracy authors 0.2\n gu BLEU accuracy literal 0.9"
+    )
+    correlated, subsets = (table.replace({"metric": {"BLEU": "BLEU-1 caption"}}) for table in (correlated, subsets))
+    found = printed.said_of_data(correlated, subsets, pd.DataFrame())
+    assert found["overlap_best"].set_index("statistic")["metric"].to_dict() == {
+        "pearson": "chrF++",
+        "kendall_b": "BLEU-1",
+    }
+    assert found["subset_gain"].set_index("metric")["better"].to_dict() == {"chrF": "yes", "BLEU-1 caption": "no"}
 
 
 @pytest.fixture
