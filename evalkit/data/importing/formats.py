@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pandas as pd
 
@@ -114,7 +115,7 @@ FORMATS = (
         "xsts",
         "XSTS scores from 1 to 5",
         _JUDGED,
-        plain.convert_xsts,
+        partial(plain.convert_csv, xsts=True),
         lacks=plain.lacks_xsts,
         headings="segment or source, annotator, score; or a column of scores for each evaluator",
         scale=plain.XSTS_SCALE,
@@ -233,7 +234,7 @@ def _unrecognised(table: Table, options: Options, nearest: tuple[Format, list[st
     tried = ", ".join(dict.fromkeys(one.name for one in FORMATS))
     start = f"{table.name} has none of the formats that were tried ({tried}). {near}{headed}."
     layout = plain.layout(table, options)
-    if layout and not layout.role and "score" in lacks:
+    if layout.question and "score" in lacks:
         return f"{start}{_first_row(table)} {layout.question}. {_ways_of(table, options)}"
     if lacks == ["score"] and (columns := plain.candidates(table, options)):
         told = ", or ".join(f"--map score={shlex.quote(name)}" for name in columns)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ _CHECK, _PRACTICE = "is an attention check", "is an item of the tutorial"
 _MOST_CHECKS = 0.5  # share of the rows that can be checks
 _OF_EACH_ROW = ("score", "preference", "first", "category", "severity")  # one value for all rows would be nonsense
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
+_BETWEEN = re.compile(r"(?<=[a-zA-Z])-(?=[a-zA-Z]{2,3}[-_])|(?<=_[A-Za-z]{4})-")  # the sides of a language pair
 _TAKEN = ("source", "hypothesis", "reference", "post_edit", "domain", "mark")
 Ends = tuple[float, float]
 _NUMBERS = ("position", "errors", "z", "hit_seconds", "screen_place")
@@ -49,6 +49,8 @@ def converted(
     """
     frame = options.looks.alike(frame, names)
     reject = Rejecting(frame, names.get("annotator"))
+    given, values = {*values}, {"item_type": options.item_types.get("", "system")} | values
+    table: dict[str, pd.Series | np.ndarray] = {}
 
     def column(ours: str) -> pd.Series:
         """Return a column of the file, or the one value that all rows have."""
@@ -69,18 +71,24 @@ def converted(
             )
         return cells
 
-    given, values = {*values}, {"item_type": options.item_types.get("", "system")} | values
     marked = checks(frame, names, options.item_types)
     for place, (name, reason) in marked.items():
         reject([place], name, reason, EXCLUDED)
-    table: dict[str, pd.Series | np.ndarray] = _languages(frame, names, {*names, *values}, needed, reject, note)
+    for side, ours in enumerate(("src_lang", "tgt_lang")):
+        if ours in names or ours in values:
+            table[ours] = _languages(needed(ours), ours, note)
+        else:
+            pairs = needed("pair")
+            table[ours] = halves = _languages(pairs, ours, note, side)
+            unread = np.flatnonzero(halves.isna() & pairs.notna())
+            reject(unread, names["pair"], "is no language pair like en-de or eng-deu: correct it")
     table |= {ours: needed(ours) for ours in ("system", "doc", "segment", "annotator")}
     scores, wrong = numbers.read(column("score"), options.decimal, typed=typed)
     refuse("score", wrong)
     for criterion, ends in scale.items() if isinstance(scale, Mapping) else [(None, scale)]:
         own = scores if criterion is None else np.where(column("criterion").eq(criterion), scores, np.nan)
         refuse("score", numbers.off_scale(own, ends))
-    low = column("criterion").isin([*lower]).to_numpy() if not isinstance(lower, bool) and lower else bool(lower)
+    low = lower if isinstance(lower, bool) else column("criterion").isin([*lower]).to_numpy()
     table["score"] = np.where(low, -scores, scores) + 0.0
     _tell_checks(marked, scores, note)
     table["item_type"] = kinds = _kinds(column("item_type"), options, note)
@@ -96,15 +104,17 @@ def converted(
     if "screen" in names:
         table["screen"] = _hits(column("screen"), column("annotator"), options.pseudonyms)
     table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in names or ours in values}
-    for moment in [name for name in ("started", "ended") if name in names]:
-        table[moment] = _times(column(moment), names[moment], note)
+    table |= {ours: _times(column(ours), names[ours], note) for ours in ("started", "ended") if ours in names}
     table |= {ours: column(ours) for ours in _TAKEN if ours in names}
     for ours in (name for name in _NUMBERS if name in names):
         table[ours], wrong = numbers.read(column(ours), options.decimal, typed=typed)
         refuse(ours, {place: reason for place, reason in wrong.items() if reason != numbers.MISSING})
     if "probability" in names:
         chances, _ = numbers.read(column("probability"), options.decimal, typed=typed)
-        table["probability"] = _probabilities(column("probability"), chances, names["probability"], note)
+        table["probability"] = np.where((chances > 0) & (chances <= 1), chances, np.nan)
+        _tell_left(
+            column("probability"), table["probability"], names["probability"], "number above 0 and up to 1", note
+        )
     if "copy" in names:
         truth = mapped_cells(column("copy"), lambda text: {"true": "1", "false": "0"}.get(text.casefold()))
         reject(np.flatnonzero(truth.isna()), names["copy"], "is neither True nor False: correct it")
@@ -137,77 +147,53 @@ def _kinds(cells: pd.Series, options: Options, note: Callable[[str], None]) -> p
 
 def _times(cells: pd.Series, name: str, note: Callable[[str], None]) -> np.ndarray:
     """Read the times of a column, and say how its dates were read, and which of its cells were left empty."""
-    moments, left, zoneless, remark = numbers.times(cells)
-    if left:
-        why = f"; {remark}: write them like 2026-01-31 10:15:00" if remark.startswith("dates like") else ""
-        _left_empty(cells, left, name, "it holds no time that can be read", why, note)
-    if remark.startswith("dates were"):
+    moments, zoneless, remark = numbers.times(cells)
+    if remark.startswith("dates like"):
+        remark += ": write them like 2026-01-31 10:15:00"
+    _tell_left(cells, moments, name, "time that can be read", note)
+    if remark:
         note(f"{name}: {remark}")
     if zoneless:
         note(f"times in {name} name no time zone; they were taken as UTC")
     return moments
 
 
-def _probabilities(cells: pd.Series, values: np.ndarray, name: str, note: Callable[[str], None]) -> np.ndarray:
-    """Return the probabilities of a column, missing where a cell holds none; and say so, as the score is sound."""
-    sound = (values > 0) & (values <= 1)
-    if len(wrong := np.flatnonzero(cells.notna() & ~sound)):
-        _left_empty(cells, wrong, name, "it is no number above 0 and up to 1", "", note)
-    return np.where(sound, values, np.nan)
+def _tell_left(cells: pd.Series, values: np.ndarray, name: str, what: str, note: Callable[[str], None]) -> None:
+    """Say which cells of a column were left empty because they hold something else than they should."""
+    left = np.flatnonzero(cells.notna() & np.isnan(values))
+    if len(left):
+        first = f"the first on line {cells.index[left[0]]}, {str(cells.iloc[left[0]])[:40]!r}"
+        note(f"{name} was left empty in {len(left):,} rows, where it holds no {what} ({first})")
 
 
-def _left_empty(
-    cells: pd.Series, places: Collection[int], name: str, what: str, why: str, note: Callable[[str], None]
-) -> None:
-    first = next(iter(places))
-    where = f"the first on line {cells.index[first]}, {str(cells.iloc[first])[:40]!r}"
-    note(f"{name} was left empty in {len(places):,} rows, where {what} ({where}{why})")
-
-
-def _languages(
-    frame: pd.DataFrame,
-    names: dict[str, str],
-    have: set[str],
-    needed: Callable[[str], pd.Series],
-    reject: Rejecting,
-    note: Callable[[str], None],
-) -> dict[str, pd.Series | np.ndarray]:
-    """Return both languages as ISO 639-3 codes; what is not known stays as it is.
+def _languages(cells: pd.Series, ours: str, note: Callable[[str], None], side: int | None = None) -> pd.Series:
+    """Return languages, or one side of pairs, as ISO 639-3 codes; those that are not known stay as they are.
 
     Raises DataError where two varieties, such as zh-CN and zh-TW, would become one language.
     """
-    seen: dict[tuple[str, str], tuple[str, str]] = {}
+    read: dict[str, dict[str, str]] = {}  # code -> variety -> how it was written
 
-    def code(ours: str, text: str) -> str:
+    def code(text: str) -> str | None:
+        if side is not None:
+            if (pair := languages.split(text)) is None:
+                return None
+            halves = _BETWEEN.split(text.strip(), maxsplit=1)
+            text = halves[side] if len(halves) == 2 and languages.code(halves[side]) else pair[side]
         known = languages.code(text) or text
-        variety = text.strip().casefold().replace("_", "-").partition("-")[2]
-        before = seen.setdefault((ours, known), (variety, text))
-        if before[0] != variety:
-            raise DataError(
-                f"{ours} has {before[1]} and {text}, which would become one language, {known}. Import each by itself, "
-                "or write codes of your own that have no hyphen or underscore."
-            )
-        if variety and known != text:
-            note(f"{ours} {text} was read as {known}")
+        read.setdefault(known, {}).setdefault(text.strip().casefold().replace("_", "-").partition("-")[2], text)
         return known
 
-    def half(ours: str, side: int, text: str) -> str | None:
-        if (pair := languages.split(text)) is None:
-            return None
-        halves = re.split(r"(?<=[a-zA-Z])-(?=[a-zA-Z]{2,3}[-_])|(?<=_[A-Za-z]{4})-", text.strip(), maxsplit=1)
-        return code(ours, halves[side]) if len(halves) == 2 and languages.code(halves[side]) else pair[side]
-
-    table: dict[str, pd.Series | np.ndarray] = {}
-    for side, ours in enumerate(("src_lang", "tgt_lang")):
-        if ours in have:
-            table[ours] = mapped_cells(needed(ours), partial(code, ours))
-        else:
-            pairs = frame[names["pair"]]
-            reject(np.flatnonzero(pairs.isna()), names["pair"], "is empty: fill it in, or drop the row")
-            table[ours] = cells = mapped_cells(pairs, partial(half, ours, side))
-            wrong = np.flatnonzero(cells.isna() & pairs.notna())
-            reject(wrong, names["pair"], "is no language pair like en-de or eng-deu: correct it")
-    return table
+    result = mapped_cells(cells, code)
+    for known, varieties in read.items():
+        if len(varieties) > 1:
+            raise DataError(
+                f"{ours} has {' and '.join(varieties.values())}, which would become one language, {known}. Import each "
+                "by itself, or write codes of your own that have no hyphen or underscore."
+            )
+        for variety, text in varieties.items():
+            if variety and known != text:
+                note(f"{ours} {text} was read as {known}")
+    return result
 
 
 def with_languages(names: dict[str, str], values: dict[str, str], table: Table, receipt: Receipt) -> None:
@@ -300,42 +286,35 @@ def checks(
     """
     marked: dict[int, tuple[str, str]] = {}
     for name in [name for name in frame if is_check_heading(name) and name not in names.values()]:
-        marked |= dict.fromkeys(_marked(frame[name], name, origin), (name, _CHECK))
+        small = frame[name].str.casefold()
+        yes = small.isin(listed("yes"))
+        if not (yes | small.isin(listed("no")) | small.isna()).all():
+            continue  # it says something else than yes or no
+        if len(yes) and yes.mean() > _MOST_CHECKS:
+            raise DataError(
+                f"{f'{origin}: ' if origin else ''}{name} marks {yes.mean():.0%} of the rows, too many for attention "
+                "checks. Drop the rows that are checks, and rename the column."
+            )
+        marked |= dict.fromkeys(np.flatnonzero(yes), (name, _CHECK))
     mine = {vocabulary.bare(kind) for kind in ours}
-    marked |= _named(frame, names.get("item_type"), listed("check_kinds") - mine, _CHECK)
-    marked |= _named(frame, names.get("item_type"), listed("practice_kinds") - mine, _PRACTICE)
-    return marked | _named(frame, names.get("system"), listed("check_systems"), _CHECK)
-
-
-def _marked(cells: pd.Series, name: str, origin: str) -> list[int]:
-    """Return the places of a column's rows that say yes; none where the column says anything else than yes or no."""
-    small = cells.str.casefold()
-    if not small.dropna().isin(listed("yes") | listed("no")).all():
-        return []
-    yes = small.isin(listed("yes")).to_numpy()
-    if len(yes) and yes.mean() > _MOST_CHECKS:
-        raise DataError(
-            f"{f'{origin}: ' if origin else ''}{name} marks {yes.mean():.0%} of the rows, too many for attention "
-            "checks. Drop the rows that are checks, and rename the column."
-        )
-    return yes.nonzero()[0].tolist()
-
-
-def _named(frame: pd.DataFrame, name: str | None, known: frozenset[str], reason: str) -> dict[int, tuple[str, str]]:
-    if name is None or name not in frame:
-        return {}
-    hits = {text for text in frame[name].dropna().unique() if vocabulary.bare(str(text)).rstrip("0123456789") in known}
-    places = frame[name].isin(hits).to_numpy().nonzero()[0].tolist() if hits else []
-    return dict.fromkeys(places, (name, reason))
+    for column, known, reason in (
+        ("item_type", listed("check_kinds") - mine, _CHECK),
+        ("item_type", listed("practice_kinds") - mine, _PRACTICE),
+        ("system", listed("check_systems"), _CHECK),
+    ):
+        if (name := names.get(column, "")) in frame:
+            kinds = [str(text) for text in frame[name].dropna().unique()]
+            hits = [kind for kind in kinds if vocabulary.bare(kind).rstrip("0123456789") in known]
+            marked |= dict.fromkeys(np.flatnonzero(frame[name].isin(hits)) if hits else [], (name, reason))
+    return marked
 
 
 def _tell_checks(marked: dict[int, tuple[str, str]], values: np.ndarray, note: Callable[[str], None]) -> None:
     """Say how many checks were set apart, and how their scores compare with the others'."""
     places = [place for place, (_, reason) in marked.items() if reason == _CHECK]
-    if not places:
-        return
-    own, others = (part[np.isfinite(part)] for part in (values[places], np.delete(values, [*marked])))
-    means = ""
-    if own.size and others.size:
-        means = f"; their scores have the mean {own.mean():.4g}, the others {others.mean():.4g}"
-    note(f"{len(places):,} attention checks were set apart{means}")
+    if places:
+        own, others = (pd.Series(part).mean() for part in (values[places], np.delete(values, [*marked])))
+        means = (
+            "" if np.isnan([own, others]).any() else f"; their scores have the mean {own:.4g}, the others {others:.4g}"
+        )
+        note(f"{len(places):,} attention checks were set apart{means}")

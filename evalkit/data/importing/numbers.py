@@ -163,28 +163,27 @@ def off_scale(values: np.ndarray, scale: tuple[float, float] | None) -> dict[int
     return wrong
 
 
-def times(cells: pd.Series) -> tuple[np.ndarray, list[int], bool, str]:
-    """Return seconds since 1970, where other cells stand, whether times without a zone were taken as UTC, and a remark.
+def times(cells: pd.Series) -> tuple[np.ndarray, bool, str]:
+    """Return seconds since 1970, whether times without a zone were taken as UTC, and a remark on how dates were read.
 
     Empty cells are missing, and so are cells that are no time, or dates that could be read in two ways. Numbers are
-    seconds, or milliseconds where they are too large for that. The remark says how dates were read.
+    seconds, or milliseconds where they are too large for that.
 
     >>> times(pd.Series(["1724108687.807", "1724108687807", "2024-08-19 23:04:47"]))[0].tolist()
     [1724108687.807, 1724108687.807, 1724108687.0]
-    >>> times(pd.Series(["01.03.2024 09:00"]))[0].tolist(), times(pd.Series(["04/03/2024"]))[1]
-    ([1709283600.0], [0])
+    >>> times(pd.Series(["01.03.2024 09:00"]))[0].tolist(), times(pd.Series(["04/03/2024"]))[0].tolist()
+    ([1709283600.0], [nan])
     """
     quick = _quick(cells)
     if quick is not None and (np.abs(quick) < 1e11).all():
-        return quick, [], False, ""
+        return quick, False, ""
     codes, distinct = pd.factorize(cells)
     texts = [str(text).strip() for text in distinct]
-    moments = [_moment(text) for text in texts]
-    others, remark = dates(text for text, (seconds, _) in zip(texts, moments) if np.isnan(seconds))
-    moments = [others.get(text, moment) for text, moment in zip(texts, moments)]
-    values = np.array([*(seconds for seconds, _ in moments), np.nan])[codes]
-    left = [int(place) for place in np.flatnonzero(np.isnan(values) & (codes >= 0))]
-    return values, left, any(naive for _, naive in moments), remark
+    moments = {text: _moment(text) for text in texts}
+    read, remark = dates(text for text, (seconds, _) in moments.items() if np.isnan(seconds))
+    moments |= read
+    values = np.array([*(moments[text][0] for text in texts), np.nan])[codes]
+    return values, any(naive for _, naive in moments.values()), remark
 
 
 def _moment(text: str) -> _Moment:

@@ -55,7 +55,6 @@ class Pseudonyms:
         self._salt = b"" if keep else (salt.encode() if salt else own_salt())
         self._people = {_plain(account): person for account, person in (people or {}).items()}
         self._known: dict[str, str] = {}
-        self._given: dict[str, str] = {}
         self._met: set[str] = set()
 
     @property
@@ -66,25 +65,14 @@ class Pseudonyms:
     def one(self, name: str) -> str:
         """Return the pseudonym of one name; white space around it and the form of its accents do not matter.
 
-        What is a pseudonym already stays the same. Raises DataError where two names get the same one.
+        What is a pseudonym already stays the same.
         """
-        if self.keep or _plain(name) in self._public:
-            return name
+        if self.keep or _plain(name) in self._public or ALIAS.fullmatch(name.strip()):
+            return name if self.keep else name.strip()
         if name not in self._known:
-            plainly, alias = _plain(name), self.mask(name)
-            before = self._given.get(alias, alias)
-            if before != plainly and alias not in (before, plainly):
-                raise DataError("Two annotators got the same pseudonym. Import again with another --salt.")
-            self._given[alias] = before if plainly == alias else plainly
-            self._known[name] = alias
+            code = hmac.new(self._salt, _plain(name).encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
+            self._known[name] = "a-" + base64.b32encode(code)[:_LETTERS].decode().lower()
         return self._known[name]
-
-    def mask(self, text: str) -> str:
-        """Return what a name's pseudonym would be, for text that may be a name or anything else."""
-        if self.keep or ALIAS.fullmatch(text.strip()) or _plain(text) in self._public:
-            return text if self.keep else text.strip()
-        code = hmac.new(self._salt, _plain(text).encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
-        return "a-" + base64.b32encode(code)[:_LETTERS].decode().lower()
 
     def column(self, names: pd.Series, *, accounts: bool = False) -> pd.Series:
         """Replace a column of names; missing ones stay missing.
@@ -114,8 +102,7 @@ class Pseudonyms:
         if self.keep or not name or len(name) < 3 or not text:
             return text
         before, after = (
-            r"(?<![^\W_])" * (name[0].lower() != name[0].upper()),
-            r"(?![^\W_])" * (name[-1].lower() != name[-1].upper()),
+            rf"{mark}[^\W_])" * (end.lower() != end.upper()) for mark, end in (("(?<!", name[0]), ("(?!", name[-1]))
         )
         return re.sub(before + re.escape(name) + after, self.one(name), text, flags=re.IGNORECASE)
 
@@ -138,7 +125,7 @@ def owners(path: Path) -> dict[str, str]:
         raise DataError(f"{path.name} is not in UTF-8. Save it as UTF-8.") from problem
     pairs = _of_json(path) if text.lstrip()[:1] in ("{", "[") else _of_table(text, path)
     people: dict[str, str] = {}
-    for account, person in pairs:
+    for account, person in (map(plain, pair) for pair in pairs):
         if not (account and person):
             raise DataError(f"{path.name}: a row lacks {'its person' if account else 'its account'}. {_REMEDY}")
         if people.setdefault(account, person) != person:
@@ -148,19 +135,17 @@ def owners(path: Path) -> dict[str, str]:
     return people
 
 
-def _of_json(path: Path) -> Iterable[tuple[str, str]]:
+def _of_json(path: Path) -> list[tuple[str, str]]:
     said = records.whole(path, _REMEDY)
-    if not isinstance(said, dict):
-        raise DataError(f"{path.name} is no JSON object. {_REMEDY}")
-    pairs: list[tuple[Any, Any]] = []
-    for key, value in said.items():
-        pairs += [(one, key) for one in value] if isinstance(value, list) else [(key, value)]
-    if not all(isinstance(one, str) for pair in pairs for one in pair):
-        raise DataError(f"{path.name} has an entry that is no name. {_REMEDY}")
-    return [(plain(account), plain(person)) for account, person in pairs]
+    entries = said.items() if isinstance(said, dict) else [(said, None)]
+    pairs: list[tuple[Any, Any]] = [(one, key) for key, own in entries if isinstance(own, list) for one in own]
+    pairs += [(key, own) for key, own in entries if not isinstance(own, list)]
+    if not all(isinstance(name, str) for pair in pairs for name in pair):
+        raise DataError(f"{path.name} is no JSON object, or has an entry that is no name. {_REMEDY}")
+    return pairs
 
 
-def _of_table(text: str, path: Path) -> Iterable[tuple[str, str]]:
+def _of_table(text: str, path: Path) -> list[tuple[str, str]]:
     """Read a table; columns that are empty, and those that the headings tell to be neither, are left out."""
     cut = max("\t;,", key=text.lstrip().split("\n", 1)[0].count)
     try:
@@ -168,22 +153,18 @@ def _of_table(text: str, path: Path) -> Iterable[tuple[str, str]]:
     except ValueError as problem:
         raise DataError(f"{path.name} cannot be cut into columns: {one_line(problem)}. {_REMEDY}") from problem
     table = table.loc[table.ne("").any(axis=1), table.ne("").any()]
-    columns = [table[name].tolist() for name in table]
-    heads = [re.sub(r"\d+$", "", vocabulary.bare(column[0])) for column in columns]
-    accounts = [place for place, name in enumerate(heads) if name in vocabulary.listed("accounts")]
-    others = [place for place in range(len(heads)) if place not in accounts]
-    people = [place for place in others if heads[place] in vocabulary.listed("people")]
-    people = people or [place for place in others if vocabulary.meaning(heads[place]) == "annotator"]
-    headed = bool(accounts or people)
-    if not len(accounts) == len(people) == 1:
-        if len(heads) != 2:
-            raise DataError(
-                f"{path.name} has {len(heads)} columns, and no two headings like account and person. {_REMEDY}"
-            )
-        repeated = [len({*column}) < len(column) for column in columns]
-        account = accounts[0] if accounts else 1 - people[0] if people else int(repeated == [True, False])
-        accounts, people = [account], [1 - account]
-    return [*zip(columns[accounts[0]], columns[people[0]])][headed:]
+    heads = {name: re.sub(r"\d+$", "", vocabulary.bare(cells.iloc[0])) for name, cells in table.items()}
+    accounts = [name for name, head in heads.items() if head in vocabulary.listed("accounts")]
+    people = [name for name, head in heads.items() if head in vocabulary.listed("people") and name not in accounts]
+    people = people or [name for name, head in heads.items() if vocabulary.meaning(head) == "annotator"]
+    if len(accounts) == len(people) == 1:
+        return [*zip(table[accounts[0]], table[people[0]])][1:]
+    if table.shape[1] != 2 or accounts or people:
+        raise DataError(f"{path.name} has {table.shape[1]} columns, and no two headings account and person. {_REMEDY}")
+    one, other = table
+    if table[one].duplicated().any() and not table[other].duplicated().any():
+        one, other = other, one
+    return [*zip(table[one], table[other])]
 
 
 # What a user tells
@@ -265,42 +246,34 @@ def _names(told: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(plain, told))
 
 
-def _columns(columns: dict[str, str | list[str]]) -> dict[str, str | list[str]]:
-    for ours in columns:
-        _demand_ours(ours)
-    return columns
+def _of_ours(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse a name that is none of our columns."""
+    known = (*OURS, *EXTRAS, *OTHERS)
+    if wrong := [ours for ours in told if ours not in known]:
+        raise DataError(f"{wrong[0]!r:.60} is none of our columns. Map one of {', '.join(known)}.")
+    return dict(told)
+
+
+def _one_of(known: Iterable[str], what: str) -> Callable[[str], str]:
+    """Return a check that what is told is one of the known words."""
+
+    def check(told: str) -> str:
+        if told not in known:
+            raise DataError(f"{what} {told!r:.60} is none of {' '.join(known)}. Correct it.")
+        return told
+
+    return check
 
 
 def _kinds(kinds: Mapping[str, str]) -> dict[str, str]:
     """Check what kinds of items are called."""
-    if wrong := sorted({*map(str, kinds.values())} - {*schemas.ITEM_TYPES}):
-        raise DataError(f"item_types: {wrong[0]!r:.60} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
-    return {str(theirs): ours for theirs, ours in kinds.items()}
-
-
-def _wide(told: str) -> str:
-    if told not in WIDE:
-        raise DataError(f"--wide {told!r} is none of {', '.join(WIDE)}. Say what the columns of scores are.")
-    return told
-
-
-def _decimal(mark: str) -> str:
-    if mark not in (".", ","):
-        raise DataError(f"The decimal mark {mark!r:.60} is neither a point nor a comma. Pass --decimal , or .")
-    return mark
-
-
-def _demand_ours(ours: str) -> None:
-    """Refuse a name that is none of our columns."""
-    if ours not in (known := (*OURS, *EXTRAS, *OTHERS)):
-        raise DataError(f"{ours!r:.60} is none of our columns. Map one of {', '.join(known)}.")
+    return {str(theirs): _one_of(schemas.ITEM_TYPES, "item_types:")(str(ours)) for theirs, ours in kinds.items()}
 
 
 def _values(values: Mapping[str, Any]) -> dict[str, str]:
     """Check values that all rows have; a language pair is two of them."""
-    plainly = {ours: plain(str(value)) for ours, value in values.items()}
+    plainly = {ours: plain(str(value)) for ours, value in _of_ours(values).items()}
     for ours, value in plainly.items():
-        _demand_ours(ours)
         if not value:
             raise DataError(f"--value {ours:.60}= gives no text. Write what all rows have, or leave it out.")
         if ours in ("score", "started", "ended", "probability", *EXTRAS):
@@ -315,9 +288,7 @@ def _values(values: Mapping[str, Any]) -> dict[str, str]:
 def _scale(scale: Any) -> tuple[float, float]:
     """Check the ends of a scale."""
     try:
-        if isinstance(scale, str | dict) or any(isinstance(end, bool) for end in scale):
-            raise ValueError(scale)
-        low, high = map(float, scale)
+        low, high = (float(end) for end in scale if not isinstance(scale, str) and not isinstance(end, bool))
     except (TypeError, ValueError, OverflowError) as problem:
         wrong = f"The scale {scale!r:.60} is not two numbers. Write the lowest and the highest score."
         raise DataError(wrong) from problem
@@ -339,18 +310,18 @@ def _words(words: Mapping[str, float | str]) -> dict[str, float]:
 
 #: Options of which something is to be checked or made.
 _READ: dict[str, Callable[[Any], Any]] = {
-    "columns": _columns,
+    "columns": _of_ours,
     "values": _values,
     "file_values": lambda told: {name: _values(own) for name, own in told.items()},
     "item_types": _kinds,
     "scale": _scale,
-    "decimal": _decimal,
+    "decimal": _one_of(".,", "The decimal mark"),
     "batches": _paths,
     "judges": _names,
     "metric_columns": _names,
     "metric_files": _paths,
     "positive": plain,
-    "wide": _wide,
+    "wide": _one_of(WIDE, "--wide"),
     "words": _words,
     "design": lambda path: designs.read(Path(path)),
 }
@@ -360,19 +331,13 @@ def _toml(path: Path) -> dict[str, Any]:
     """Read a mapping file, its sections and entries of the kinds that they are to be."""
     said = registry.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
     for name, value in said.items():
-        if name in _SECTIONS:
+        sound = name == "scale" or (name in _TEXTS and isinstance(value, str))
+        if name in _SECTIONS and isinstance(value, dict):
             kinds = (str, list) if name == "columns" else (str, int)  # 1.10 and 2024-01-01 would be written otherwise
-            entries = value.values() if isinstance(value, dict) else [None]
-            sound = all(type(one) in kinds for one in entries)
-            sound &= all(one and all(isinstance(part, str) for part in one) for one in entries if isinstance(one, list))
-            wanted = f"lines below [{name}] like name = 'text', in quotes"
-        elif name in _TEXTS:
-            sound, wanted = isinstance(value, str), f"{name} = 'text', in quotes"
-        elif name == "scale":
-            continue
-        else:
-            known = ", ".join(sorted({*_SECTIONS, *_TEXTS, "scale"}))
-            raise DataError(f"{path.name}: {name!r:.60} is not known. It may have {known}.")
+            sound = all(type(one) in kinds for one in value.values())
         if not sound:
-            raise DataError(f"{path.name}: {name} is not as it must be. Write {wanted}.")
+            raise DataError(
+                f"{path.name}: {name!r:.60} is not known, or is not as it must be. Write scale = [0, 100]; "
+                f"{', '.join(_TEXTS)} like name = 'text', in quotes; and such lines below [{'], ['.join(_SECTIONS)}]."
+            )
     return said

@@ -1,13 +1,16 @@
 """What scores are on: words that are steps of a scale, the scale's ends, and which way is better; in doubt, ask."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.importing import numbers, vocabulary
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.tables import Table, mapped_cells
 from evalkit.data.names import plain
 
 Ends = tuple[float, float]
@@ -20,6 +23,7 @@ GUESSED = "proposed from the data"
 _MOST = 0.99  # share of the scores that a scale must hold, so that a slip does not stretch it
 _MANY = 0.9  # share that tells a scale where none holds that many
 _SIGNED = 1 / 3  # share of scores below 0 above which they are no slips
+_WIDEST = 10  # a scale that several criteria may share, though some do not reach its ends
 
 #: Scales of words from the best to the worst: steps, each a list of words (ITU-T P.800, LDC, Likert and others).
 LADDERS = [[step.split("|") for step in ladder.split(" > ")] for ladder in vocabulary.table("ladders")["steps"]]
@@ -27,9 +31,12 @@ _NUMBERED = re.compile(r"([+-]?\d{1,4}(?:[.,]\d{1,4})?)\s*[-–—:.)=(]+\s*([^\
 _MOSTLY = 0.5  # share of filled cells that must be words, before they are taken for a scale's steps
 _FEWEST, _MOST_STEPS, _SHOWN = 5, 12, 20  # filled cells that tell a scale of words; its steps; words that are told
 
-_FEW_GROUPS = 5  # groups in which scores must be places before they are taken for ranks
+_FEW_GROUPS, _MOST_RANKS = 5, 100  # groups in which scores must be places before they are taken for ranks; places
 _PLAINLY = "higher is better: nothing in heading or numbers says otherwise"
 _ASK = "Say which holds: --lower-is-better or --higher-is-better."
+
+
+# Words for scores
 
 
 def in_numbers(
@@ -43,77 +50,120 @@ def in_numbers(
     """
     if not told and numbers.are_plain(cells):
         return cells, None
-    codes, distinct = pd.factorize(cells)
-    texts = [plain(str(text)) for text in distinct]
-    small = [" ".join(text.casefold().replace("’", "'").split()) for text in texts]
-    scale: Ends | None = None
-    if told:
-        worth = told
-    elif numbered := _numbered(texts):
-        note(f"{heading}: the number that each cell begins with was read, as of {texts[0]!r}")
-        worth = {word: numbered[text] for word, text in zip(small, texts) if text in numbered}
-    else:
-        filled = codes[codes >= 0]
-        is_word = [not re.search(r"\d", text) for text in texts]
-        share = sum(is_word[code] for code in filled) / max(len(filled), 1)
-        used = [word for word, yes in zip(small, is_word) if yes and word not in numbers.ABSENT]
-        if share <= _MOSTLY or len(filled) < _FEWEST or not used or len(used) > _MOST_STEPS:
-            return cells, None
-        worth, scale = _steps(used, heading, note)
-    if not worth:
+    counts = cells.value_counts(sort=False)
+    small = {text: " ".join(plain(str(text)).casefold().replace("’", "'").split()) for text in counts.index}
+    worth, scale = told, None
+    if not told and (worth := _numbered([*small.values()])):
+        note(f"{heading}: the number that each cell begins with was read, as of {next(iter(small))!r}")
+    elif not told:
+        in_words = [text for text, word in small.items() if not re.search(r"\d", word)]
+        used = [*dict.fromkeys(small[text] for text in in_words if small[text] not in numbers.ABSENT)]
+        filled = int(counts.sum())
+        if counts[in_words].sum() > _MOSTLY * filled and filled >= _FEWEST and 1 < len(used) <= _MOST_STEPS:
+            worth, scale = _steps(used, heading, note)
+    pairs = sorted({(worth[word], plain(str(text))) for text, word in small.items() if word in worth}, reverse=True)
+    if not pairs:
         return cells, None
-    pairs = sorted({(worth[word], text) for word, text in zip(small, texts) if word in worth}, reverse=True)
-    if 0 < len(pairs) <= _SHOWN:
+    if len(pairs) <= _SHOWN:
         how = " (as told)" if told else "; --map-values WORD=SCORE gives others"
         shown = ", ".join(f"{text} = {score:g}" for score, text in pairs)
         note(f"words for scores in {heading} were read as {shown}{how}")
-    new = [f"{worth[word]!r}" if word in worth else text for word, text in zip(small, map(str, distinct))]
-    return pd.Series(pd.array([*new, None], dtype="str").take(codes), index=cells.index), scale
+    return mapped_cells(cells, lambda text: f"{worth[small[text]]!r}" if small[text] in worth else text), scale
 
 
-def _numbered(texts: list[str]) -> dict[str, float]:
-    """Read cells like "4 - Good", where every number stands before one word only."""
-    read = {text: match for text in texts if (match := _NUMBERED.fullmatch(text))}
-    pairs = {(match[1], match[2].casefold()) for match in read.values()}
+def _numbered(words: list[str]) -> dict[str, float]:
+    """Read cells like "4 - good", where every number stands before one word only."""
+    read = {word: match for word in words if (match := _NUMBERED.fullmatch(word))}
+    pairs = {(match[1], match[2]) for match in read.values()}
     one = len({number for number, _ in pairs}) == len({word for _, word in pairs}) == len(pairs)
-    if len(read) < 2 or len(read) != len(texts) or not one:
+    if len(read) < 2 or len(read) != len({*words}) or not one:
         return {}
-    return {text: float(match[1].replace(",", ".")) for text, match in read.items()}
+    return {word: float(match[1].replace(",", ".")) for word, match in read.items()}
 
 
-def _steps(words: list[str], heading: str, note: Callable[[str], None]) -> tuple[dict[str, float], Ends | None]:
-    """Find the scale that words are steps of; nothing where none is known."""
-    fitting = [steps for steps in map(_scores, LADDERS) if set(words) <= {*steps}]
-    if not fitting:
-        if len(words) < 2:
-            return {}, None
+def _steps(words: list[str], heading: str, note: Callable[[str], None]) -> tuple[dict[str, float], Ends]:
+    """Find the scale that words are steps of."""
+    ladders = [{word: len(steps) - place for place, step in enumerate(steps) for word in step} for steps in LADDERS]
+    fitting = [steps for steps in ladders if {*words} <= {*steps} and _without_gap(words, steps)]
+    if len({tuple(steps[word] - steps[words[0]] for word in words) for steps in fitting}) != 1:
         shown = " ".join(f"--map-values '{word}=…'" for word in words)
         raise DataError(
-            f"{heading}: the words {', '.join(words)} are of no scale that is known here. Give each its score: {shown}."
+            f"{heading}: the words {', '.join(words)} are of no scale that is known here, or of several. Give each its "
+            f"score: {shown}."
         )
-    close = [steps for steps in fitting if _without_gap(words, steps)]
-    spaced = {tuple(steps[word] - steps[words[0]] for word in words) for steps in close}
-    if len(words) < 2 or len(spaced) != 1:
-        steps = (close or fitting)[0]
-        pairs = " ".join(f"--map-values '{word}={steps[word]:g}'" for word in words)
-        raise DataError(
-            f"{heading}: the words {', '.join(words)} are steps of several scales, or not all of one. Say what they "
-            f"mean, such as {pairs}."
-        )
-    whole = [steps for steps in close if len({*steps.values()}) == len({steps[word] for word in words})]
-    chosen = (whole or close)[0]
-    if absent := [word for word, score in chosen.items() if score not in {chosen[one] for one in words}]:
+    chosen = next((steps for steps in fitting if len({*steps.values()}) == len({steps[w] for w in words})), fitting[0])
+    used = {chosen[word] for word in words}
+    if absent := [word for word, score in chosen.items() if score not in used]:
         note(f"{heading}: steps of its scale that do not occur: {', '.join(absent)}")
-    return chosen, (1.0, max(chosen.values()))
+    return {word: float(score) for word, score in chosen.items()}, (1.0, float(max(chosen.values())))
 
 
-def _scores(ladder: list[list[str]]) -> dict[str, float]:
-    return {word: float(len(ladder) - place) for place, step in enumerate(ladder) for word in step}
-
-
-def _without_gap(words: list[str], steps: dict[str, float]) -> bool:
+def _without_gap(words: list[str], steps: dict[str, int]) -> bool:
     scores = {steps[word] for word in words}
     return max(scores) - min(scores) == len(scores) - 1 and (len(scores) > 2 or len(scores) == len({*steps.values()}))
+
+
+# The scale, and which way is better
+
+
+@dataclass
+class Part:
+    """Scores that have one scale: all of a table, or those of a criterion; and what ``settle`` finds of them.
+
+    values: NaN where there is no score. ends: of the words that they were. weak: the scale is a guess from few scores.
+    """
+
+    heading: str
+    values: np.ndarray
+    ends: Ends | None = None
+    lower: bool = False
+    why: str = ""
+    scale: Ends | None = None
+    source: str = ""
+    weak: bool = False
+
+
+def settle(
+    parts: dict[str, Part], table: Table, options: Options, together: pd.DataFrame, *, usual: Ends | None, sure: bool
+) -> str:
+    """Find of each part which way is better, and its scale; those that differ little are one. Return how.
+
+    parts: by their criterion, "" where there is none. together: what tells, row for row, the outputs that one annotator
+    judged beside each other, and ``system``. usual: the scale of the format, which is taken where it is sure, or
+    scores are few.
+    Raises DataError that asks, where headings and scores disagree on what is better, or either can mean both.
+    """
+    for name, part in parts.items():
+        part.lower, why = orientation(part.heading, part.values, table, options.lower_is_better, together)
+        part.why = why if why == _PLAINLY or not name else f"{name}: {why}"
+        part.scale, part.source, part.weak = _scale(part, options, usual, sure=sure)
+    low = [part.lower for part in parts.values()]
+    shared = holding([part.scale for part in parts.values()]) if not any(low) else None
+    if shared and shared[1] - shared[0] <= _WIDEST:
+        for part in parts.values():
+            part.scale = shared
+    if len({part.scale for part in parts.values()}) > 1 or len({*low}) > 1:
+        ends = {name: "{:g} to {:g}, ".format(*part.scale) if part.scale else "" for name, part in parts.items()}
+        return "criteria differ: " + "; ".join(f"{name}: {ends[name]}{part.source}" for name, part in parts.items())
+    if all(part.source.startswith(GUESSED) for part in parts.values()):
+        return proposed(np.concatenate([part.values for part in parts.values()]))[1]
+    return "; ".join(dict.fromkeys(part.source for part in parts.values()))
+
+
+def _scale(part: Part, options: Options, usual: Ends | None, *, sure: bool) -> tuple[Ends | None, str, bool]:
+    """Return a part's scale, as told, stated or proposed; how it was found; and whether few scores let guess it."""
+    few = int(np.isfinite(part.values).sum()) < FEW
+    if options.scale:
+        return options.scale, "", False
+    if stated := vocabulary.scale_in(part.heading):
+        return stated, f"of the heading {part.heading}", False
+    if part.ends:
+        return part.ends, "of its words", False
+    if usual and (sure or few):
+        return usual, "", False
+    if part.lower and vocabulary.tendency(part.heading):
+        return None, f"{part.heading} has no upper end; --scale LOW:HIGH states one", False
+    return *proposed(part.values, signed=options.lower_is_better is not None), few
 
 
 def proposed(values: np.ndarray, *, signed: bool = False) -> tuple[Ends | None, str]:
@@ -138,48 +188,36 @@ def proposed(values: np.ndarray, *, signed: bool = False) -> tuple[Ends | None, 
     inside = round(shares[place] * scores.size)
     held = f"all {scores.size:,}" if inside == scores.size else f"{inside:,} of {scores.size:,}"
     outside = "" if inside == scores.size else f", {1 - shares[place]:.2%} outside"
-    sure = _sure(scores, *USUAL[place])
+    missing = [f"{end:g}" for end in USUAL[place] if not (scores == end).any()]
+    sure = "both of its ends occur"
+    if scores.size < FEW:
+        sure = "a guess"
+    elif missing:
+        do = "do" if len(missing) > 1 else "does"
+        sure = f"{' and '.join(missing)} {do} not occur, so --scale LOW:HIGH may state another"
     return USUAL[place], f"{GUESSED}: the smallest usual scale that holds {held} scores ({ends}{outside}); {sure}"
 
 
-def _sure(scores: np.ndarray, low: float, high: float) -> str:
-    """Say how far scores support a scale."""
-    if scores.size < FEW:
-        return "a guess"
-    missing = [end for end in (low, high) if not (scores == end).any()]
-    if not missing:
-        return "both of its ends occur"
-    ends = " and ".join(f"{end:g}" for end in missing)
-    return f"{ends} {'do' if len(missing) > 1 else 'does'} not occur, so --scale LOW:HIGH may state another"
-
-
-def holding(scales: list[Ends]) -> Ends | None:
-    """Return the scale among some that holds all of them; None where there is none.
+def holding(scales: list[Ends | None]) -> Ends | None:
+    """Return the scale among some that holds all of them; None where there is none, or one has no ends.
 
     >>> holding([(1.0, 5.0), (0.0, 6.0)]), holding([(1.0, 5.0), (0.0, 4.0)])
     ((0.0, 6.0), None)
     """
-    if not scales:
+    ends = [scale for scale in scales if scale]
+    if not ends or len(ends) < len(scales):
         return None
-    low, high = min(low for low, _ in scales), max(high for _, high in scales)
-    return (low, high) if (low, high) in scales else None
+    widest = min(low for low, _ in ends), max(high for _, high in ends)
+    return widest if widest in ends else None
 
 
 def orientation(
-    heading: str,
-    values: np.ndarray,
-    told: bool | None,
-    *,
-    origin: str,
-    groups: pd.Series | None = None,
-    systems: int = 0,
-    german: bool = False,
+    heading: str, values: np.ndarray, table: Table, told: bool | None, together: pd.DataFrame
 ) -> tuple[bool, str]:
     """Tell whether lower is better, and how that is known.
 
-    values: the scores, NaN where there is none. told: what the user says, which decides. groups: which scores one
-    annotator gave one segment, so that ranks can be told. systems: how many there are. german: the headings are
-    German, where a Note may be a mark at school.
+    values: the scores, NaN where there is none. told: what the user says, which decides. table: whose headings tell
+    whether a Note may be a mark at school. together: see ``settle``.
     Raises DataError that asks, where heading and content disagree, or either can mean both.
     """
     if told is not None:
@@ -189,68 +227,56 @@ def orientation(
         return False, "higher is better"
     low, high = scores.min(), scores.max()
     range_of = f"its numbers go from {low:g} to {high:g}"
-    ranks = groups is not None and are_ranks(values, groups)
-    if means == "unclear" or _is_mark(heading, scores, german=german):
-        if not (means == "unclear" and ranks):
-            raise DataError(f"{origin}: {heading!r} can mean that high is good, or that low is. {_ASK}")
+    systems = together["system"].nunique() if "system" in together else 0
+    ranks, problem = are_ranks(values, together.drop(columns="system", errors="ignore")), ""
+    if means == "unclear" and ranks:
         means = "rank"
-    if means in ("penalty", "rank") and low < 0:
-        raise DataError(f"{origin}: by the heading {heading!r} low is good, but {range_of}. {_ASK}")
-    if means == "rank" and systems and high > systems:
-        raise DataError(f"{origin}: {heading!r} ranks {systems} systems, but {range_of}. {_ASK}")
-    if means == "mqm" and high > 0:
-        raise DataError(f"{origin}: {heading!r} may hold scores or penalties; {range_of}. {_ASK}")
+    if means == "unclear" or _is_mark(heading, scores, table):
+        problem = "can mean that high is good, or that low is"
+    elif means in ("penalty", "rank") and low < 0:
+        problem = f"says that low is good, but {range_of}"
+    elif means == "rank" and systems and high > systems:
+        problem = f"ranks {systems} systems, but {range_of}"
+    elif means == "mqm" and high > 0:
+        problem = f"may hold scores or penalties; {range_of}"
+    elif ranks and means not in ("penalty", "rank"):
+        problem = (
+            "holds 1, 2, 3 … in the order of the systems of each segment, as ranks do, where 1 is best; its heading "
+            "does not say so"
+        )
+    if problem:
+        raise DataError(f"{table.name}: {heading!r} {problem}. {_ASK}")
     if means in ("penalty", "rank"):
         return True, f"lower is better by the heading {heading}: the score is minus it"
-    if ranks:
-        raise DataError(
-            f"{origin}: {heading!r} holds 1, 2, 3 … in the order of the systems of each segment, as ranks do, where 1 "
-            f"is best; its heading does not say so. {_ASK}"
-        )
     if high <= 0 > low:
         return False, f"higher is better: no number of {heading} is above 0, as in sums of penalties that are taken off"
     return False, _PLAINLY
 
 
-def are_ranks(values: np.ndarray, groups: pd.Series) -> bool:
+def are_ranks(values: np.ndarray, together: pd.DataFrame) -> bool:
     """Tell whether the scores of every group are places: 1, 2, 3 …, with or without ties.
 
-    >>> are_ranks(np.array([1.0, 2, 2, 1] * 3), pd.Series([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]))
+    together: what tells groups, row for row; nothing is a rank without it.
+
+    >>> are_ranks(np.array([1.0, 2, 2, 1] * 3), pd.DataFrame({"segment": [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]}))
     True
-    >>> are_ranks(np.array([4.0, 2, 2, 1] * 3), pd.Series([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]))
+    >>> are_ranks(np.array([4.0, 2, 2, 1] * 3), pd.DataFrame({"segment": [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]}))
     False
     """
-    scores = pd.Series(values, index=groups.index)
-    if scores.isna().any() or not (scores % 1).eq(0).all() or scores.min() != 1 or scores.max() > len(scores):
+    keep = np.isfinite(values)
+    scores = pd.Series(values[keep])
+    if together.empty or scores.min() != 1 or scores.max() > _MOST_RANKS or not (scores % 1).eq(0).all():
         return False
-    by = scores.groupby(groups.to_numpy())
+    by = scores.groupby(together[keep].groupby([*together], dropna=False, sort=False).ngroup().to_numpy())
     sizes = by.size()
     if sizes.min() < 2 or len(sizes) < _FEW_GROUPS or by.nunique().max() < 2:
         return False
     return bool(by.rank("min").eq(scores).all() or by.rank("dense").eq(scores).all())
 
 
-def _is_mark(heading: str, scores: np.ndarray, *, german: bool) -> bool:
+def _is_mark(heading: str, scores: np.ndarray, table: Table) -> bool:
     """Tell whether scores may be marks of a German or Czech school, 1 to 6, of which 1 is best."""
-    named = vocabulary.words(heading)
+    german = any(vocabulary.bare(name) in vocabulary.listed("german") for name in table.header)
     marks = vocabulary.listed("school_marks")
-    mark = any(word in marks or (german and word.endswith(("note", "noten"))) for word in named)
+    mark = any(word in marks or (german and word.endswith(("note", "noten"))) for word in vocabulary.words(heading))
     return mark and bool((scores >= 1).all() and (scores <= 6).all())
-
-
-def of_criterion(criterion: str, why: str) -> str:
-    """Say which way one of several criteria is better.
-
-    >>> of_criterion("errors", "lower is better")
-    'errors: lower is better'
-    """
-    return why if why == _PLAINLY else f"{criterion}: {why}"
-
-
-def joined(sentences: Iterable[str]) -> str:
-    """Say what holds of several columns, each sentence once.
-
-    >>> joined(orientation(name, np.array([3.0]), None, origin="x")[1] for name in ("style", "tone"))
-    'higher is better: nothing in heading or numbers says otherwise'
-    """
-    return "; ".join(dict.fromkeys(sentences))

@@ -164,7 +164,7 @@ class Rejected:
                 cells = self._hidden(said, row, found, private)
             row = replace(row, value=hide(row.value, row.annotator), reason=hide(row.reason, row.annotator))
             self._receipt.reject(file, row)
-            masked = [self._aliases.mask(one) if one.strip() else one for one in cut] if private else cut
+            masked = [self._aliases.one(one) if one.strip() else one for one in cut] if private else cut
             fields = [row.kind, file, str(row.line), row.column, row.value, row.reason]
             self._rows.append((fields, cells, json.dumps(masked, ensure_ascii=False) if cut else ""))
 
@@ -189,7 +189,7 @@ class Rejected:
             title = self._title(name, found)
             if title not in others:
                 masked = name in private and cell.strip()
-                cells[title] = aliases.mask(cell) if masked else aliases.within(cell, row.annotator)
+                cells[title] = aliases.one(cell) if masked else aliases.within(cell, row.annotator)
         return cells
 
 
