@@ -6,10 +6,9 @@ own scores (sys1, quality1, sys2, …). Both become a row a judgement.
 
 import re
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from evalkit import DataError
@@ -126,13 +125,8 @@ _STEMS = {word[:_STEM] for word in listed("criteria") if len(word) >= _STEM} - {
 _LONG = 40  # letters of a label that is a sentence rather than a system's name
 
 
-@dataclass(frozen=True)
-class _Role:
-    """What a column of a form is of: a segment, a system ("" where the user names it), and a measure."""
-
-    segment: str
-    system: str
-    measure: str
+#: What a column of a form is of: a segment, a system ("" where the user names it), and a measure.
+_Role = tuple[str, str, str]
 
 
 def of_form(table: Table, options: Options) -> Table:
@@ -151,35 +145,38 @@ def of_form(table: Table, options: Options) -> Table:
         return table
     roles = _roles(table.name, asked, options)
     shared = [name for name in table.header if name not in asked]
-    person, people = _person(shared, options), table.cells
+    person, people = _person(shared, options), table.cells[shared]
     notes = [*table.notes]
     if "Status" in shared and (trial := people["Status"].isin(_TRIAL)).any():
         people = people[~trial]
         notes.append(f"{trial.sum():,} responses are previews, tests or spam (Status) and were left out")
-    who = {}
     if person is not None:
-        who["annotator"] = people[person] if person else [f"respondent on line {line}" for line in people.index]
-        notes.append(
-            "each response is taken as a person of its own" if not person else f"people are named by {person!r}"
-        )
-    measures = [*dict.fromkeys(role.measure for role in roles.values())]
-    parts = []
-    for segment, system in dict.fromkeys((role.segment, role.system) for role in roles.values()):
-        part = people[shared].assign(**who)
-        named = {"segment": segment, "system": system}
-        part = part.assign(**{ours: name for ours, name in named.items() if ours not in options.values})
-        for measure in measures:
-            own = [name for name, role in roles.items() if role == _Role(segment, system, measure)]
-            part[measure] = people[own[0]] if own else pd.Series(pd.NA, index=people.index, dtype="str")
-        parts.append(part[part[measures].apply(numbers.said).notna().any(axis=1)])
-    segments, systems = ({getattr(role, name) for role in roles.values()} for name in ("segment", "system"))
+        lines = [f"respondent on line {line}" for line in people.index]
+        people = people.assign(annotator=people[person] if person else lines)
+        notes.append(f"people are named by {person!r}" if person else "each response is taken as a person of its own")
+    measures = [*dict.fromkeys(measure for _, _, measure in roles.values())]
+    cells = _stacked(table.cells, people, roles, ["segment", "system"], measures)
+    cells = cells.drop(columns=[ours for ours in ("segment", "system") if ours in options.values])
+    segments, systems, _ = map(set, zip(*roles.values()))
     several = f" and {len(systems)} systems ({', '.join(sorted(systems))})" if systems - {""} else ""
     notes.append(
         "a row for each respondent and a column for each question became a row for each judgement: "
         f"{len(segments)} segments{several}"
     )
-    cells = pd.concat(parts).sort_index(kind="stable")
-    return replace(table, cells=cells.astype("str"), notes=notes)
+    return replace(table, cells=cells, notes=notes)
+
+
+def _stacked(
+    cells: pd.DataFrame, shared: pd.DataFrame, roles: Mapping[str, tuple[str, ...]], keys: list[str], answers: list[str]
+) -> pd.DataFrame:
+    """Write a row for each key that columns are of, beside what its row has besides; rows without answers go.
+
+    roles: heading -> its keys, and last the column that it becomes. answers: which of these hold judgements.
+    """
+    columns = pd.MultiIndex.from_tuples(roles.values(), names=[*keys, None])
+    long = cells[[*roles]].set_axis(columns, axis=1).stack(keys, future_stack=True)
+    judged = long[answers].apply(numbers.said).notna().any(axis=1)
+    return shared.join(long[judged].reset_index(keys), how="inner").astype("str")
 
 
 def _google(table: Table) -> dict[str, tuple[str, str]]:
@@ -240,7 +237,7 @@ def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> 
                 f"{origin} asks for {', '.join(rows)} in each question, and nothing says which system's translation it "
                 "shows. Where all are of one system, pass --value system=NAME."
             )
-        return {name: _Role(question, "", row) for name, (question, row) in asked.items()}
+        return {name: (question, "", row) for name, (question, row) in asked.items()}
     measured = _measured(origin, [*dict.fromkeys(question for question, _ in asked.values())])
     segments = [*dict.fromkeys(segment for segment, _ in measured.values())]
     turned = all(_COUNTED.fullmatch(row) or len(row) > _LONG for row in rows) and not all(map(_PLACE.fullmatch, rows))
@@ -253,11 +250,11 @@ def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> 
             "Where each is the same system in every question, pass --wide systems; else write the system's name into "
             "the heading of each column: 1. Source text [System]."
         )
-    roles = {}
-    for name, (question, row) in asked.items():
-        segment, measure = measured[question]
-        roles[name] = _Role(row, systems[segment], measure) if turned else _Role(segment, systems[row], measure)
-    return roles
+    roles = {name: (*measured[question], row) for name, (question, row) in asked.items()}
+    return {
+        name: (row, systems[segment], measure) if turned else (segment, systems[row], measure)
+        for name, (segment, measure, row) in roles.items()
+    }
 
 
 def _measured(origin: str, questions: list[str]) -> dict[str, tuple[str, str]]:
@@ -346,20 +343,14 @@ def of_places(table: Table, options: Options) -> Table:
     titles = [*shared, *names.values()]
     if not system or len({*titles}) < len(titles):
         return table
-    count = len(places[system])
-    parts = [
-        table.cells[[*shared, *(places[base][place] for base in names)]].set_axis(titles, axis=1)
-        for place in range(count)
-    ]
-    order = np.arange(len(table.cells) * count).reshape(count, -1).T.ravel()
-    cells = pd.concat(parts).iloc[order]
+    roles = {name: (str(at), title) for base, title in names.items() for at, name in enumerate(places[base])}
     measured = [title for base, title in names.items() if base != system]
-    answers = cells[measured].apply(numbers.said) if len(measured) == 1 else cells[measured]
+    cells = _stacked(table.cells, table.cells[shared], roles, ["place"], measured).drop(columns="place")
     note = (
-        f"each row holds {count} systems, named in {', '.join(places[system])}; the score at a place is of the system "
-        "named there"
+        f"each row holds {len(places[system])} systems, named in {', '.join(places[system])}; the score at a place is "
+        "of the system named there"
     )
-    return replace(table, cells=cells[answers.notna().any(axis=1)], notes=[*table.notes, note])
+    return replace(table, cells=cells, notes=[*table.notes, note])
 
 
 def _places(header: list[str]) -> dict[str, list[str]]:
