@@ -19,7 +19,7 @@ from evalkit.campaign.design.drawing import Drawn, Wish, draw, get_protocol
 from evalkit.campaign.design.texts import Texts, read_texts
 from evalkit.data.provenance import like, scale_of, source_of
 from evalkit.data.schemas import ITEM
-from evalkit.data.simulate.campaign import finished
+from evalkit.data.simulate import finished
 from evalkit.stats import agreement
 from evalkit.stats.terms import join_names, pluralize
 
