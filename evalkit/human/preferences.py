@@ -9,7 +9,8 @@ of two strengths and what standing first adds, and :math:`\sigma(x) = 1 / (1 + e
     \text{Davidson:}\quad & P(A) \propto e^{d/2},\; P(B) \propto e^{-d/2},\; P(\text{tie}) \propto e^{t} \\
     \text{Rao and Kupper:}\quad & P(A) = \sigma(d - t),\; P(B) = \sigma(-d - t),\; t > 0
 
-All are concave in the lead and :math:`t`, so that Newton's steps find the one maximum.
+All are concave in the lead and :math:`t`, so that Newton's steps, with the expected curvature (Fisher's scoring), find
+the one maximum.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components, shortest_path
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import log_expit, logsumexp
 
 from evalkit import DataError
 from evalkit.data import compared
@@ -184,70 +185,59 @@ def _refuse_apart(cells: Cells) -> None:
         )
 
 
-class Slopes(NamedTuple):
-    """Log likelihood of each cell, its slopes in d and t, and its curvatures, each with its sign turned."""
+class Kernel(NamedTuple):
+    """A model of ties. log: lead d and t, of one shape -> log chances of A, of B and of a tie, (3, ...).
 
-    value: np.ndarray
-    d: np.ndarray
-    t: np.ndarray
-    dd: np.ndarray
-    dt: np.ndarray
-    tt: np.ndarray
-
-
-def _half(counts: np.ndarray, d: np.ndarray, t: np.ndarray) -> Slopes:
-    """Return the slopes where a tie counts half a win for either; t has no part in it."""
-    a, b = counts[..., 0] + counts[..., 2] / 2, counts[..., 1] + counts[..., 2] / 2
-    chance, none = expit(d), np.zeros_like(d)
-    value = a * log_expit(d) + b * log_expit(-d)
-    return Slopes(value, a - (a + b) * chance, none, (a + b) * chance * (1 - chance), none, none)
-
-
-def _davidson(counts: np.ndarray, d: np.ndarray, t: np.ndarray) -> Slopes:
-    """Return the slopes of Davidson's model (1970): t is the log of his nu."""
-    a, b, ties = np.moveaxis(counts, -1, 0)
-    total = a + b + ties
-    whole = logsumexp(np.stack([d / 2, -d / 2, t]), axis=0)
-    p_a, p_b, p_t = np.exp(d / 2 - whole), np.exp(-d / 2 - whole), np.exp(t - whole)
-    lead = (p_a - p_b) / 2
-    return Slopes(
-        (a - b) * d / 2 + ties * t - total * whole,
-        (a - b) / 2 - total * lead,
-        ties - total * p_t,
-        total * ((p_a + p_b) / 4 - lead**2),
-        -total * lead * p_t,
-        total * p_t * (1 - p_t),
-    )
-
-
-def _rao_kupper(counts: np.ndarray, d: np.ndarray, t: np.ndarray) -> Slopes:
-    """Return the slopes of Rao and Kupper's model (1967): t, above 0, is the log of their theta.
-
-    A tie is as likely as A and B at once, times exp(2 t) - 1, so that a tie counts as a win of either.
+    slopes: these chances and t -> slopes of their logs in d, and in t where it has a part, (1 or 2, 3, ...).
     """
-    ties = counts[..., 2]
-    a, b = counts[..., 0] + ties, counts[..., 1] + ties
-    ahead, behind = d - t, -d - t
-    miss_a, miss_b = a * expit(-ahead), b * expit(-behind)
-    curve_a, curve_b = miss_a * expit(ahead), miss_b * expit(behind)
+
+    log: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    slopes: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _half_log(d: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Let a tie count half a win for either: a mean of logs, which is no chance."""
+    one, other = log_expit(d), log_expit(-d)
+    return np.stack([one, other, (one + other) / 2])
+
+
+def _half_slopes(chance: np.ndarray, t: np.ndarray) -> np.ndarray:
+    return np.stack([chance[1], -chance[0], (chance[1] - chance[0]) / 2])[None]
+
+
+def _davidson_log(d: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Take Davidson's model (1970): t is the log of his nu."""
+    worth = np.stack([d / 2, -d / 2, t])
+    return worth - logsumexp(worth, axis=0)
+
+
+def _davidson_slopes(chance: np.ndarray, t: np.ndarray) -> np.ndarray:
+    a, b, tie = chance
+    lead = (a - b) / 2
+    return np.stack([np.stack([0.5 - lead, -0.5 - lead, -lead]), np.stack([-tie, -tie, 1 - tie])])
+
+
+def _rao_kupper_log(d: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Take Rao and Kupper's model (1967): t, above 0, is the log of their theta.
+
+    A tie is as likely as A and B at once, times exp(2 t) - 1.
+    """
+    one, other = log_expit(d - t), log_expit(-d - t)
     with np.errstate(divide="ignore", invalid="ignore"):
-        extra = 2 * t + np.log(-np.expm1(-2 * t)), -2 / np.expm1(-2 * t), 1 / np.sinh(t) ** 2
-        worth, slope, curve = (np.where(ties > 0, ties * one, 0.0) for one in extra)
-    return Slopes(
-        a * log_expit(ahead) + b * log_expit(behind) + worth,
-        miss_a - miss_b,
-        slope - miss_a - miss_b,
-        curve_a + curve_b,
-        curve_b - curve_a,
-        curve_a + curve_b + curve,
-    )
+        return np.stack([one, other, one + other + np.log(np.expm1(2 * t))])
 
 
-#: Names of the models of ties -> their slopes, from counts (batch, cells, 3) and (batch, cells) of d and t.
-KERNELS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Slopes]] = {
-    "half": _half,
-    "davidson": _davidson,
-    "rao-kupper": _rao_kupper,
+def _rao_kupper_slopes(chance: np.ndarray, t: np.ndarray) -> np.ndarray:
+    miss_a, miss_b = 1 - chance[:2]
+    by_t = np.stack([-miss_a, -miss_b, -2 / np.expm1(-2 * t) - miss_a - miss_b])
+    return np.stack([np.stack([miss_a, -miss_b, miss_a - miss_b]), by_t])
+
+
+#: The models of ties by name.
+KERNELS = {
+    "half": Kernel(_half_log, _half_slopes),
+    "davidson": Kernel(_davidson_log, _davidson_slopes),
+    "rao-kupper": Kernel(_rao_kupper_log, _rao_kupper_slopes),
 }
 
 
@@ -259,65 +249,62 @@ def chances(ties: str, d: ArrayLike, t: ArrayLike) -> np.ndarray:
     >>> chances("rao-kupper", np.array(0.0), np.log(np.array(2.0))).round(3).tolist()
     [0.333, 0.333, 0.333]
     """
-    d, t = np.broadcast_arrays(np.asarray(d, float), np.asarray(t, float))
-    if ties == "davidson":
-        whole = logsumexp(np.stack([d / 2, -d / 2, t]), axis=0)
-        return np.exp(np.stack([d / 2, -d / 2, t], axis=-1) - whole[..., None])
-    t = np.zeros_like(d) if ties == "half" else t
-    win, lose = expit(d - t), expit(-d - t)
-    return np.stack([win, lose, np.zeros_like(d) if ties == "half" else 1 - win - lose], axis=-1)
+    log = KERNELS[ties].log(*np.broadcast_arrays(np.asarray(d, float), np.asarray(t, float)))
+    return np.moveaxis(np.exp(log), 0, -1) * ([1, 1, 0] if ties == "half" else 1)
 
 
 class _Model:
-    """Newton's steps on many sets of counts at once; parameters: strengths, perhaps the place, perhaps t of ties."""
+    """Steps of Fisher's scoring on many sets of counts; parameters: strengths, perhaps the place, perhaps t of ties."""
 
     def __init__(self, cells: Cells, *, ties: str, place: bool, spread: float | None = None) -> None:
-        self.ties, self.place, self.spread, self.systems = ties, place, spread, len(cells.systems)
+        self.ties, self.kernel, self.place, self.systems = ties, KERNELS[ties], place, len(cells.systems)
         self.lead = sparse.csr_matrix(cells.leads(place=place))
         self.cut, self.tied = self.lead.shape[1], ties != "half"
-        self.squares = self._squares(cells)
+        own = [self.lead.multiply(self.lead[:, [column]]).T for column in range(self.lead.shape[1])]
+        self.squares = sparse.vstack(own, format="csr")  # sums products of two columns over cells: (cut², cells)
         self.start = np.zeros(self.cut + self.tied)
         if ties == "rao-kupper":
             self.start[-1] = 0.5
         self.ridge = np.zeros(len(self.start))
         self.ridge[: self.systems] = 1 / spread**2 if spread else 0.0
 
-    def _squares(self, cells: Cells) -> sparse.csr_matrix:
-        """Return what sums weighted products of two columns of ``lead`` over cells: (cut², cells)."""
-        columns, values = [cells.one, cells.other], [np.ones(len(cells.one)), -np.ones(len(cells.one))]
-        if self.place:
-            columns.append(np.full(len(cells.one), self.systems))
-            values.append(cells.placed.astype(float))
-        at, entries = np.stack(columns, axis=1), np.stack(values, axis=1)
-        places = (at[:, :, None] * self.cut + at[:, None, :]).ravel()
-        products = (entries[:, :, None] * entries[:, None, :]).ravel()
-        rows = np.repeat(np.arange(len(at)), len(columns) ** 2)
-        return sparse.csr_matrix((products, (places, rows)), shape=(self.cut**2, len(at)))
-
     def leads(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the lead and the tie parameter of each cell: twice (batch, cells)."""
         d = (self.lead @ values[:, : self.cut].T).T
         return d, np.broadcast_to(values[:, -1:] if self.tied else 0.0, d.shape)
 
-    def slopes(self, counts: np.ndarray, values: np.ndarray) -> Slopes:
-        """Return the slopes of each cell."""
-        return KERNELS[self.ties](counts, *self.leads(values))
+    def likelihood(self, counts: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return the log likelihood, (batch,), of counts (3, batch, cells)."""
+        return (counts * self.kernel.log(*self.leads(values))).sum(axis=(0, 2))
+
+    def information(self, total: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return slopes of answers in d, and in t of ties, (1 or 2, 3, batch, cells), and the information of cells.
+
+        total: (batch, cells), answers. Information: (1 or 2, 1 or 2, batch, cells).
+        """
+        d, t = self.leads(values)
+        chance = np.exp(self.kernel.log(d, t))
+        slopes = self.kernel.slopes(chance, t)
+        answers = 3 if self.tied else 2  # ties that count half have no chance of their own
+        weighed = slopes[:, :answers] * (chance[:answers] * total)
+        return slopes, np.stack([(one[:answers] * weighed).sum(axis=1) for one in slopes])
 
     def worth(self, counts: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return the log likelihood, with the prior's where there is one: (batch,)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.slopes(counts, values).value.sum(axis=1) - (self.ridge * values**2).sum(axis=1) / 2
+            found = self.likelihood(counts, values) - (self.ridge * values**2).sum(axis=1) / 2
         below = self.ties == "rao-kupper" and values[:, -1] <= 0
         return np.where(below | np.isnan(found), -np.inf, found)
 
     def maximum(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Find the maximum of each set of counts, (batch, cells, 3): values and log likelihoods; NaN where none is."""
-        values, todo = np.tile(self.start, (len(counts), 1)), np.arange(len(counts))
+        counts = np.ascontiguousarray(np.moveaxis(counts, -1, 0))
+        values, todo = np.tile(self.start, (counts.shape[1], 1)), np.arange(counts.shape[1])
         found = self.worth(counts, values)
         for _ in range(_STEPS):
-            step, gain = self._step(counts[todo], values[todo])
+            step, gain = self._step(counts[:, todo], values[todo])
             for _ in range(_HALVINGS):  # where the whole step leads down, go a half, a quarter … of it
-                worth = self.worth(counts[todo], values[todo] + step)
+                worth = self.worth(counts[:, todo], values[todo] + step)
                 down = worth < found[todo] - 1e-12 * np.abs(found[todo])
                 if not down.any():
                     break
@@ -331,15 +318,16 @@ class _Model:
         return values, found
 
     def _step(self, counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return Newton's step, (batch, values), and the gain that it promises, (batch,)."""
-        s, cut, size = self.slopes(counts, values), self.cut, len(self.start)
-        slope, curve = -self.ridge * values, np.zeros((len(counts), size, size))
-        slope[:, :cut] += (self.lead.T @ s.d.T).T
-        curve[:, :cut, :cut] = (self.squares @ s.dd.T).T.reshape(len(counts), cut, cut)
+        """Return the next step, (batch, values), and the gain that it promises, (batch,)."""
+        slopes, information = self.information(counts.sum(axis=0), values)
+        slopes, cut, size = (counts * slopes).sum(axis=1), self.cut, len(self.start)
+        slope, curve = -self.ridge * values, np.zeros((len(values), size, size))
+        slope[:, :cut] += (self.lead.T @ slopes[0].T).T
+        curve[:, :cut, :cut] = (self.squares @ information[0, 0].T).T.reshape(len(values), cut, cut)
         if self.tied:
-            slope[:, -1] += s.t.sum(axis=1)
-            curve[:, :cut, -1] = curve[:, -1, :cut] = (self.lead.T @ s.dt.T).T
-            curve[:, -1, -1] = s.tt.sum(axis=1)
+            slope[:, -1] += slopes[1].sum(axis=1)
+            curve[:, :cut, -1] = curve[:, -1, :cut] = (self.lead.T @ information[0, 1].T).T
+            curve[:, -1, -1] = information[1, 1].sum(axis=1)
         curve[:, : self.systems, : self.systems] += 1 / self.systems  # strengths sum to 0
         curve += np.diag(self.ridge + 1e-12)
         step = np.linalg.solve(curve, slope[..., None])[..., 0]
@@ -428,7 +416,7 @@ def fit_cells(cells: Cells, *, ties: str = "half", place: bool = False, spread: 
             "Places or ties have no finite estimate: all answers with one of them are alike. Leave out place=, or pass "
             "spread= and a simpler model of ties."
         )
-    return Fitted(cells, model, values[0], float(model.slopes(cells.counts[None], values).value.sum()))
+    return Fitted(cells, model, values[0], float(model.likelihood(cells.counts.T[:, None], values)[0]))
 
 
 class Departure(NamedTuple):
@@ -493,20 +481,18 @@ def _departure(fitted: Fitted, more: np.ndarray, units: Mapping[str, np.ndarray]
     cells, model, values = fitted.cells, fitted.model, fitted.values[None]
     design = np.zeros((2, len(cells.one), len(fitted.values)))
     design[0, :, : model.cut], design[1, :, model.cut :] = model.lead.toarray(), 1
-    curve = model.slopes(fitted.expected()[None], values)
-    information = np.array([[curve.dd[0], curve.dt[0]], [curve.dt[0], curve.tt[0]]])
+    slopes, information = model.information(cells.counts.sum(axis=1)[None], values)
+    design, more = design[: len(slopes)], more[: len(slopes)]
 
     def product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        return np.asarray(np.einsum("icp,ijc,jcq->pq", one, information, other, optimize=True))
+        return np.asarray(np.einsum("icp,ijc,jcq->pq", one, information[:, :, 0], other, optimize=True))
 
     known = np.linalg.pinv(product(design, design), hermitian=True)
     rest = more - design @ (known @ product(design, more))  # what the fitted parameters do not say already
     size, axes = np.linalg.eigh(product(rest, rest))
     free = size > 1e-9 * max(np.trace(product(more, more)), 1e-9)
     axes = rest @ (axes[:, free] / np.sqrt(size[free]))
-    answer = model.slopes(np.broadcast_to(np.eye(3)[:, None], (3, *cells.counts.shape)), values)
-    slopes = np.stack(np.broadcast_arrays(answer.d, answer.t))
-    score = np.einsum("iac,icq->caq", slopes, axes)  # of each cell and answer
+    score = np.einsum("iac,icq->caq", slopes[:, :, 0], axes)  # of each cell and answer
     statistic, freedom = float((np.einsum("ca,caq->q", cells.counts, score) ** 2).sum()), int(free.sum())
     several = {kind: own for kind, own in units.items() if len(np.unique(own)) > 1}
     if not freedom:

@@ -1,30 +1,28 @@
 r"""How far annotators agree: correlations, shares of variance, and agreement beyond chance.
 
 ``correlations``, ``intraclass`` and their kin take a ratings table (see ``evalkit.data.schemas``) and work within each
-language pair. ``coefficients``, ``per_category`` and ``pairwise`` take items × annotators, as ``score_matrix`` makes it
-of one language pair. Where an annotator scored an item more than once, the mean of these scores stands for them unless
-said otherwise.
+language pair. ``coefficients`` and ``pairwise`` take items × annotators, as ``score_matrix`` makes it of one language
+pair. Where an annotator scored an item more than once, the mean of these scores stands for them unless said otherwise.
 
-Agreement beyond chance is :math:`(p_a - p_e) / (1 - p_e)`, for any number of annotators who may skip items.
-
-Items that were rated alike carry the same information, so each coefficient is prepared once for the distinct patterns
-of ratings, and then evaluated for many vectors of how often each pattern occurs: the observed one, bootstrap draws,
-jackknife samples. What prepares has the form ``prepare(coded, level) -> Estimate``. A rating is never compared with
-itself.
+Agreement beyond chance is :math:`1 - D_o / D_e`, one minus observed over expected disagreement, for any number of
+annotators who may skip items. Both are functions of sums over items, so that each item becomes a row of numbers (see
+``OfSums``), and the sums of a bootstrap draw or a jackknife sample are products with how often each item occurs. Items
+that were rated alike carry the same information and share a row. A rating is never compared with itself.
 
 With :math:`r_{ik}` the annotators who gave item i category k, :math:`r_i = \sum_k r_{ik}`, and weights
 :math:`w_{kl}`, the observed agreement of all coefficients but alpha is the mean over items with two ratings or more of
 
 .. math:: p_{a|i} = \frac{\sum_{kl} w_{kl} r_{ik} r_{il} - r_i}{r_i (r_i - 1)}.
 
-With each item's part :math:`p_{e|i}` in chance agreement, their linearised variance is
+The linearised variance of these is
 
 .. math:: \frac{1}{n(n-1)} \sum_i (\kappa^\star_i - \kappa)^2, \qquad
-          \kappa^\star_i = \frac{n}{n'} \frac{p_{a|i} - p_e}{1 - p_e} - 2 (1 - \kappa) \frac{p_{e|i} - p_e}{1 - p_e}
+          \kappa^\star_i = \frac{n}{n'} \frac{p_{a|i} - p_e}{1 - p_e} - (1 - \kappa) \frac{\dot p_{e|i}}{1 - p_e}
 
-where n' items have two ratings or more, and the first term is 0 on the others. It holds whatever kappa is. Cohen's is
-that of Fleiss, Cohen & Everitt 1969. Alpha, intraclass correlations and means over pairs of annotators have none that
-is agreed on, so theirs is the jackknife's, and is named so.
+where n' items have two ratings or more, and the first term is 0 on the others; :math:`\dot p_{e|i}` is n times the
+derivative of chance agreement by how often item i occurs. It holds whatever kappa is. Cohen's has n² below, as in
+Fleiss, Cohen & Everitt 1969. Alpha, intraclass correlations and means over pairs of annotators have none that is agreed
+on, so theirs is the jackknife's, and is named so.
 Source: Gwet 2008; Gwet 2014, *Handbook of Inter-Rater Reliability*, 4th ed., ch. 2 to 5. Caveat: standard errors are
 for large samples; the bootstrap interval needs no normal distribution.
 """
@@ -38,7 +36,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -74,6 +72,7 @@ MEASURES = (
 _PAIRED = ("cohen_kappa", "scott_pi")
 #: Coefficients for which it matters who gave which rating.
 _NEED_NAMES = (*_PAIRED, "conger_kappa", "icc_agreement", "icc_consistency")
+_COLUMNS = ["coefficient", "level", "estimate", "se", "low", "high", "items", "annotators", "note"]
 _KEYS = 1 << 62  # distinct rows that fit one integer
 _ZERO = 1e-12  # a denominator this small is 0 but for rounding
 _BLOCK = 2_000_000  # numbers of leave-one-out samples held at once
@@ -113,64 +112,11 @@ def coefficients(
     0        fleiss_kappa     none     0.828
     1  krippendorff_alpha  ordinal     0.925
     """
-    named = [(str(name), str(level)) for name, level in measures or MEASURES]
-    table = coded(scores, categories=categories, ordered=any(name in _NEED_NAMES for name, _ in named))
-    if measures is None and not table.numeric:
-        named = [(name, level) for name, level in named if level in ("none", "nominal")]
-    for name, level in named:
-        _check(name, level, table)
-    estimates = [PREPARE[name](table, level) for name, level in named]
-    values = [float(estimate(table.times[None].astype(float))[0]) for estimate in estimates]
-    for (name, _), value in zip(named, values):
-        if np.isnan(value):
-            raise _Undefined(_why_undefined(name, table))
-    draws = _bootstrap(estimates, table, resamples=resamples, rng=np.random.default_rng(seed))
-    items = int(table.times[(table.rows >= 0).sum(axis=1) > 1].sum())
-    rows = []
-    for (name, level), value, drawn, estimate in zip(named, values, draws, estimates):
-        defined = drawn[np.isfinite(drawn)]
-        low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
-        se, method = _standard_error(name, level, table, estimate, value)
-        notes = [] if method == "analytic" else [f"standard error: {method}"]
-        if name in _PAIRED and len(table.annotators) > 2:
-            notes.insert(0, "mean over pairs of annotators")
-        if len(defined) < len(drawn):
-            notes.append(f"undefined in {len(drawn) - len(defined)} of {len(drawn)} resamples, which are left out")
-        rows.append((name, level, value, se, low, high, items, len(table.annotators), "; ".join(notes)))
-    columns = ["coefficient", "level", "estimate", "se", "low", "high", "items", "annotators", "note"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def per_category(
-    scores: pd.DataFrame,
-    *,
-    measures: Sequence[tuple[str, str]] = (("fleiss_kappa", "none"), ("krippendorff_alpha", "nominal")),
-    categories: Collection[object] | None = None,
-    **drawn: Any,
-) -> pd.DataFrame:
-    """Estimate the agreement on each category: this category against all others together.
-
-    Arguments and columns are those of ``coefficients`` with ``category`` and ``share`` (of all ratings) in front. A
-    category that nobody, or everybody, always chose has no agreement beyond chance: its estimate is missing, and the
-    note says why. Source: Fleiss 1971, section 4; the categories' kappas, weighted by share · (1 - share), have
-    Fleiss' kappa as their mean.  Caveat: rare categories have low kappas by construction.
-
-    >>> scores = pd.DataFrame({"a": list("xxyyzz"), "b": list("xxyyzx")})
-    >>> per_category(scores, measures=[("fleiss_kappa", "none")])[["category", "estimate"]].round(2)
-      category  estimate
-    0        x      0.66
-    1        y      1.00
-    2        z      0.56
-    """
-    kept = scores.dropna(how="all", axis=0).dropna(how="all", axis=1)
-    tables = []
-    for value in coded(scores, categories=categories).values:
-        chosen = kept.eq(value).astype(float).where(kept.notna())
-        table = _or_missing(chosen, f"category {value}", measures, (0.0, 1.0), **drawn)
-        table.insert(0, "category", value)
-        table.insert(1, "share", float(np.nanmean(chosen.to_numpy())))
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
+    found = _estimated(scores, measures, resamples=resamples, seed=seed, categories=categories)
+    undefined = found[found["estimate"].isna()]
+    if len(undefined):
+        raise DataError(undefined["note"].iloc[0])
+    return found
 
 
 def pairwise(
@@ -197,11 +143,56 @@ def pairwise(
     kept = scores.dropna(how="all", axis=1)
     tables = []
     for a, b in itertools.combinations(kept.columns, 2):
-        table = _or_missing(kept[[a, b]].dropna(), f"{a} and {b}", measures, offered, **drawn)
+        both = kept[[a, b]].dropna()
+        if both.empty:
+            table = pd.DataFrame(measures, columns=_COLUMNS[:2]).reindex(columns=_COLUMNS)
+            table = table.assign(items=0, annotators=2, note="undefined: no item in common")
+        else:
+            table = _estimated(both, measures, categories=offered, **drawn)
         table.insert(0, "annotator_a", str(a))
         table.insert(1, "annotator_b", str(b))
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def _estimated(
+    scores: pd.DataFrame,
+    measures: Sequence[tuple[str, str]] | None,
+    *,
+    resamples: int = 1000,
+    seed: int = 7,
+    categories: Collection[object] | None,
+) -> pd.DataFrame:
+    """Estimate as ``coefficients`` says; where a coefficient is 0/0, the estimate is missing and the note says why."""
+    named = [(str(name), str(level)) for name, level in measures or MEASURES]
+    table = coded(scores, categories=categories, ordered=any(name in _NEED_NAMES for name, _ in named))
+    if measures is None and not table.numeric:
+        named = [(name, level) for name, level in named if level in ("none", "nominal")]
+    for name, level in named:
+        _check(name, level, table)
+    estimates = [PREPARE[name](table, level) for name, level in named]
+    draws = _bootstrap(estimates, table, resamples=resamples, rng=np.random.default_rng(seed))
+    items, people = int(table.times[(table.rows >= 0).sum(axis=1) > 1].sum()), len(table.annotators)
+    rows: list[tuple[object, ...]] = []
+    for (name, level), estimate, drawn in zip(named, estimates, draws):
+        [value] = estimate(table.times[None].astype(float))
+        if np.isnan(value):
+            rows.append((name, level, *4 * [np.nan], items, people, _why_undefined(name, table)))
+            continue
+        defined = drawn[np.isfinite(drawn)]
+        low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
+        averaged = name in _PAIRED and people > 2
+        notes = ["mean over pairs of annotators"] if averaged else []
+        if isinstance(estimate, OfSums) and not averaged and not name.startswith(("krippendorff", "icc")):
+            se = _linearised_error(name, table.times, estimate, value)
+        else:
+            without = estimate.leave_one_out(table.times.astype(float))  # items of one pattern give the same value
+            se = float(inference.jackknife_error(without, table.times))
+            notes.append("standard error: jackknife")
+        if len(defined) < len(drawn):
+            notes.append(f"undefined in {len(drawn) - len(defined)} of {len(drawn)} resamples, which are left out")
+        rows.append((name, level, value, se, low, high, items, people, "; ".join(notes)))
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 # Annotators of a ratings table beside each other
@@ -350,36 +341,13 @@ def cross_replication(here: ArrayLike, there: ArrayLike, squares: ArrayLike, cou
 # Agreement beyond chance
 
 
-class _Undefined(DataError):
-    """A coefficient is 0/0."""
-
-
-def _or_missing(
-    scores: pd.DataFrame, of: str, measures: Sequence[tuple[str, str]], categories: Collection[object], **drawn: Any
-) -> pd.DataFrame:
-    """Estimate each coefficient; where one is not defined, leave its row empty and say why in the note."""
-    shared = int((scores.notna().sum(axis=1) > 1).sum())
-    estimated, rows = partial(coefficients, scores, categories=categories, **drawn), []
-    for name, level in measures:
-        reason = "no item in common"
-        try:
-            if shared:
-                rows.append(estimated(measures=[(name, level)]))
-                continue
-        except _Undefined:
-            reason = "one category only was used"
-        empty = dict.fromkeys(("estimate", "se", "low", "high"), np.nan)
-        counts = {"items": shared, "annotators": scores.shape[1], "note": f"undefined: {reason} ({of})"}
-        rows.append(pd.DataFrame([{"coefficient": name, "level": level} | empty | counts]))
-    return pd.concat(rows, ignore_index=True)
-
-
 def _check(name: str, level: str, table: Coded) -> None:
     """Refuse coefficients and levels that are not known or need distances between names."""
     if name not in PREPARE:
         raise DataError(f"Coefficient {name!r} is not known. Choose among: {', '.join(PREPARE)}.")
-    few = {"krippendorff_alpha": LEVELS, "gwet_ac1": ("none",), "icc_agreement": ("interval",)}
-    levels = few.get(name.replace("consistency", "agreement"), WEIGHTS)
+    few = {"krippendorff_alpha": LEVELS, "gwet_ac1": ("none",)}
+    few |= dict.fromkeys(("icc_agreement", "icc_consistency"), ("interval",))
+    levels = few.get(name, WEIGHTS)
     if level not in levels:
         raise DataError(f"{name} has no level {level!r}. Choose one of: {', '.join(levels)}.")
     if level not in ("none", "nominal") and not table.numeric:
@@ -460,12 +428,6 @@ class Coded:
         """Say whether the categories are numbers, so that distances between them mean something."""
         return np.issubdtype(self.values.dtype, np.number)
 
-    def counts(self) -> np.ndarray:
-        """Count each pattern's ratings in each category, (patterns, categories)."""
-        patterns, size = len(self.rows), len(self.values)
-        keys = (self.rows + size * np.arange(patterns)[:, None])[self.rows >= 0]
-        return np.bincount(keys, minlength=patterns * size).reshape(patterns, size).astype(float)
-
 
 def coded(scores: pd.DataFrame, *, categories: Iterable[object] | None = None, ordered: bool = True) -> Coded:
     """Code items × annotators (NaN: skipped) as categories, each distinct row once.
@@ -522,51 +484,36 @@ def _distinct(numbers: np.ndarray, categories: int) -> tuple[np.ndarray, np.ndar
     return numbers[first], pattern.reshape(-1)
 
 
-class Estimate(Protocol):
-    """What a coefficient can be asked for: values for vectors of how often each pattern occurs, NaN where it is 0/0."""
-
-    def __call__(self, times: np.ndarray) -> np.ndarray:
-        """Evaluate for each row of (batch, patterns)."""
-
-    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
-        """Evaluate (patterns,) times (patterns,) with one item of each pattern left out in turn."""
-
-
 def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Divide, with NaN where the denominator is 0 but for rounding."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
-    there = np.abs(denominator) > _ZERO
-    return np.divide(numerator, denominator, out=np.full(numerator.shape, np.nan), where=there)
+    found = np.full(numerator.shape, np.nan, np.result_type(numerator, denominator, float))
+    return np.divide(numerator, denominator, out=found, where=np.abs(denominator) > _ZERO)
 
 
 @dataclass(frozen=True)
 class OfSums:
-    """Evaluate a formula of sums over items: features (patterns, k), formula (batch, k) -> (batch,)."""
+    """Evaluate one minus observed over expected disagreement, where both follow from sums over items.
+
+    features: (patterns, groups, numbers) of an item of each pattern, in each group of annotators that is compared: all
+    of them, or every two, whose mean is then taken without those that are 0/0. disagreement: maps their sums (...,
+    numbers) to what is observed and expected, (...) each. Estimates are called with how often each pattern occurs,
+    (batch, patterns), and return values, (batch,).
+    """
 
     features: np.ndarray
-    formula: Callable[[np.ndarray], np.ndarray]
+    disagreement: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
-        return self.formula(times @ self.features)
+        return self._mean(np.tensordot(times, self.features, 1))
 
     def leave_one_out(self, times: np.ndarray) -> np.ndarray:
-        return self.formula(times @ self.features - self.features)
+        """Evaluate (patterns,) times (patterns,) with one item of each pattern left out in turn."""
+        return self._mean(np.tensordot(times, self.features, 1) - self.features)
 
-
-@dataclass(frozen=True)
-class Mean:
-    """Average estimates, leaving out those that are undefined."""
-
-    estimates: Sequence[Estimate]
-
-    def __call__(self, times: np.ndarray) -> np.ndarray:
-        return self._mean([each(times) for each in self.estimates])
-
-    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
-        return self._mean([each.leave_one_out(times) for each in self.estimates])
-
-    def _mean(self, values: list[np.ndarray]) -> np.ndarray:
-        return _ratio(np.nansum(values, axis=0), np.isfinite(values).sum(axis=0))
+    def _mean(self, sums: np.ndarray) -> np.ndarray:
+        beyond = 1 - _ratio(*self.disagreement(sums))
+        return _ratio(np.nansum(beyond, axis=-1), np.isfinite(beyond).sum(axis=-1))
 
 
 @dataclass(frozen=True)
@@ -592,118 +539,79 @@ class OrdinalAlpha:
         return 1 - _ratio(apart * (n - 1), by_chance)
 
     def leave_one_out(self, times: np.ndarray) -> np.ndarray:
+        """Evaluate with one item of each pattern left out in turn, as ``OfSums``."""
         patterns = len(times)
         step = max(1, _BLOCK // patterns)
         blocks = (np.arange(start, min(start + step, patterns)) for start in range(0, patterns, step))
         return np.concatenate([self(times - (block[:, None] == np.arange(patterns))) for block in blocks])
 
 
-Prepare = Callable[[Coded, str], Estimate]
+Estimate = OfSums | OrdinalAlpha
+Chance = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def _observed(counts: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each pattern's agreement (0 where it holds fewer than two ratings), and whether it has one."""
-    total = counts.sum(axis=1)
-    pairs = total * (total - 1)
-    agreeing = ((counts @ weight) * counts).sum(axis=1) - total
-    there = pairs > 0
-    return np.divide(agreeing, pairs, out=np.zeros(len(pairs)), where=there), there.astype(float)
+def _counted(rows: np.ndarray, categories: int) -> np.ndarray:
+    """Count the ratings of each row in each category, (rows, categories)."""
+    keys = (rows + categories * np.arange(len(rows))[:, None])[rows >= 0]
+    return np.bincount(keys, minlength=len(rows) * categories).reshape(len(rows), categories).astype(float)
 
 
-def _shares(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each pattern's share of ratings by category, and whether it has any rating."""
-    total = counts.sum(axis=1)
-    return counts / np.maximum(total, 1)[:, None], (total > 0).astype(float)
+def _kappa(coded: Coded, level: str, *, chance: Chance, own: bool = False, by_two: bool = False) -> OfSums:
+    """Prepare a coefficient of agreement that is the same for all but in what is put down to chance.
 
+    chance: maps shares of categories, (..., annotators, categories), and weights to chance agreement, (...). own: the
+    shares are each annotator's; else there is one row for all, the mean of items' shares. by_two: every two annotators
+    are compared on the items that both rated.
+    """
+    weight, people = weights(coded.values, level), range(coded.rows.shape[1])
+    size, groups = len(weight), []
+    for chosen in itertools.combinations(people, 2) if by_two else [people]:
+        rows = coded.rows[:, list(chosen)]
+        rows = np.where((rows >= 0).all(axis=1, keepdims=True), rows, -1) if by_two else rows
+        counts = _counted(rows, size)
+        total = counts.sum(axis=1)
+        pairs = total * (total - 1)
+        agreeing = np.divide(((counts @ weight) * counts).sum(axis=1) - total, pairs, where=pairs > 0, out=0 * total)
+        used = rows[:, :, None] == np.arange(size) if own else counts / np.maximum(total, 1)[:, None]
+        groups.append(np.column_stack([pairs > 0, agreeing, used.reshape(len(rows), -1)]))
 
-def _beyond(agreement: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
-    return _ratio(agreement - by_chance, 1 - by_chance)
+    def disagreement(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        given = sums[..., 2:].reshape(*sums.shape[:-1], -1, size)
+        whole = given.sum(axis=-1, keepdims=True)
+        share = np.divide(given, whole, out=np.zeros_like(given), where=whole != 0)
+        return 1 - _ratio(sums[..., 1], sums[..., 0]), 1 - chance(share, weight)
 
-
-def _by_shares(chance: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Prepare:
-    """Build a coefficient whose chance agreement depends on the categories' mean shares alone."""
-
-    def prepare(coded: Coded, level: str) -> Estimate:
-        weight, counts = weights(coded.values, level), coded.counts()
-        features = np.column_stack([*_observed(counts, weight), *_shares(counts)[::-1]])
-
-        def formula(sums: np.ndarray) -> np.ndarray:
-            return _beyond(_ratio(sums[:, 0], sums[:, 1]), chance(_ratio(sums[:, 3:], sums[:, 2:3]), weight))
-
-        return OfSums(features, formula)
-
-    return prepare
+    return OfSums(np.stack(groups, axis=1), disagreement)
 
 
 def _no_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Percent agreement: nothing is put down to chance."""
-    return np.zeros(len(share))
+    return np.zeros(share.shape[:-2])
 
 
 def _free_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Randolph 2005 (two annotators: Bennett et al. 1954): all categories alike, :math:`p_e = \\sum w_{kl} / q^2`."""
-    return np.full(len(share), weight.mean())
+    return np.full(share.shape[:-2], weight.mean())
 
 
 def _fixed_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Scott 1955 and Fleiss 1971: one marginal for all, :math:`p_e = \\sum w_{kl} \\pi_k \\pi_l`."""
-    return ((share @ weight) * share).sum(axis=1)
+    return ((share @ weight) * share).sum(axis=(-2, -1))
 
 
 def _gwet_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Gwet 2008: some ratings only are random, :math:`p_e = \\frac{\\sum w_{kl}}{q(q-1)} \\sum \\pi_k (1 - \\pi_k)`."""
     size = len(weight)
     if size == 1:
-        return np.ones(len(share))
-    return weight.sum() / (size * (size - 1)) * (share * (1 - share)).sum(axis=1)
+        return np.ones(share.shape[:-2])
+    return weight.sum() / (size * (size - 1)) * (share * (1 - share)).sum(axis=(-2, -1))
 
 
-def _conger(coded: Coded, level: str) -> Estimate:
-    """Conger 1980: each annotator's own marginal; chance is the mean over pairs of annotators."""
-    weight = weights(coded.values, level)
-    chosen: np.ndarray = coded.rows[:, :, None] == np.arange(len(coded.values))
-    people, size = chosen.shape[1:]
-    features = np.column_stack([*_observed(coded.counts(), weight), chosen.reshape(len(chosen), -1)])
-
-    def formula(sums: np.ndarray) -> np.ndarray:
-        given = sums[:, 2:].reshape(-1, people, size)
-        total = given.sum(axis=2, keepdims=True)
-        own = np.divide(given, total, out=np.zeros_like(given), where=total > 0)
-        rated = (total[:, :, 0] > 0).sum(axis=1)  # a resample may lose an annotator who rated little
-        summed = own.sum(axis=1)
-        same = np.einsum("bgk,bgk->b", own, own @ weight)
-        by_chance = _ratio(((summed @ weight) * summed).sum(axis=1) - same, rated * (rated - 1.0))
-        return _beyond(_ratio(sums[:, 0], sums[:, 1]), by_chance)
-
-    return OfSums(features, formula)
-
-
-def _of_two(coded: Coded, level: str, a: int, b: int, own_marginals: bool) -> Estimate:
-    """Prepare Cohen's kappa (own marginals) or Scott's pi (shared) of two annotators over the items both rated."""
-    weight = weights(coded.values, level)
-    x, y = coded.rows[:, a], coded.rows[:, b]
-    both = (x >= 0) & (y >= 0)
-    of_x, of_y = (both[:, None] & (given[:, None] == np.arange(len(weight))) for given in (x, y))
-    features = np.column_stack([both, both * weight[x, y], of_x, of_y]).astype(float)
-
-    def formula(sums: np.ndarray) -> np.ndarray:
-        n, first, second = sums[:, :1], *np.split(sums[:, 2:], 2, axis=1)
-        if not own_marginals:
-            first = second = (first + second) / 2
-        by_chance = _ratio(((first @ weight) * second).sum(axis=1), n[:, 0] ** 2)
-        return _beyond(_ratio(sums[:, 1], n[:, 0]), by_chance)
-
-    return OfSums(features, formula)
-
-
-def _mean_of_two(own_marginals: bool) -> Prepare:
-    """Build the mean over every two annotators of a coefficient for two; pairs that are undefined are left out."""
-
-    def prepare(coded: Coded, level: str) -> Estimate:
-        pairs = itertools.combinations(range(len(coded.annotators)), 2)
-        return Mean([_of_two(coded, level, a, b, own_marginals) for a, b in pairs])
-
-    return prepare
+def _own_chance(share: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Cohen 1960 and Conger 1980: each annotator's own marginal; the mean over pairs of annotators."""
+    rated = share.any(axis=-1).sum(axis=-1)  # a resample may lose an annotator who rated little
+    whole = share.sum(axis=-2, keepdims=True)
+    return _ratio(_fixed_chance(whole, weight) - _fixed_chance(share, weight), rated * (rated - 1.0))
 
 
 def krippendorff_alpha(coded: Coded, level: str) -> Estimate:
@@ -715,7 +623,7 @@ def krippendorff_alpha(coded: Coded, level: str) -> Estimate:
     with n ratings on these items, :math:`n_k` of them in category k. The ordinal :math:`\delta_{kl}` is
     :math:`(F_k - F_l)^2` with :math:`F_k = \sum_{g<k} n_g + n_k / 2`, so it changes with every resample.
     """
-    counts = coded.counts()
+    counts = _counted(coded.rows, len(coded.values))
     others = counts.sum(axis=1) - 1
     scale = np.divide(1.0, others, out=np.zeros(len(others)), where=others > 0)
     counts = counts * (others > 0)[:, None]
@@ -724,11 +632,11 @@ def krippendorff_alpha(coded: Coded, level: str) -> Estimate:
     delta = differences(coded.values, level)
     features = np.column_stack([((counts @ delta) * counts).sum(axis=1) * scale, counts])
 
-    def formula(sums: np.ndarray) -> np.ndarray:
-        by_chance = ((sums[:, 1:] @ delta) * sums[:, 1:]).sum(axis=1)
-        return 1 - _ratio(sums[:, 0] * (sums[:, 1:].sum(axis=1) - 1), by_chance)
+    def disagreement(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        used = sums[..., 1:]
+        return sums[..., 0] * (used.sum(axis=-1) - 1), ((used @ delta) * used).sum(axis=-1)
 
-    return OfSums(features, formula)
+    return OfSums(features[:, None], disagreement)
 
 
 def of_mean_squares(
@@ -746,110 +654,59 @@ def of_mean_squares(
     return _ratio(items - noise, own + _ratio(k * (annotators - noise), n)), _ratio(items - noise, own)
 
 
-def _intraclass(consistency: bool) -> Prepare:
-    """Build ICC(C,1) or ICC(A,1) of McGraw & Wong 1996 from mean squares, over the items that all annotators rated."""
+def _intraclass(coded: Coded, level: str, *, consistency: bool) -> OfSums:
+    """Prepare ICC(C,1) or ICC(A,1) of McGraw & Wong 1996 from mean squares, over the items that all annotators rated.
 
-    def prepare(coded: Coded, level: str) -> Estimate:
-        full = np.asarray((coded.rows >= 0).all(axis=1))
-        centred = coded.values - coded.values.mean()  # less is lost by cancellation
-        scores = np.where(full[:, None], centred[coded.rows], 0.0)
-        k = scores.shape[1]
-        features = np.column_stack([full, scores.sum(axis=1) ** 2 / k, (scores**2).sum(axis=1), scores])
+    As one minus a share, k times the mean square of noise, and of annotators' levels, is what disagrees.
+    """
+    full = np.asarray((coded.rows >= 0).all(axis=1))
+    centred = coded.values - coded.values.mean()  # less is lost by cancellation
+    scores = np.where(full[:, None], centred[coded.rows], 0.0)
+    k = scores.shape[1]
+    features = np.column_stack([full, scores.sum(axis=1) ** 2 / k, (scores**2).sum(axis=1), scores])
 
-        def formula(sums: np.ndarray) -> np.ndarray:
-            n, rows, squares, columns = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3:]
-            level = _ratio(columns.sum(axis=1) ** 2, n * k)
-            of_columns = _ratio((columns**2).sum(axis=1), n) - level
-            between = _ratio(rows - level, n - 1)
-            noise = _ratio(squares - rows - of_columns, (n - 1) * (k - 1))
-            return of_mean_squares(between, of_columns / (k - 1), noise, n=n, k=k)[int(consistency)]
+    def disagreement(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n, rows, squares, columns = sums[..., 0], sums[..., 1], sums[..., 2], sums[..., 3:]
+        level = _ratio(columns.sum(axis=-1) ** 2, n * k)
+        of_columns = _ratio((columns**2).sum(axis=-1), n) - level
+        items = _ratio(rows - level, n - 1)
+        noise = _ratio(squares - rows - of_columns, (n - 1) * (k - 1))
+        moved = 0.0 if consistency else _ratio(k * (of_columns / (k - 1) - noise), n)
+        return k * noise + moved, items + (k - 1) * noise + moved
 
-        return OfSums(features, formula)
-
-    return prepare
+    return OfSums(features[:, None], disagreement)
 
 
 #: Coefficient -> how it is prepared.
-PREPARE: dict[str, Prepare] = {
-    "percent_agreement": _by_shares(_no_chance),
-    "cohen_kappa": _mean_of_two(own_marginals=True),
-    "scott_pi": _mean_of_two(own_marginals=False),
-    "fleiss_kappa": _by_shares(_fixed_chance),
-    "conger_kappa": _conger,
-    "randolph_kappa": _by_shares(_free_chance),
+PREPARE: dict[str, Callable[[Coded, str], Estimate]] = {
+    "percent_agreement": partial(_kappa, chance=_no_chance),
+    "cohen_kappa": partial(_kappa, chance=_own_chance, own=True, by_two=True),
+    "scott_pi": partial(_kappa, chance=_fixed_chance, by_two=True),
+    "fleiss_kappa": partial(_kappa, chance=_fixed_chance),
+    "conger_kappa": partial(_kappa, chance=_own_chance, own=True),
+    "randolph_kappa": partial(_kappa, chance=_free_chance),
     "krippendorff_alpha": krippendorff_alpha,
-    "gwet_ac1": _by_shares(_gwet_chance),
-    "gwet_ac2": _by_shares(_gwet_chance),
-    "icc_agreement": _intraclass(consistency=False),
-    "icc_consistency": _intraclass(consistency=True),
+    "gwet_ac1": partial(_kappa, chance=_gwet_chance),
+    "gwet_ac2": partial(_kappa, chance=_gwet_chance),
+    "icc_agreement": partial(_intraclass, consistency=False),
+    "icc_consistency": partial(_intraclass, consistency=True),
 }
 
 
-def _standard_error(name: str, level: str, table: Coded, estimate: Estimate, value: float) -> tuple[float, str]:
-    """Return the standard error of one coefficient, and how it was found: analytic, or jackknife."""
-    two = len(table.annotators) == 2
-    if name == "krippendorff_alpha" or name.startswith("icc") or (name in _PAIRED and not two):
-        without = estimate.leave_one_out(table.times.astype(float))  # items of one pattern give the same value
-        return float(inference.jackknife_error(without, table.times)), "jackknife"
-    if name in _PAIRED:
-        keep = (table.rows >= 0).all(axis=1)
-        table = Coded(table.values, table.rows[keep], table.times[keep], table.pattern, table.annotators)
-    if name == "cohen_kappa":
-        return _cohen_error(table, level), "analytic"
-    return _linearised_error(name, level, table, value), "analytic"
+def _linearised_error(name: str, times: np.ndarray, estimate: OfSums, value: float) -> float:
+    """Return the square root of the variance in this module's docstring, of a coefficient of one group of annotators.
 
-
-def _linearised_error(name: str, level: str, table: Coded, value: float) -> float:
-    """Return Gwet's standard error, the square root of the variance in this module's docstring."""
-    weight, counts = weights(table.values, level), table.counts()
-    agreement, paired = _observed(counts, weight)
-    share, rated = _shares(counts)
-    n, n_paired = table.times.sum(), (table.times * paired).sum()
-    mean = (table.times @ share) / (table.times @ rated)
-    size = len(weight)
-    if name == "conger_kappa":
-        by_chance, of_item = _conger_chance(table, weight)
-    elif name in ("gwet_ac1", "gwet_ac2"):
-        factor = weight.sum() / (size * max(size - 1, 1))
-        by_chance, of_item = factor * (mean * (1 - mean)).sum(), factor * (share @ (1 - mean))
-    elif name in ("randolph_kappa", "percent_agreement"):
-        by_chance = weight.mean() if name == "randolph_kappa" else 0.0
-        of_item = np.full(len(share), by_chance)
-    else:
-        by_chance, of_item = mean @ weight @ mean, share @ weight @ mean
-    own = n / n_paired * paired * (agreement - by_chance) / (1 - by_chance)
-    own = own - 2 * (1 - value) * (of_item - by_chance) / (1 - by_chance)
-    return float(np.sqrt((table.times * (own - value) ** 2).sum() / (n * max(n - 1, 1))))
-
-
-def _conger_chance(table: Coded, weight: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return Conger's chance agreement and each pattern's part in it, linearised in all annotators' marginals."""
-    rated = (table.rows >= 0).astype(float)
-    n, people = table.times.sum(), rated.shape[1]
-    chosen = (table.rows[:, :, None] == np.arange(len(weight))).astype(float)
-    total = table.times @ rated
-    own = np.einsum("u,ugk->gk", table.times, chosen) / total[:, None]
-    others = (own.sum(axis=0) - own) @ weight / (people * (people - 1))  # chance of agreeing with someone else
-    by_chance = float((own * others).sum())
-    moved = np.einsum("ugk,gk->ug", chosen, others) - rated * (own * others).sum(axis=1)
-    return by_chance, by_chance + moved @ (n / total)
-
-
-def _cohen_error(table: Coded, level: str) -> float:
-    r"""Return the standard error of two annotators' (weighted) kappa, Fleiss, Cohen & Everitt 1969.
-
-    .. math:: \frac{\sum_{kl} p_{kl} [w_{kl} (1 - p_e) - (\bar w_{k\cdot} + \bar w_{\cdot l}) (1 - p_o)]^2
-              - (p_o p_e - 2 p_e + p_o)^2}{n (1 - p_e)^4}
+    Derivatives are taken by a complex step, exactly. Source: Gwet 2008; Squire & Trapp 1998 (complex step).
     """
-    weight, n = weights(table.values, level), table.times.sum()
-    joint = np.zeros(weight.shape)
-    np.add.at(joint, (table.rows[:, 0], table.rows[:, 1]), table.times / n)
-    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
-    by_chance, seen = rows @ weight @ columns, (joint * weight).sum()
-    mean = (weight @ columns)[:, None] + rows @ weight
-    spread = (joint * (weight * (1 - by_chance) - mean * (1 - seen)) ** 2).sum()
-    variance = (spread - (seen * by_chance - 2 * by_chance + seen) ** 2) / (n * (1 - by_chance) ** 4)
-    return float(np.sqrt(max(variance, 0.0)))
+    own, step = estimate.features, 1e-20
+    sums = np.tensordot(times, own, 1)
+    expected = estimate.disagreement(sums)[1]
+    paired, agreeing = own[:, 0, 0], own[:, 0, 1]
+    used = times * (paired if name in _PAIRED else 1)
+    n = used.sum()
+    moved = n * estimate.disagreement(sums + 1j * step * own)[1].imag[:, 0] / step
+    star = n / sums[0, 0] * (paired - (paired - agreeing) / expected) + (1 - value) * moved / expected
+    return float(np.sqrt((used @ (star - value) ** 2) / (n * (n if name == "cohen_kappa" else max(n - 1, 1)))))
 
 
 def pattern_counts(table: Coded, *, resamples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
