@@ -657,7 +657,7 @@ def test_exchanging_names_keeps_the_mean_over_systems_and_the_level_of_a_test_by
         return trials.swapped(grid, by=by, campaigns=campaigns, rng=np.random.default_rng(1), **options)
 
     batch = next(swapped("document", 3, points=(0.0,) * 8))
-    np.testing.assert_allclose(batch.fields["raw"].means.mean(axis=1), np.tile(grid.raw.mean(axis=0), (3, 1)))
+    np.testing.assert_allclose(batch.tables["raw"].means.mean(axis=1), np.tile(grid.raw.mean(axis=0), (3, 1)))
     both = trials.rates(swapped("segment", 300), "alike", names=NAMES)
     single = both[~both["rule"].isin(["wmt26", "wmt26-next"])]  # these take the better of two tests
     error = np.sqrt(single["nominal"] * (1 - single["nominal"]) / 300)
@@ -672,7 +672,7 @@ def test_rearranged_campaigns_are_tested_as_ratings_are():
     (grid,) = laid(seed=6, gaps=0.1)
     options = {"by": "document", "campaigns": 1, "points": (9.0, 4.0, 0.0), "true": True}
     batch = next(trials.swapped(grid, rng=np.random.default_rng(3), **options))
-    frame = laid_out(batch.fields["raw"].means[0], "system segment", documents=grid.docs)
+    frame = laid_out(batch.tables["raw"].means[0], "system segment", documents=grid.docs)
     frame["domain"] = [f"x{grid.domains[int(segment)]}" for segment in frame["segment"]]
     names = [name for name in NAMES if rules.named(name).by == "raw" and rules.named(name).test != "permutation"]
     _, parted = trials.lined(batch, [rules.named(name) for name in names], resamples=200)
@@ -686,11 +686,11 @@ def test_halves_of_a_crowd_split_every_judgement_once():
     frame["annotator"] = "a" + (frame.index % 24).astype(str)
     frame = frame.assign(z=frame["score"] / 10, segment=frame["doc"] + frame["segment"])
     batch = next(trials.halves(frame, campaigns=8, rng=np.random.default_rng(0)))
-    raw = batch.fields["raw"]
-    assert raw.weights.shape == (4, 2, 24)
+    raw = batch.tables["raw"]
+    assert raw.weights.shape == (4, 24, 2)
     assert ((raw.weights > 0).sum(axis=(1, 2)) == 24).all()
-    np.testing.assert_allclose(raw.weights.sum(axis=-1), np.isfinite(raw.means).sum(axis=-1))
-    np.testing.assert_allclose(raw.sums.sum(axis=-1), np.nansum(raw.means, axis=-1))
+    np.testing.assert_allclose(raw.weights.sum(axis=1), np.isfinite(raw.means).sum(axis=-1))
+    np.testing.assert_allclose(raw.sums.sum(axis=1), np.nansum(raw.means, axis=-1))
 
 
 def test_a_rule_that_errs_is_not_advised():

@@ -1,15 +1,14 @@
 """Rank systems, test every two and draw lines: one engine for a campaign, for named rules and for thousands of trials.
 
-A ``Field`` holds campaigns × systems × segments. ``judge`` ranks each of its campaigns and applies a rule (see
-``rules``); ``pairwise_tests``, ``significance_clusters`` and ``rule_clusters`` do so for ratings tables, pair by pair.
+``judge`` ranks systems, of one campaign or of each of many, and applies a rule (see ``rules``); ``pairwise_tests``,
+``significance_clusters`` and ``rule_clusters`` do so for ratings tables, pair by pair.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,9 +19,8 @@ from evalkit.data.schemas import segment_key
 from evalkit.human.normalization import normalize
 from evalkit.human.ranking import rules
 from evalkit.human.ranking.rules import LineRule
-from evalkit.human.ranking.scores import COUNTED, SegmentMeans, apart, ranked, segment_means
+from evalkit.human.ranking.scores import COUNTED, SegmentMeans, apart, influences, ranked, segment_means
 from evalkit.stats import inference
-from evalkit.stats.widths import Influences
 
 #: Options of ``segment_means`` that a ranking may take.
 _OF_MEANS = ("score", "item_types", "segment", "unit")
@@ -32,117 +30,58 @@ UNMATCHED = ("mann-whitney", "rank sum", "t")
 EXACT_BELOW, EXACT_UP_TO = 50, 8
 
 
-@dataclass(frozen=True, eq=False)
-class Field:
-    """Campaigns of the same systems, segments and units; NaN where nobody judged.
+def _sides(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the better and of the worse of every two systems: (campaigns * pairs, ...) twice."""
+    better, worse = (values[..., side, :] for side in np.triu_indices(values.shape[-2], 1))
+    return better.reshape(-1, values.shape[-1]), worse.reshape(-1, values.shape[-1])
 
-    means: (campaigns, systems, segments). sums, weights: the same scores split by the units that are taken as drawn,
-    (campaigns, systems, units); the ratio of their totals is a system's score. factors: codes of the units, (units, 1),
-    or (units, 2) where two kinds are crossed. domains: codes of the segments. influences: what units do to scores of a
-    single campaign, where its t-test goes by them (see ``scores.influenced``).
+
+def _pairs(table: SegmentMeans) -> tuple[np.ndarray, np.ndarray]:
+    return table.once("pairs", lambda: _sides(table.means))
+
+
+def _differences(table: SegmentMeans) -> np.ndarray:
+    """Return the differences of every two systems, matched by segment, (campaigns * pairs, segments)."""
+    return table.once("differences", lambda: np.subtract(*_pairs(table)))
+
+
+def _balance(table: SegmentMeans) -> tuple[np.ndarray, ...]:
+    return table.once("balance", lambda: _count_balance(table.means))
+
+
+def _count_balance(means: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Count, for every two systems, pairs of segments won and tied, segments of either, and cubes of tied ones.
+
+    means: (..., systems, segments). Returns (campaigns * pairs,) five times, from products of counts per distinct
+    score.
     """
+    means = means.reshape(-1, *means.shape[-2:])
+    size = means.shape
+    values = means.reshape(size[0], -1)
+    order = values.argsort(axis=1)
+    steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1, prepend=np.nan) != 0
+    codes = np.empty(values.shape, int)
+    np.put_along_axis(codes, order, steps.cumsum(axis=1) - 1, axis=1)
+    there = np.isfinite(means)
+    distinct = 1 + codes[there.reshape(size[0], -1)].max(initial=0)
+    cells = np.arange(size[0] * size[1]).reshape(*size[:2], 1) * distinct + codes.reshape(size)
+    counts = np.bincount(cells[there], minlength=size[0] * size[1] * distinct).astype(float)
+    counts = counts.reshape(*size[:2], distinct)
+    turned, squares = counts.swapaxes(1, 2), counts**2
+    won, tied, mixed = (counts.cumsum(axis=2) - counts) @ turned, counts @ turned, squares @ turned
+    (one, other), (cubes, others) = (
+        _sides(each[..., None]) for each in (counts.sum(axis=2), (squares * counts).sum(axis=2))
+    )
+    upper = (slice(None), *np.triu_indices(size[1], 1))
+    won, tied, mixed = (each[upper].ravel() for each in (won.swapaxes(1, 2), tied, mixed + mixed.swapaxes(1, 2)))
+    return won, tied, one[:, 0], other[:, 0], (cubes + others)[:, 0] + 3 * mixed
 
-    means: np.ndarray
-    sums: np.ndarray
-    weights: np.ndarray
-    factors: np.ndarray
-    domains: np.ndarray
-    influences: Influences | None = None
-    known: dict[Any, Any] = field(default_factory=dict, init=False)
 
-    @classmethod
-    def of(cls, table: SegmentMeans, domains: pd.Series | None = None) -> Field:
-        """Lay out one campaign. domains: by segment, of a table whose units are segments."""
-        codes = np.zeros(table.means.shape[1], int)
-        if domains is not None:
-            codes = pd.factorize(domains.reindex(table.units))[0]
-        parts = (table.means[None], table.sums.T[None], table.weights.T[None])
-        return cls(*parts, table.factors, codes, table.influences)
-
-    def taken(self, order: np.ndarray) -> Field:
-        """Put the systems of each campaign into an order, (campaigns, systems)."""
-        at = np.arange(len(order))[:, None], order
-        parts = {name: getattr(self, name)[at] for name in ("means", "sums", "weights")}
-        return replace(self, **parts, influences=self.influences and self.influences.taken(order[0]))
-
-    def scores(self, mean: str) -> np.ndarray:
-        """Average segments, or those of each domain and the domains in which there are any: (campaigns, systems).
-
-        >>> table = np.array([[[1.0, 1, 1, 5], [2, np.nan, 2, 2]]])
-        >>> one = Field(table, table, table, np.arange(4)[:, None], np.array([0, 0, 0, 1]))
-        >>> [one.scores(mean).tolist() for mean in ("segments", "domains")]
-        [[[2.0, 2.0]], [[3.0, 2.0]]]
-        """
-        parts = [self.means]
-        if mean == "domains":
-            parts = [self.means[..., self.domains == one] for one in np.unique(self.domains)]
-        judged = np.stack([np.isfinite(part).sum(axis=-1) for part in parts], axis=-1)
-        sums = np.stack([np.nansum(part, axis=-1) for part in parts], axis=-1)
-        averages = np.divide(sums, judged, out=np.zeros(sums.shape), where=judged > 0)
-        return averages.sum(axis=-1) / (judged > 0).sum(axis=-1)
-
-    def ordered(self, mean: str) -> tuple[np.ndarray, np.ndarray, Field]:
-        """Return the order of each campaign's ranking, its scores, and the field in this order."""
-        if mean not in self.known:
-            scores = self.scores(mean)
-            order = np.argsort(-scores, axis=-1, kind="stable")
-            self.known[mean] = order, np.take_along_axis(scores, order, axis=-1), self.taken(order)
-        return self.known[mean]
-
-    @cached_property
-    def upper(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every two systems: the places of the one above, and of the one below."""
-        return np.triu_indices(self.means.shape[1], 1)
-
-    @cached_property
-    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The segments of every two systems of every campaign, (campaigns * pairs, segments) twice."""
-        first, second = (self.means[:, side].reshape(-1, self.means.shape[-1]) for side in self.upper)
-        return first, second
-
-    @cached_property
-    def difference(self) -> np.ndarray:
-        """The differences of every two systems, matched by segment, (campaigns * pairs, segments)."""
-        first, second = self.pairs
-        return first - second
-
-    @cached_property
-    def balance(self) -> tuple[np.ndarray, ...]:
-        """Pairs of segments won and tied, segments, and cubes of the numbers of tied ones, of every two systems.
-
-        (campaigns, systems, systems), the segments (campaigns, systems): from products of counts per distinct score.
-        """
-        size = self.means.shape
-        values = self.means.reshape(size[0], -1)
-        order = values.argsort(axis=1)
-        steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1, prepend=np.nan) != 0
-        codes = np.empty(values.shape, int)
-        np.put_along_axis(codes, order, steps.cumsum(axis=1) - 1, axis=1)
-        there = np.isfinite(self.means)
-        distinct = 1 + codes[there.reshape(size[0], -1)].max(initial=0)
-        cells = np.arange(size[0] * size[1]).reshape(*size[:2], 1) * distinct + codes.reshape(size)
-        counts = np.bincount(cells[there], minlength=size[0] * size[1] * distinct).astype(float)
-        counts = counts.reshape(*size[:2], distinct)
-        turned, squares = counts.swapaxes(1, 2), counts**2
-        won, tied, mixed = (counts.cumsum(axis=2) - counts) @ turned, counts @ turned, squares @ turned
-        cubes = (squares * counts).sum(axis=2)
-        both = cubes[:, :, None] + cubes[:, None] + 3 * (mixed + mixed.swapaxes(1, 2))
-        return won.swapaxes(1, 2), tied, counts.sum(axis=2), both
-
-    def moved(self) -> Influences:
-        """Say what another choice of units would do to scores, of each campaign."""
-        if self.influences is not None:
-            return self.influences
-        kinds = {str(number): codes for number, codes in enumerate(self.factors.T)}
-        return Influences.of_means(self.sums.swapaxes(-1, -2), self.weights.swapaxes(-1, -2), kinds)
-
-    def p_values(self, rule: LineRule, *, resamples: int, seed: int) -> np.ndarray:
-        """Test every two systems in the order that they have: (campaigns, pairs), not corrected."""
-        key = (rule.test, rule.two_sided, resamples, seed)
-        if key not in self.known:
-            p = _TESTS[rule.test](self, rule, {"resamples": resamples, "seed": seed})
-            self.known[key] = np.reshape(p, (len(self.means), -1))
-        return self.known[key]
+def p_values(table: SegmentMeans, rule: LineRule, *, resamples: int, seed: int) -> np.ndarray:
+    """Test every two systems in the order that they have: (..., pairs), not corrected."""
+    draws = {"resamples": resamples, "seed": seed}
+    p = table.once((rule.test, rule.two_sided, resamples, seed), lambda: _TESTS[rule.test](table, rule, draws))
+    return np.reshape(p, (*table.means.shape[:-2], -1))
 
 
 def sum_by(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -151,15 +90,12 @@ def sum_by(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return (values.reshape(-1, len(codes)) @ member).reshape(*values.shape[:-1], -1)
 
 
-def _rank_sum(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+def _rank_sum(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Test by the balance of wins and losses, corrected for ties and continuity; exact in small samples without ties.
 
     Source: Mann & Whitney 1947.  Caveat: it asks whose values are more often higher, not whose mean is.
     """
-    won, tied, n, cubes = field.balance
-    better, worse = field.upper
-    won, tied, cubes = (part[:, better, worse].ravel() for part in (won, tied, cubes))
-    one, other = (n[:, side].ravel() for side in field.upper)
+    won, tied, one, other, cubes = _balance(table)
     both, compared = one + other, one * other
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = compared / 12 * (both + 1 - (cubes - both) / (both * (both - 1)))
@@ -169,46 +105,46 @@ def _rank_sum(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndar
     small = more < EXACT_BELOW if rule.test == "mann-whitney" else fewer <= EXACT_UP_TO
     side = "two-sided" if rule.two_sided else "greater"
     for k in np.flatnonzero(small & (fewer > 0) & (cubes == both)):
-        a, b = (part[k][np.isfinite(part[k])] for part in field.pairs)
+        a, b = (part[k][np.isfinite(part[k])] for part in _pairs(table))
         p[k] = stats.mannwhitneyu(a, b, alternative=side, method="exact").pvalue
     return p
 
 
-def _matched_rank_sum(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+def _matched_rank_sum(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Test by rank sums over the segments that both systems have."""
-    if np.isfinite(field.means).all():
-        return _rank_sum(field, rule, draws)
-    shared = np.where(np.isfinite(field.difference)[:, None], np.stack(field.pairs, axis=1), np.nan)
-    return _rank_sum(replace(field, means=shared, influences=None), rule, draws)
+    if np.isfinite(table.means).all():
+        return _rank_sum(table, rule, draws)
+    shared = np.where(np.isfinite(_differences(table))[:, None], np.stack(_pairs(table), axis=1), np.nan)
+    return _rank_sum(replace(table, means=shared), rule, draws)
 
 
-def _signed_rank(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+def _signed_rank(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Test by ranks of differences; as in R for "wilcoxon", else as in scipy."""
     in_r: dict[str, Any] = {"continuity": 0.5, "exact_up_to": EXACT_BELOW - 1} if rule.test == "wilcoxon" else {}
-    return inference.signed_rank(field.difference, two_sided=rule.two_sided, **in_r)
+    return inference.signed_rank(_differences(table), two_sided=rule.two_sided, **in_r)
 
 
-def _by_domain(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+def _by_domain(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Test by signed ranks within each domain, and combine; domains in which nothing differs are left out."""
-    parts = [field.difference[:, field.domains == one] for one in np.unique(field.domains)]
+    parts = table.by_domain(_differences(table))
     p = np.stack([inference.signed_rank(part, two_sided=rule.two_sided) for part in parts], axis=-1)
     differs = np.stack([(np.nan_to_num(part) != 0).any(axis=1) for part in parts], axis=-1)
     return inference.stouffer(np.where(differs, p, np.nan)) if len(parts) > 1 else p[:, 0]
 
 
-def _either_t(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+def _either_t(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Test by Student's t, paired or independent, whichever finds more."""
-    paired = inference.paired_t(field.difference, two_sided=rule.two_sided)
-    return np.minimum(paired, inference.independent_t(*field.pairs, two_sided=rule.two_sided))
+    paired = inference.paired_t(_differences(table), two_sided=rule.two_sided)
+    return np.minimum(paired, inference.independent_t(*_pairs(table), two_sided=rule.two_sided))
 
 
-def _over_units(field: Field, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+def _over_units(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Hold differences of scores against what another choice of units would do to them, by Student's t."""
-    return apart(field.scores(rule.mean), *field.moved().spread())
+    return apart(table.totals(rule.mean), *influences([table]).spread())
 
 
-#: How two systems are tested; what it means stands in ``rules.TESTS``. (field in order, rule, resamples and seed) -> p.
-_TESTS: dict[str, Callable[[Field, LineRule, Mapping[str, int]], np.ndarray]] = {
+#: How two systems are tested; what it means stands in ``rules.TESTS``. (table in order, rule, resamples and seed) -> p.
+_TESTS: dict[str, Callable[[SegmentMeans, LineRule, Mapping[str, int]], np.ndarray]] = {
     "mann-whitney": _rank_sum,
     "rank sum": _rank_sum,
     "matched rank sum": _matched_rank_sum,
@@ -216,53 +152,43 @@ _TESTS: dict[str, Callable[[Field, LineRule, Mapping[str, int]], np.ndarray]] = 
     "signed rank": _signed_rank,
     "signed rank by domain": _by_domain,
     "either t": _either_t,
-    "permutation": lambda field, _, draws: inference.sign_flips(field.difference, **draws),
-    "bootstrap": lambda field, _, draws: inference.redrawn(field.difference, **draws),
+    "permutation": lambda table, _, draws: inference.sign_flips(_differences(table), **draws),
+    "bootstrap": lambda table, _, draws: inference.redrawn(_differences(table), **draws),
     "t": _over_units,
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """Campaigns under a rule, in the order of each ranking.
+def judge(
+    table: SegmentMeans, rule: LineRule, *, resamples: int = 1000, seed: int = 7
+) -> tuple[SegmentMeans, np.ndarray, np.ndarray]:
+    """Rank the systems of every campaign, and test every two by a rule; rules with the same test share it.
 
-    order, scores: (campaigns, systems). p: (campaigns, systems, systems), corrected, of the systems [i, j] with i above
-    j, 1 elsewhere. beats: whether the i-th beats the j-th.
+    Returns the table in the order of each ranking; p, (..., systems, systems), corrected, of the systems [i, j] with i
+    above j, 1 elsewhere; and beats, whether the i-th beats the j-th.
     """
-
-    order: np.ndarray
-    scores: np.ndarray
-    p: np.ndarray
-    beats: np.ndarray
-
-
-def judge(field: Field, rule: LineRule, *, resamples: int = 1000, seed: int = 7) -> Judged:
-    """Rank the systems of every campaign, and test every two by a rule; rules with the same test share it."""
-    draws = {"resamples": resamples, "seed": seed}
-    order, scores, field = field.ordered(rule.mean)
-    size = scores.shape[1]
-    p = np.ones((*scores.shape, size))
-    p[:, *field.upper] = rules.corrected(field.p_values(rule, **draws), rule)
-    beats = (p < rule.alpha) & (scores[:, :, None] > scores[:, None])
+    table = table.ordered(rule.mean)
+    scores, size = table.totals(rule.mean), table.means.shape[-2]
+    upper = (..., *np.triu_indices(size, 1))
+    p, turned = np.ones((2, *scores.shape, size))
+    p[upper] = rules.corrected(p_values(table, rule, resamples=resamples, seed=seed), rule)
+    beats = (p < rule.alpha) & (scores[..., :, None] > scores[..., None, :])
     if rule.upsets:
-        turned, back = np.ones(p.shape), np.broadcast_to(np.arange(size)[::-1], order.shape)
-        turned[:, *field.upper] = rules.corrected(field.taken(back).p_values(rule, **draws), rule)
-        beats |= turned[:, ::-1, ::-1] < rule.alpha
-    return Judged(order, scores, p, beats)
+        back = table.taken(np.broadcast_to(np.arange(size)[::-1], scores.shape))
+        turned[upper] = rules.corrected(p_values(back, rule, resamples=resamples, seed=seed), rule)
+        beats |= turned[..., ::-1, ::-1] < rule.alpha
+    return table, p, beats
 
 
-@dataclass(frozen=True, eq=False)
-class Ruled:
+class Ruled(NamedTuple):
     """One language pair under one rule.
 
     table: in the order of the ranking, pair, system, score, segments, judgements, rank, cluster (1 is best), wins,
-    losses, rank_top and rank_bottom. beats, p: see ``Judged``, of this pair.
+    losses, rank_top and rank_bottom. p, beats: see ``judge``.
     """
 
-    rule: LineRule
     table: pd.DataFrame
-    beats: np.ndarray
     p: np.ndarray
+    beats: np.ndarray
 
     def counts(self) -> dict[str, Any]:
         """Count systems, lines, pairs of systems in different clusters (parted), pairs that the test parts (beaten),
@@ -280,47 +206,33 @@ class Ruled:
         }
 
 
-def cluster(
-    pair: str,
-    table: SegmentMeans,
-    rule: LineRule,
-    *,
-    laid: Field | None = None,
-    resamples: int = 5000,
-    seed: int = 7,
-) -> Ruled:
-    """Rank and part the systems of one language pair. laid: the table as a field, if it is there already."""
-    laid = laid or Field.of(table)
-    order = laid.ordered(rule.mean)[0][0]
-    table = table.taken(order)
-    _demand_shared(pair, table, rule)
-    found = judge(laid, rule, resamples=resamples, seed=seed)
-    scores, beats = found.scores[0], found.beats[0]
-    won, lost, size = beats.sum(axis=1), beats.sum(axis=0), len(order)
-    top, bottom = rules.nearest(beats) if rule.line == "ranges" else (1 + lost, size - won)
-    placed = ranked(pair, table, scores).assign(
+def cluster(pair: str, table: SegmentMeans, rule: LineRule, *, resamples: int = 5000, seed: int = 7) -> Ruled:
+    """Rank and part the systems of one language pair."""
+    _demand_shared(pair, table.ordered(rule.mean), rule)
+    table, p, beats = judge(table, rule, resamples=resamples, seed=seed)
+    won, lost = beats.sum(axis=1), beats.sum(axis=0)
+    top, bottom = rules.nearest(beats) if rule.line == "ranges" else (1 + lost, len(won) - won)
+    placed = ranked(pair, table, table.totals(rule.mean)).assign(
         cluster=rules.clusters(beats, rule.line), wins=won, losses=lost, rank_top=top, rank_bottom=bottom
     )
-    return Ruled(rule, placed, beats, found.p[0])
+    return Ruled(placed, p, beats)
 
 
 def compare(pair: str, table: SegmentMeans, rule: LineRule, *, resamples: int = 5000, seed: int = 7) -> pd.DataFrame:
     """Test every two systems of one language pair: the table of ``pairwise_tests``."""
     table = table.ordered()
     _demand_shared(pair, table, rule)
-    laid, totals, n = Field.of(table), table.totals(), np.isfinite(table.means).sum(axis=1)
-    better, worse = laid.upper
-    n_better, n_worse = n[better], n[worse]
+    totals, (better, worse) = table.totals(), np.triu_indices(len(table.systems), 1)
     if rule.test in ("mann-whitney", "rank sum"):
-        won, tied = (part[0][better, worse].astype(int) for part in laid.balance[:2])
+        won, tied, n_better, n_worse = (part.astype(int) for part in _balance(table)[:4])
         lost = n_better * n_worse - won - tied
     else:
-        gap = laid.difference.round(9)  # of adjusted scores the last bits decide nothing
+        gap = _differences(table).round(9)  # of adjusted scores the last bits decide nothing
         won, tied, lost = ((gap > 0).sum(axis=1), (gap == 0).sum(axis=1), (gap < 0).sum(axis=1))
+        n = np.isfinite(table.means).sum(axis=1)
+        n_better, n_worse = (n[better], n[worse]) if rule.test in UNMATCHED else [won + tied + lost] * 2
     compared_on = won + tied + lost
-    if rule.test not in UNMATCHED:
-        n_better = n_worse = compared_on
-    p = laid.p_values(rule, resamples=resamples, seed=seed)[0]
+    p = p_values(table, rule, resamples=resamples, seed=seed)
     adjusted = rules.corrected(p, rule)
     return pd.DataFrame(
         {
@@ -437,7 +349,7 @@ def apply_rule(
     if key not in known:
         known[key] = _laid_out(ratings, rule, **options)
     draws = {"resamples": resamples, "seed": seed}
-    return [cluster(pair, table, rule, laid=laid, **draws) for pair, (table, laid) in known[key].items()]
+    return [cluster(pair, table, rule, **draws) for pair, table in known[key].items()]
 
 
 def _laid_out(
@@ -447,7 +359,7 @@ def _laid_out(
     unit: str | Sequence[str] | None = "doc",
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] | None = None,
-) -> dict[str, tuple[SegmentMeans, Field]]:
+) -> dict[str, SegmentMeans]:
     """Average what a rule ranks: z-scores, or each judgement by its number among those of its segment."""
     segment = segment or segment_key(ratings)
     if rule.by == "z" and "z" not in ratings:
@@ -455,18 +367,13 @@ def _laid_out(
     if rule.apart:
         turn = ratings.groupby(["src_lang", "tgt_lang", "system", *segment], sort=False).cumcount()
         ratings, segment = ratings.assign(turn=turn), (*segment, "turn")
-    score = "score" if rule.by == "raw" else "z"
-    how: dict[str, Any] = {
-        "score": score,
-        "item_types": item_types,
-        "segment": segment,
-        "unit": unit if rule.test == "t" else None,
-    }
-    tables, domains = segment_means(ratings, digits=rule.digits, **how), None
+    score, unit = "score" if rule.by == "raw" else "z", unit if rule.test == "t" else None
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=rule.digits, unit=unit)
     if "domain" in ratings and rule.test != "t":
-        first = ratings.drop_duplicates(list(segment)).set_index(list(segment))
-        domains = first["domain"]
-    return {pair: (table, Field.of(table, domains)) for pair, table in tables.items()}
+        domain = ratings.drop_duplicates(list(segment)).set_index(list(segment))["domain"]
+        for pair, table in tables.items():
+            tables[pair] = replace(table, domains=pd.factorize(domain.reindex(table.units))[0])
+    return tables
 
 
 def _demand_shared(pair: str, table: SegmentMeans, rule: LineRule) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,15 @@ from evalkit.stats.widths import Influences
 COUNTED = ("system", "repeat")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SegmentMeans:
-    """Mean scores of one language pair, systems × segments; NaN where nobody judged a segment of a system.
+    """Mean scores, (..., systems, segments), NaN where nobody judged: of one language pair, or of many campaigns alike.
 
-    ``sums`` and ``weights`` (units × systems) split the same scores by what a campaign is resampled by: the ratio of
-    their totals over all units is the system's score. crossed: units have two levels that are drawn independently,
-    such as annotators and documents; a unit is then what one annotator judged of one document. influences: what units
-    do to the scores, where they are known judgement by judgement (see ``influenced``).
+    systems: (..., systems), their names. judgements: (..., systems, segments), how many. sums, weights: (..., units,
+    systems), the same scores split by what a campaign is resampled by: the ratio of their totals over all units is the
+    system's score. crossed: units have two levels that are drawn independently, such as annotators and documents; a
+    unit is then what one annotator judged of one document. domains: (segments,) numbers, where they count.
+    influences: what units do to the scores, where they are known judgement by judgement (see ``influenced``).
     """
 
     systems: np.ndarray
@@ -36,7 +37,9 @@ class SegmentMeans:
     sums: np.ndarray
     weights: np.ndarray
     crossed: bool = False
+    domains: np.ndarray | None = None
     influences: Influences | None = None
+    known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def factors(self) -> np.ndarray:
@@ -45,25 +48,49 @@ class SegmentMeans:
             return np.arange(len(self.units))[:, None]
         return np.column_stack([pd.factorize(self.units.get_level_values(level))[0] for level in (0, 1)])
 
-    def totals(self) -> np.ndarray:
-        """Return each system's score: every segment counts once."""
-        return np.nansum(self.means, axis=1) / np.isfinite(self.means).sum(axis=1)
+    def by_domain(self, values: np.ndarray) -> list[np.ndarray]:
+        """Split values, (..., segments), by domain."""
+        if self.domains is None:
+            return [values]
+        return [values[..., self.domains == one] for one in np.unique(self.domains)]
 
-    def ordered(self) -> SegmentMeans:
+    def totals(self, mean: str = "segments") -> np.ndarray:
+        """Return each system's score, (..., systems): every segment counts once, or every domain that has any.
+
+        >>> means, none = np.array([[1.0, 1, 1, 5], [2, np.nan, 2, 2]]), np.zeros((4, 2))
+        >>> table = SegmentMeans(np.array(["A", "B"]), means, none.T, pd.RangeIndex(4), none, none)
+        >>> table = replace(table, domains=np.array([0, 0, 0, 1]))
+        >>> [table.totals(mean).tolist() for mean in ("segments", "domains")]
+        [[2.0, 2.0], [3.0, 2.0]]
+        """
+        return self.once(
+            ("totals", mean), lambda: _mean_of(self.by_domain(self.means) if mean == "domains" else [self.means])
+        )
+
+    def ordered(self, mean: str = "segments") -> SegmentMeans:
         """Put the systems into the order of the ranking, the best first; equal scores stay in order of name."""
-        return self.taken(np.argsort(-self.totals(), kind="stable"))
+        return self.once(mean, lambda: self.taken(np.argsort(-self.totals(mean), axis=-1, kind="stable")))
+
+    def once(self, what: Hashable, make: Callable[[], Any]) -> Any:
+        """Compute something of this table once, for all rules that ask for it."""
+        if what not in self.known:
+            self.known[what] = make()
+        return self.known[what]
 
     def taken(self, order: np.ndarray) -> SegmentMeans:
-        """Take some systems, in an order."""
-        return replace(
-            self,
-            systems=self.systems[order],
-            means=self.means[order],
-            judgements=self.judgements[order],
-            sums=self.sums[:, order],
-            weights=self.weights[:, order],
-            influences=self.influences and self.influences.taken(order),
-        )
+        """Take some systems, in an order, (..., systems)."""
+        at = (*np.indices(order.shape)[:-1], order)
+        rows = {name: getattr(self, name)[at] for name in ("systems", "means", "judgements")}
+        split = {name: getattr(self, name).swapaxes(-1, -2)[at].swapaxes(-1, -2) for name in ("sums", "weights")}
+        return replace(self, **rows, **split, influences=self.influences and self.influences.taken(order))
+
+
+def _mean_of(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Average each part along the last axis, and then the parts in which there is anything."""
+    judged = np.stack([np.isfinite(part).sum(axis=-1) for part in parts], axis=-1)
+    sums = np.stack([np.nansum(part, axis=-1) for part in parts], axis=-1)
+    averages = np.divide(sums, judged, out=np.zeros(sums.shape), where=judged > 0)
+    return averages.sum(axis=-1) / (judged > 0).sum(axis=-1)
 
 
 def segment_means(
@@ -97,41 +124,33 @@ def segment_means(
             f"No judgement of item type {' or '.join(item_types)} has a value in {score}, so nothing can be ranked. "
             f"Pass item_types; the ratings hold {', '.join(sorted(ratings['item_type'].unique()))}."
         )
-    rows = np.flatnonzero(counted.to_numpy())
-    values = ratings[score].to_numpy(float)
-    languages = ["src_lang", "tgt_lang"]
-    found = {}
-    for (source, target), places in ratings[languages].iloc[rows].groupby(languages).indices.items():
-        own = rows[places]
-        codes, systems = pd.factorize(ratings["system"].iloc[own], sort=True)
-        numbers, segments = _numbered(ratings, list(segment), own)
-        cells = codes * len(segments) + numbers
+    rows, found = ratings.loc[counted, list(dict.fromkeys(needed))], {}
+    for (source, target), part in rows.groupby(["src_lang", "tgt_lang"], observed=True):
+        codes, systems = pd.factorize(part["system"], sort=True)
+        numbers, segments = _numbered(part, list(segment))
+        cells, values = codes * len(segments) + numbers, part[score].to_numpy(float)
         means = np.full((len(systems), len(segments)), np.nan)
-        averages = pd.Series(values[own]).groupby(cells).mean()  # compensated sums: the last digit decides on ties
+        averages = pd.Series(values).groupby(cells).mean()  # compensated sums: the last digit decides on ties
         means.flat[averages.index.to_numpy()] = averages if digits is None else _significant(averages, digits)
         judgements = np.bincount(cells, minlength=means.size).reshape(means.shape)
         if units in ([], ["segment"]):
             labels, split = segments, [np.nan_to_num(means).T, np.isfinite(means).T.astype(float)]
         else:
-            codings = [(numbers, segments) if name == "segment" else _numbered(ratings, [name], own) for name in units]
+            codings = [(numbers, segments) if name == "segment" else _numbered(part, [name]) for name in units]
             owners, labels = codings[0] if len(codings) == 1 else _crossed(*codings)
-            share = 1 / judgements.flat[cells]
-            places, size = owners * len(systems) + codes, len(labels) * len(systems)
+            share, shape = 1 / judgements.flat[cells], (len(labels), len(systems))
+            places = owners * len(systems) + codes
             split = [
-                np.bincount(places, weights=part, minlength=size).reshape(len(labels), -1)
-                for part in (values[own] * share, share)
+                np.bincount(places, each, labels.size * len(systems)).reshape(shape) for each in (values * share, share)
             ]
-        own_systems = np.asarray(systems, object)
-        found[f"{source}-{target}"] = SegmentMeans(
-            own_systems, means, judgements, labels, split[0], split[1], len(units) > 1
-        )
+        names = np.asarray(systems, object)
+        found[f"{source}-{target}"] = SegmentMeans(names, means, judgements, labels, *split, crossed=len(units) > 1)
     return found
 
 
-def _numbered(ratings: pd.DataFrame, columns: list[str], rows: np.ndarray) -> tuple[np.ndarray, pd.Index]:
-    """Number the distinct values of one or several columns in some rows: codes, and what they stand for."""
-    names = ratings[columns].iloc[rows]
-    return pd.factorize(names[columns[0]] if len(columns) == 1 else pd.MultiIndex.from_frame(names))
+def _numbered(rows: pd.DataFrame, columns: list[str]) -> tuple[np.ndarray, pd.Index]:
+    """Number the distinct values of one or several columns: codes, and what they stand for."""
+    return pd.factorize(rows[columns[0]] if len(columns) == 1 else pd.MultiIndex.from_frame(rows[columns]))
 
 
 def _crossed(
@@ -193,7 +212,7 @@ def influences(tables: Sequence[SegmentMeans]) -> Influences:
     if len(tables) == 1 and tables[0].influences:
         return tables[0].influences
     kinds = {str(number): codes for number, codes in enumerate(tables[0].factors.T)}
-    sums, weights = (np.hstack([getattr(table, part) for table in tables]) for part in ("sums", "weights"))
+    sums, weights = (np.concatenate([getattr(one, part) for one in tables], axis=-1) for part in ("sums", "weights"))
     return Influences.of_means(sums, weights, kinds)
 
 

@@ -16,9 +16,9 @@ import pandas as pd
 
 from evalkit.data.schemas import SEGMENT, segment_names, with_pair
 from evalkit.human.ranking import rules
-from evalkit.human.ranking.lines import Field, judge, standardised, sum_by
+from evalkit.human.ranking.lines import judge, standardised, sum_by
 from evalkit.human.ranking.rules import LineRule
-from evalkit.human.ranking.scores import COUNTED
+from evalkit.human.ranking.scores import COUNTED, SegmentMeans
 from evalkit.stats.inference import share_interval
 
 #: Numbers that a test may hold at once.
@@ -61,7 +61,7 @@ class Batch:
     counted: (systems - 1,), whether a line below a place is one that is asked about.
     """
 
-    fields: Mapping[str, Field]
+    tables: Mapping[str, SegmentMeans]
     counted: np.ndarray
 
 
@@ -120,13 +120,13 @@ def swapped(
         order = rng.random((count, systems, blocks.max() + 1)).argsort(axis=1)
         rows = np.take_along_axis(chosen[:, :, None], order, axis=1)[:, :, blocks]
         raw, z, worth = (table[rows, np.arange(table.shape[1])] for table in (grid.raw, grid.z, grid.per_point))
-        weights = sum_by(np.isfinite(raw).astype(float), grid.docs)
-        documents = np.arange(weights.shape[-1])[:, None]
-        fields = {
-            name: Field(means, sum_by(np.nan_to_num(means), grid.docs), weights, documents, grid.domains)
+        there = np.isfinite(raw).astype(float)
+        units = pd.RangeIndex(grid.docs.max() + 1)
+        tables = {
+            name: SegmentMeans(chosen, means, there, units, *_split(means, there, grid.docs), domains=grid.domains)
             for name, means in {"raw": raw + more, "z": z + more * worth}.items()
         }
-        yield Batch(fields, counted)
+        yield Batch(tables, counted)
 
 
 def balanced(domains: np.ndarray) -> np.ndarray:
@@ -161,18 +161,22 @@ def halves(ratings: pd.DataFrame, *, campaigns: int, rng: np.random.Generator) -
 def _halved(part: pd.DataFrame, count: int, rng: np.random.Generator) -> Batch:
     """Split one system's annotators so many times."""
     who, people = pd.factorize(part["annotator"])
-    where, segments = pd.factorize(segment_names(part))
+    where = pd.factorize(segment_names(part))[0]
     second = rng.random((count, len(people))).argsort(axis=1) < len(people) // 2
     mine = np.stack([second, ~second], axis=1)[:, :, who].astype(float)
     judged = sum_by(mine, where)
-    share = mine / np.maximum(judged, 1)[..., where]
-    weights, units = sum_by(share, who), np.arange(len(people))[:, None]
-    domains, fields = np.zeros(len(segments), int), {}
+    share, tables = mine / np.maximum(judged, 1)[..., where], {}
     for by, column in (("raw", "score"), ("z", "z")):
-        weighed = share * part[column].to_numpy(float)
-        means = np.where(judged > 0, sum_by(weighed, where), np.nan)
-        fields[by] = Field(means, sum_by(weighed, who), weights, units, domains)
-    return Batch(fields, np.ones(1, bool))
+        values = part[column].to_numpy(float)
+        means, split = np.where(judged > 0, sum_by(share * values, where), np.nan), _split(values, share, who)
+        tables[by] = SegmentMeans(np.tile([0, 1], (count, 1)), means, judged, pd.RangeIndex(len(people)), *split)
+    return Batch(tables, np.ones(1, bool))
+
+
+def _split(values: np.ndarray, weights: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sum weighed values, and weights, (..., systems, rows), by unit: (..., units, systems) twice."""
+    both = sum_by(weights * np.nan_to_num(values), codes), sum_by(weights, codes)
+    return both[0].swapaxes(-1, -2), both[1].swapaxes(-1, -2)
 
 
 def lined(
@@ -184,7 +188,7 @@ def lined(
     """
     drawn_lines, parted = [], []
     for rule in chosen:
-        beats = judge(batch.fields[rule.by], rule, resamples=resamples, seed=seed).beats
+        beats = judge(batch.tables[rule.by], rule, resamples=resamples, seed=seed)[2]
         drawn_lines.append((rules.ends(beats, rule.line)[:, :-1] & batch.counted).any(axis=1))
         between = beats if batch.counted.all() else np.diagonal(beats, 1, 1, 2) & batch.counted
         parted.append(between.reshape(len(beats), -1).any(axis=1))
