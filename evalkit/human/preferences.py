@@ -258,7 +258,7 @@ class _Model:
 
     def __init__(self, cells: Cells, *, ties: str, place: bool, spread: float | None = None) -> None:
         self.ties, self.kernel, self.place, self.systems = ties, KERNELS[ties], place, len(cells.systems)
-        self.lead = sparse.csr_matrix(cells.leads(place=place))
+        self.lead, self.spread = sparse.csr_matrix(cells.leads(place=place)), spread
         self.cut, self.tied = self.lead.shape[1], ties != "half"
         own = [self.lead.multiply(self.lead[:, [column]]).T for column in range(self.lead.shape[1])]
         self.squares = sparse.vstack(own, format="csr")  # sums products of two columns over cells: (cut², cells)

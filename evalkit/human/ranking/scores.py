@@ -144,7 +144,9 @@ def segment_means(
                 np.bincount(places, each, labels.size * len(systems)).reshape(shape) for each in (values * share, share)
             ]
         names = np.asarray(systems, object)
-        found[f"{source}-{target}"] = SegmentMeans(names, means, judgements, labels, *split, crossed=len(units) > 1)
+        found[f"{source}-{target}"] = SegmentMeans(
+            names, means, judgements, labels, split[0], split[1], crossed=len(units) > 1
+        )
     return found
 
 
