@@ -244,7 +244,7 @@ def compare_systems(
     table, pair, score, unit: as for ``rank``. Returns better, worse, difference, n_better, n_worse (segments), p
     (one-sided), adjusted_p (Holm over all tests), significant (adjusted_p below .05).
     Source: t-test over the units that could have been drawn otherwise; Holm 1979.  For WMT's own tests see
-    ``evalkit.human.ranking.pairwise_tests``.
+    ``evalkit.human.ranking.lines.pairwise_tests``.
 
     >>> table = pd.DataFrame({"system": ["A"] * 4 + ["B"] * 4, "segment": [1, 2, 3, 4] * 2,
     ...                       "score": [60, 71, 80, 90, 10, 20, 32, 65]})
@@ -258,7 +258,7 @@ def cluster_lines(table: pd.DataFrame, *, rule: str = "wmt26", **options: Any) -
     """Rank systems and part them into clusters by the rule of a year of WMT.
 
     table: judgements with system, segment and score; annotator for rules on z-scores, domain for those that weigh
-    domains. rule: a name of ``evalkit.human.ranking.RULES``, such as wmt22 or wmt24. options: resamples,
+    domains. rule: a name of ``evalkit.human.ranking.rules.RULES``, such as wmt22 or wmt24. options: resamples,
     seed, unit. Returns rule, pair, system, score, rank, cluster (1 is best), rank_top, rank_bottom, ...
     Source: WMT's findings and scripts, named at each rule.  Caveat: how often a rule parts equal systems differs from
     1 % to more than half; see the study ranking_rules.

@@ -21,8 +21,9 @@ from evalkit.campaign.opening import LONGEST
 from evalkit.campaign.paperwork import markup
 from evalkit.campaign.quality import Equivalence
 from evalkit.data import compared, schemas, simulate
-from evalkit.human import annotators, calibration, normalization, ranking
+from evalkit.human import annotators, calibration, normalization
 from evalkit.human.annotators import Caliper
+from evalkit.human.ranking import lines, scores
 from evalkit.reports import execute
 from evalkit.reports.studies import Study
 from evalkit.show import figures as draw
@@ -132,7 +133,7 @@ def test_the_ranking_is_that_of_the_ranking_room():
     mine = opened(plain(systems=4, gap=2))
     found = campaign.rank_systems(mine, score="raw", resamples=100)
     options = {"segment": ("doc", "segment"), "item_types": ("system", "repeat")}
-    expected = ranking.significance_clusters(mine.part, test="t", correction="holm", unit="doc", **options)
+    expected = lines.significance_clusters(mine.part, test="t", correction="holm", unit="doc", **options)
     assert found.names == expected["system"].tolist()
     np.testing.assert_allclose(found.systems["mean"], expected["score"])
     assert found.systems["cluster"].tolist() == expected["cluster"].tolist()
@@ -151,7 +152,7 @@ def test_the_clusters_of_normalised_scores_are_drawn_by_the_tests_of_the_ranking
     shown = campaign.rank_systems(mine, score=score, resamples=20).systems.set_index("system")
     assert own[shown.index].tolist() == shown["cluster"].tolist()
     if score == "z":
-        z = ranking.system_scores(normalization.normalize(table), score="normalized", segment=("doc", "segment"))
+        z = scores.system_scores(normalization.normalize(table), score="normalized", segment=("doc", "segment"))
         np.testing.assert_allclose(shown["z"], z.set_index("system")["score"][shown.index])
 
 

@@ -14,7 +14,7 @@ from scipy import linalg
 from evalkit import DataError, campaign, data
 from evalkit.campaign.agreement import measure_agreement
 from evalkit.data import compared, importing
-from evalkit.human import ranking
+from evalkit.human.ranking import lines, rules
 from evalkit.reports import cli
 from evalkit.stats import widths
 from tests import widths_by_hand as by_hand
@@ -396,11 +396,11 @@ def test_counts_are_reconciled_from_the_file_to_what_ranks():
     assert counts["less of other language pairs"] == len(other)
 
 
-@pytest.mark.parametrize("name", sorted(ranking.RULES))
+@pytest.mark.parametrize("name", sorted(rules.RULES))
 def test_lines_follow_the_rule_that_is_named_and_everything_else_stays(name):
     mine = opened(own_documents())
     units, ruled = (rank_systems(mine, resamples=50, lines=lines) for lines in ("units", name))
-    expected = ranking.rule_clusters(
+    expected = lines.rule_clusters(
         mine.judged, rule=name, unit=ruled.method.unit, item_types=ruled.method.item_types, segment=mine.segment
     )
     columns = ["cluster", "wins", "losses", "rank_top", "rank_bottom"]

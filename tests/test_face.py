@@ -15,10 +15,11 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 import evalkit as ek
 from evalkit import DataError
-from evalkit.human import components, mqm, ranking
+from evalkit.human import components, mqm
 from evalkit.human.normalization import normalize
 from evalkit.human.protocols import agreement as of_protocols
 from evalkit.human.protocols import counts, effort, rankings
+from evalkit.human.ranking import lines, movement, rules, scores
 from evalkit.human.ranking.trials import grid
 from evalkit.metrics import correlation
 from evalkit.stats import agreement
@@ -187,21 +188,19 @@ def protocols(judged):
 
 
 def moved(judged):
-    return ranking.resampled({"raw": judged, "z": judged.assign(score=judged["z"])}, resamples=20)
+    return movement.resampled({"raw": judged, "z": judged.assign(score=judged["z"])}, resamples=20)
 
 
 FUNCTIONS = {
-    "system_scores": ranking.system_scores,
-    "clusters, matched": lambda r: ranking.significance_clusters(r, test="wilcoxon"),
-    "pairwise": lambda r: ranking.pairwise_tests(r, test="permutation", resamples=99),
-    "pairwise over units": lambda r: ranking.pairwise_tests(r, test="t", unit=("annotator", "segment")),
-    "ranges": lambda r: ranking.rank_ranges(r, resamples=20),
-    "ranges over people": lambda r: ranking.rank_ranges(r, unit="annotator", resamples=20),
-    "shifts": lambda r: ranking.rank_shifts(moved(r)),
-    "rankings": lambda r: ranking.rankings(moved(r)),
-    **{
-        f"rule {name}": lambda r, name=name: ranking.rule_clusters(r, rule=name, resamples=20) for name in ranking.RULES
-    },
+    "system_scores": scores.system_scores,
+    "clusters, matched": lambda r: lines.significance_clusters(r, test="wilcoxon"),
+    "pairwise": lambda r: lines.pairwise_tests(r, test="permutation", resamples=99),
+    "pairwise over units": lambda r: lines.pairwise_tests(r, test="t", unit=("annotator", "segment")),
+    "ranges": lambda r: movement.rank_ranges(r, resamples=20),
+    "ranges over people": lambda r: movement.rank_ranges(r, unit="annotator", resamples=20),
+    "shifts": lambda r: movement.rank_shifts(moved(r)),
+    "rankings": lambda r: movement.rankings(moved(r)),
+    **{f"rule {name}": lambda r, name=name: lines.rule_clusters(r, rule=name, resamples=20) for name in rules.RULES},
     "grid of rules": lambda r: pd.DataFrame(grid("d", r).raw),
     "formula against own": lambda r: mqm.formula_against_own(r, resamples=0),
     "raters": lambda r: agreement.correlations(r)[["value"]],

@@ -14,8 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError, data
 from evalkit.data import simulate
-from evalkit.human import ranking
-from evalkit.human.ranking import lines, rules, trials
+from evalkit.human.ranking import lines, movement, rules, scores, trials
 from evalkit.human.ranking.scores import influences, segment_means
 from evalkit.papers import claims, wmt
 from tests import widths_by_hand
@@ -38,11 +37,11 @@ SMALL = [
 
 
 def test_segments_are_averaged_before_systems_and_only_system_and_repeat_count():
-    scores = ranking.system_scores(rated(SMALL)).set_index("system")
-    assert scores["score"].to_dict() == {"A": 45.0, "B": 47.0}  # ((80 + 40) / 2 + 30) / 2
-    assert scores["judgements"].to_dict() == {"A": 3, "B": 2}
-    assert scores["rank"].to_dict() == {"A": 2, "B": 1}
-    without = ranking.system_scores(rated(SMALL), item_types=("system",)).set_index("system")
+    found = scores.system_scores(rated(SMALL)).set_index("system")
+    assert found["score"].to_dict() == {"A": 45.0, "B": 47.0}  # ((80 + 40) / 2 + 30) / 2
+    assert found["judgements"].to_dict() == {"A": 3, "B": 2}
+    assert found["rank"].to_dict() == {"A": 2, "B": 1}
+    without = scores.system_scores(rated(SMALL), item_types=("system",)).set_index("system")
     assert without.at["A", "score"] == 55.0
 
 
@@ -61,9 +60,9 @@ def test_moves_are_told_against_the_official_order():
 @settings(max_examples=10)
 @given(st.permutations(SMALL), st.floats(0.1, 9), st.floats(-50, 50))
 def test_order_of_rows_is_irrelevant_and_ranks_survive_a_change_of_scale(rows, gain, shift):
-    plain, moved = ranking.system_scores(rated(SMALL)), rated(rows)
+    plain, moved = scores.system_scores(rated(SMALL)), rated(rows)
     moved["score"] = moved["score"] * gain + shift
-    changed = ranking.system_scores(moved)
+    changed = scores.system_scores(moved)
     assert changed["rank"].tolist() == plain["rank"].tolist()
     assert np.allclose(changed["score"], plain["score"] * gain + shift)
 
@@ -74,7 +73,7 @@ def test_zeros_taken_away_are_found_again(which):
     zeros = [("A", "1", "system", 0.0), ("A", "3", "system", 0.0), ("B", "4", "system", 0.0), ("B", "1", "repeat", 0.0)]
     full = rated([*SMALL, *zeros])
     gone = full.drop(index=len(SMALL) + which)
-    true = ranking.system_scores(full)
+    true = scores.system_scores(full)
     official = true.assign(raw=true["score"].round(1).astype(str), z="0", src_lang="eng", tgt_lang="deu")
     compared = wmt.compare_with_official(gone, official.drop(columns=["pair"]), scale="raw")
     told = wmt.explain_missing(gone, compared, scale="raw")
@@ -113,13 +112,13 @@ def test_every_test_equals_scipys_pair_by_pair(segments, levels):
     exact = segments < 50 and levels is None
     method = "exact" if exact else "asymptotic"
     options = {"alternative": "greater", "method": method}
-    for row in ranking.pairwise_tests(of_scores(scores)).itertuples():
+    for row in lines.pairwise_tests(of_scores(scores)).itertuples():
         a, b = own(scores, row.better), own(scores, row.worse)
         assert row.p == pytest.approx(stats.mannwhitneyu(a, b, **options).pvalue, rel=1e-9)
         assert (row.wins, row.ties) == ((a[:, None] > b).sum(), (a[:, None] == b).sum())
         assert row.superiority == pytest.approx(stats.mannwhitneyu(a, b).statistic / (len(a) * len(b)))
         assert row.difference == pytest.approx(a.mean() - b.mean())
-    for row in ranking.pairwise_tests(of_scores(scores), test="wilcoxon").itertuples():
+    for row in lines.pairwise_tests(of_scores(scores), test="wilcoxon").itertuples():
         a, b = matched(scores, row)
         told = stats.wilcoxon(a, b, correction=not exact, **options)
         assert row.p == pytest.approx(told.pvalue, rel=1e-9)
@@ -130,18 +129,18 @@ def test_every_test_equals_scipys_pair_by_pair(segments, levels):
 def test_textbook_examples():
     """Hollander & Wolfe 1973, as R's help page of wilcox.test prints them (W = 35, p 0.1272; V = 40, p 0.01953)."""
     permeability = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46]
-    row = ranking.pairwise_tests(of_scores([permeability, [1.15, 0.88, 0.90, 0.74, 1.21, *[np.nan] * 5]])).iloc[0]
+    row = lines.pairwise_tests(of_scores([permeability, [1.15, 0.88, 0.90, 0.74, 1.21, *[np.nan] * 5]])).iloc[0]
     assert (row["wins"], round(row["p"], 4)) == (35, 0.1272)
     before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
     after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
-    row = ranking.pairwise_tests(of_scores([before, after]), test="wilcoxon").iloc[0]
+    row = lines.pairwise_tests(of_scores([before, after]), test="wilcoxon").iloc[0]
     assert (row["better"], round(row["p"], 5)) == ("S0", 0.01953)
 
 
 def test_permutation_comes_close_to_all_signs():
     scores = drawn(3, systems=3, segments=12, missing=0.1)
     signs = np.array(list(itertools.product([-1, 1], repeat=12)))
-    found, again = (ranking.pairwise_tests(of_scores(scores), test="permutation", resamples=20_000) for _ in range(2))
+    found, again = (lines.pairwise_tests(of_scores(scores), test="permutation", resamples=20_000) for _ in range(2))
     for row in found.itertuples():
         a, b = matched(scores, row)
         difference = np.r_[a - b, np.zeros(12 - len(a))]
@@ -153,7 +152,7 @@ def test_permutation_comes_close_to_all_signs():
 
 def test_holm_and_alpha_decide_what_is_significant():
     scores = drawn(5, segments=60)
-    plain, corrected = (ranking.pairwise_tests(of_scores(scores), correction=how) for how in (None, "holm"))
+    plain, corrected = (lines.pairwise_tests(of_scores(scores), correction=how) for how in (None, "holm"))
     np.testing.assert_allclose(corrected["adjusted"], multipletests(plain["p"], method="holm")[1])
     assert (plain["significant"] == (plain["p"] < 0.05)).all()
     assert 0 < corrected["significant"].sum() < plain["significant"].sum()
@@ -163,8 +162,8 @@ def test_holm_and_alpha_decide_what_is_significant():
 @given(st.integers(0, 10_000), st.floats(0, 1), st.sampled_from(["all", "own"]))
 def test_clusters_follow_from_the_wins(seed, step, line):
     judged = of_scores(drawn(seed, segments=30, step=step))
-    table = ranking.significance_clusters(judged, line=line).set_index("system")
-    won = ranking.pairwise_tests(judged).query("significant")
+    table = lines.significance_clusters(judged, line=line).set_index("system")
+    won = lines.pairwise_tests(judged).query("significant")
     assert table["wins"].to_dict() == {s: (won["better"] == s).sum() for s in table.index}
     assert table["losses"].to_dict() == {s: (won["worse"] == s).sum() for s in table.index}
     assert (table["rank_top"] <= table["rank"]).all()
@@ -182,10 +181,10 @@ def test_a_system_may_win_over_one_with_a_higher_mean_when_asked():
     rng = np.random.default_rng(1)
     steady = rng.normal(0, 1, 60)
     judged = of_scores([steady, np.r_[steady[:-1] + 0.9, -200]])
-    plain = ranking.significance_clusters(judged).set_index("system")
+    plain = lines.significance_clusters(judged).set_index("system")
     assert plain["rank"].to_dict() == {"S0": 1, "S1": 2}
     assert plain["wins"].sum() == 0
-    told = ranking.significance_clusters(judged, upsets=True, line="own").set_index("system")
+    told = lines.significance_clusters(judged, upsets=True, line="own").set_index("system")
     assert told["wins"].to_dict() == {"S0": 0, "S1": 1}
     assert told["rank_top"].to_dict() == {"S0": 2, "S1": 1}
 
@@ -201,29 +200,29 @@ def test_wmt22s_published_p_values_wins_and_lines_come_out_to_their_last_digit(r
     assert compared[["equal_wins", "equal_line"]].all(axis=None)
 
 
-@pytest.mark.parametrize("test", ranking.TESTS)
+@pytest.mark.parametrize("test", rules.TESTS)
 def test_one_system_is_a_cluster_and_equal_ones_are_told_apart_by_nothing(test):
-    alone = ranking.significance_clusters(of_scores([[1.0, 2, 3]]), test=test)
+    alone = lines.significance_clusters(of_scores([[1.0, 2, 3]]), test=test)
     assert alone[["cluster", "wins", "losses", "rank_top", "rank_bottom"]].values.tolist() == [[1, 0, 0, 1, 1]]
-    same = ranking.pairwise_tests(of_scores(np.full((3, 9), 50.0)), test=test)
+    same = lines.pairwise_tests(of_scores(np.full((3, 9), 50.0)), test=test)
     assert same[["p", "superiority"]].values.tolist() == [[1, 0.5]] * 3
-    assert ranking.significance_clusters(of_scores(np.full((3, 9), 50.0)), test=test)["cluster"].tolist() == [1, 1, 1]
+    assert lines.significance_clusters(of_scores(np.full((3, 9), 50.0)), test=test)["cluster"].tolist() == [1, 1, 1]
 
 
 def test_every_segment_counts_once_and_what_names_a_segment():
     judged = of_scores([[10, 30], [20, 20]])
     again = pd.concat([judged, judged[judged["segment"] == "001"]]).reset_index(drop=True)
     again = again.assign(annotator=[str(k) for k in range(len(again))])
-    assert ranking.system_scores(again)["score"].tolist() == [20, 20]
+    assert scores.system_scores(again)["score"].tolist() == [20, 20]
     two = of_scores([[10, 30]], segment="1", doc=["d", "e"])
-    assert ranking.system_scores(two)["segments"].tolist() == [2]
-    assert ranking.system_scores(two, segment=("segment",))["segments"].tolist() == [1]
+    assert scores.system_scores(two)["segments"].tolist() == [2]
+    assert scores.system_scores(two, segment=("segment",))["segments"].tolist() == [1]
 
 
 def test_missing_scores_are_left_out_and_rounding_makes_ties():
     scores = np.array([[1.0, 2.0, np.nan], [1 / 3, 1.0, 2.0]])
     judged = of_scores(np.nan_to_num(scores, nan=9)).assign(normalized=scores.ravel())
-    assert ranking.system_scores(judged, score="normalized")["segments"].tolist() == [2, 3]
+    assert scores.system_scores(judged, score="normalized")["segments"].tolist() == [2, 3]
     means = segment_means(judged, score="normalized", digits=2)["eng-deu"].means
     assert means.tolist()[1] == [0.33, 1.0, 2.0]
 
@@ -231,16 +230,16 @@ def test_missing_scores_are_left_out_and_rounding_makes_ties():
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (lambda r: ranking.significance_clusters(r, test="sign"), "mann-whitney"),
-        (lambda r: ranking.pairwise_tests(r, correction="bh"), "holm"),
-        (lambda r: ranking.significance_clusters(r, line="some"), "least"),
-        (lambda r: ranking.pairwise_tests(r, item_types=("reference",)), "item type reference"),
-        (lambda r: ranking.pairwise_tests(r.assign(segment=r["system"] + r["segment"]), test="wilcoxon"), "S2 and S1"),
-        (lambda r: ranking.rank_ranges(r, unit="topic"), "topic"),
-        (lambda r: ranking.rank_ranges(r[r["system"].ne("S1") | r["segment"].eq("000")]), "known of S1"),
-        (lambda r: ranking.resampled({}), "no variant"),
-        (lambda r: ranking.resampled({"a": r, "b": r[r["system"] != "S1"]}), "S1"),
-        (lambda r: ranking.system_scores(r, score="z"), "column z"),
+        (lambda r: lines.significance_clusters(r, test="sign"), "mann-whitney"),
+        (lambda r: lines.pairwise_tests(r, correction="bh"), "holm"),
+        (lambda r: lines.significance_clusters(r, line="some"), "least"),
+        (lambda r: lines.pairwise_tests(r, item_types=("reference",)), "item type reference"),
+        (lambda r: lines.pairwise_tests(r.assign(segment=r["system"] + r["segment"]), test="wilcoxon"), "S2 and S1"),
+        (lambda r: movement.rank_ranges(r, unit="topic"), "topic"),
+        (lambda r: movement.rank_ranges(r[r["system"].ne("S1") | r["segment"].eq("000")]), "known of S1"),
+        (lambda r: movement.resampled({}), "no variant"),
+        (lambda r: movement.resampled({"a": r, "b": r[r["system"] != "S1"]}), "S1"),
+        (lambda r: scores.system_scores(r, score="z"), "column z"),
     ],
 )
 def test_problems_are_named(call, word):
@@ -262,7 +261,7 @@ def campaign(seed=1, *, people=6, documents=12, systems=2, length=3, taste=0.0, 
 def test_by_segments_it_is_the_paired_t_test(seed):
     judged = campaign(seed, gap=1.0)
     wide = judged.pivot(index="segment", columns="system", values="score")
-    [found] = ranking.pairwise_tests(judged, test="t").to_dict("records")
+    [found] = lines.pairwise_tests(judged, test="t").to_dict("records")
     theirs = stats.ttest_rel(wide[found["better"]], wide[found["worse"]], alternative="greater")
     assert found["p"] == pytest.approx(theirs.pvalue, rel=1e-9)
     assert found["difference"] == pytest.approx(wide.mean()[found["better"]] - wide.mean()[found["worse"]])
@@ -272,7 +271,7 @@ def test_by_segments_it_is_the_paired_t_test(seed):
 def test_by_annotators_who_judged_equally_much_it_is_the_t_test_of_their_differences(seed):
     judged = campaign(seed, taste=3.0)
     means = judged.pivot_table(index="annotator", columns="system", values="score")
-    [found] = ranking.pairwise_tests(judged, test="t", unit="annotator").to_dict("records")
+    [found] = lines.pairwise_tests(judged, test="t", unit="annotator").to_dict("records")
     theirs = stats.ttest_rel(means[found["better"]], means[found["worse"]], alternative="greater")
     assert found["p"] == pytest.approx(theirs.pvalue, rel=1e-9)
 
@@ -309,7 +308,7 @@ def test_differences_of_draws_spread_as_widely_as_their_intervals(unit):
 def test_intervals_of_few_units_are_t_intervals():
     judged = campaign(7, taste=3.0)
     means = judged.pivot_table(index="annotator", columns="system", values="score")
-    table = ranking.rank_ranges(judged, unit="annotator").set_index("system")
+    table = movement.rank_ranges(judged, unit="annotator").set_index("system")
     for system, own in means.items():
         low, high = stats.t.interval(0.95, 5, own.mean(), stats.sem(own))
         assert table.loc[system, ["low", "high"]].tolist() == pytest.approx([low, high], rel=1e-9)
@@ -323,8 +322,8 @@ def together(campaigns):
 def test_campaigns_in_one_table_are_compared_as_if_each_were_alone():
     campaigns = [campaign(seed, taste=3.0, crossed=True) for seed in range(20)]
     for options in ({"unit": ("annotator", "doc")}, {}):
-        alone = pd.concat([ranking.pairwise_tests(one, test="t", **options) for one in campaigns])
-        found = ranking.pairwise_tests(together(campaigns), test="t", **options).set_index("pair")
+        alone = pd.concat([lines.pairwise_tests(one, test="t", **options) for one in campaigns])
+        found = lines.pairwise_tests(together(campaigns), test="t", **options).set_index("pair")
         found = found.loc[[f"eng-l{number}" for number in range(20)]]
         assert found["better"].tolist() == alone["better"].tolist()
         assert found["p"].tolist() == alone["p"].tolist()
@@ -335,9 +334,9 @@ def test_equal_outputs_and_constant_differences():
     judged = campaign(1)
     first = judged[judged["system"] == "S0"]
     same = pd.concat([first, first.assign(system="T")])
-    assert ranking.pairwise_tests(same, test="t")["p"].tolist() == [1.0]
+    assert lines.pairwise_tests(same, test="t")["p"].tolist() == [1.0]
     ahead = pd.concat([first, first.assign(system="T", score=first["score"] + 1)])
-    [row] = ranking.pairwise_tests(ahead, test="t", unit="annotator").to_dict("records")
+    [row] = lines.pairwise_tests(ahead, test="t", unit="annotator").to_dict("records")
     assert (row["better"], row["p"]) == ("T", pytest.approx(0.5**6))
 
 
@@ -345,7 +344,7 @@ def test_systems_without_a_common_segment_are_compared_as_independent():
     judged = campaign(2, documents=24, gap=2.0)
     odd = judged["segment"].astype(int) % 2 == 1
     apart = judged[(judged["system"] == "S0") == odd]
-    [row] = ranking.pairwise_tests(apart, test="t").to_dict("records")
+    [row] = lines.pairwise_tests(apart, test="t").to_dict("records")
     one, other = (apart.loc[apart["system"] == name, "score"] for name in (row["better"], row["worse"]))
     error = np.sqrt(one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other))
     freedom = len(one) + len(other) - 2  # either has as many segments
@@ -391,25 +390,25 @@ def test_annotators_bring_all_their_judgements():
 
 
 def test_ranks_are_sure_where_systems_are_far_apart_and_open_where_they_are_equal():
-    sure = ranking.rank_ranges(small(1, step=3))
+    sure = movement.rank_ranges(small(1, step=3))
     assert sure[["rank", "rank_low", "rank_high"]].eq(np.arange(1, 5)[:, None]).all(axis=None)
     assert sure["best"].tolist() == [1, 0, 0, 0]
     same = small(1, step=0).assign(score=lambda f: f.groupby("segment")["score"].transform("first"))
-    tied = ranking.rank_ranges(same)
+    tied = movement.rank_ranges(same)
     assert tied[["rank", "rank_low", "rank_high", "best"]].eq(1).all(axis=None)
 
 
 def test_a_change_of_units_moves_nothing(variants):
-    moved = ranking.rank_shifts(ranking.resampled(variants, resamples=100)).query("variant == 'twice'")
+    moved = movement.rank_shifts(movement.resampled(variants, resamples=100)).query("variant == 'twice'")
     assert len(moved) == 7
     assert moved[["tau_b", "tau_b_low", "tau_b_high", "noise_share"]].eq(1).all(axis=None)
     assert moved[["moved", "beyond_noise", "cluster_changes"]].eq(0).all(axis=None)
 
 
 def test_moves_are_those_of_the_single_rankings(variants):
-    found = ranking.resampled(variants, resamples=50)
-    table, moved = ranking.rankings(found), ranking.rank_shifts(found)
-    single = {name: ranking.significance_clusters(frame) for name, frame in variants.items()}
+    found = movement.resampled(variants, resamples=50)
+    table, moved = movement.rankings(found), movement.rank_shifts(found)
+    single = {name: lines.significance_clusters(frame) for name, frame in variants.items()}
     for (pair, variant), rows in table.groupby(["pair", "variant"], sort=False):
         alone = single[variant][single[variant]["pair"] == pair].set_index("system")
         rows = rows.set_index("system")
@@ -434,7 +433,7 @@ def test_a_swap_beyond_noise_is_told_from_one_within():
     plus = np.random.default_rng(2).normal(0.02, 1, 60)
     score = judged["score"] + np.where(judged["system"] == "S3", 9, 0)
     score += np.where(judged["system"] == "S1", plus[judged["segment"].astype(int)], 0)
-    table = ranking.rankings(ranking.resampled({"before": judged, "after": judged.assign(score=score)}))
+    table = movement.rankings(movement.resampled({"before": judged, "after": judged.assign(score=score)}))
     after = table.query("variant == 'after'").set_index("system")
     assert after.at["S3", "rank"] == 1
     assert after["beyond_noise"].to_dict()["S3"]
@@ -444,7 +443,7 @@ def test_a_swap_beyond_noise_is_told_from_one_within():
 def test_noise_equals_a_loop():
     judged = small(6)
     other = judged.assign(score=judged["score"].sample(frac=1, random_state=3).to_numpy())
-    row = ranking.rank_shifts(ranking.resampled({"a": judged, "b": other}, resamples=300, seed=11)).iloc[0]
+    row = movement.rank_shifts(movement.resampled({"a": judged, "b": other}, resamples=300, seed=11)).iloc[0]
     table = segment_means(judged)["eng-deu"]
     picks = np.random.default_rng(11).integers(0, 30, (300, 30))
     full = table.means.mean(axis=1)
@@ -586,7 +585,7 @@ def test_rank_sums_equal_scipys_pair_by_pair(size, levels, test, two_sided):
 def test_ours_equals_the_campaign_s_clusters():
     frame = ruled(3, documents=30, step=5.0)
     ours = lines.rule_clusters(frame, rule="units", **OPTIONS)
-    theirs = ranking.significance_clusters(frame, test="t", correction="holm", unit="doc", **OPTIONS)
+    theirs = lines.significance_clusters(frame, test="t", correction="holm", unit="doc", **OPTIONS)
     columns = ["system", "cluster", "wins", "losses", "rank_top", "rank_bottom"]
     pd.testing.assert_frame_equal(ours[columns], theirs[columns], check_dtype=False)
 

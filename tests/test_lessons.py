@@ -18,8 +18,9 @@ from statsmodels.stats.multitest import multipletests
 
 from evalkit import ROOT, DataError, campaign, data, lessons
 from evalkit.data import importing, simulate
-from evalkit.human import mqm, planning, ranking
+from evalkit.human import mqm, planning
 from evalkit.human import preferences as human
+from evalkit.human.ranking import lines
 from evalkit.lessons import (
     Function,
     Made,
@@ -569,7 +570,7 @@ def test_clusters_are_those_of_the_package(test):
     ]
     options = {"test": test, "segment": ("doc", "segment")}
     drawn = pd.concat(parts).drop_duplicates(["system", "doc", "segment"])
-    table, tests = ranking.significance_clusters(drawn, **options), ranking.pairwise_tests(drawn, **options)
+    table, tests = lines.significance_clusters(drawn, **options), lines.pairwise_tests(drawn, **options)
     place = {name: k for k, name in enumerate(table["system"])}
     beats = np.zeros((4, 4), bool)
     for row in tests[tests["significant"]].itertuples():

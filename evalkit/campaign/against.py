@@ -269,7 +269,7 @@ def _texts(rows: pd.DataFrame, key: tuple[str, ...], *, documents: bool) -> np.n
 def _part(rows: pd.DataFrame, systems: list[str], column: str, units: dict[str, np.ndarray]) -> widths.Part:
     """Score systems, and all of them together, in the ways ``ORDER``, ``OWN`` and ``MEAN``: (draws, 3 · systems + 3).
 
-    A segment's judgements are averaged, then segments, as ``ranking.system_scores`` does; NaN where nothing is left.
+    A segment's judgements are averaged, then segments, as ``scores.system_scores`` does; NaN where nothing is left.
     """
     belongs = np.equal.outer(rows["system"].to_numpy(), np.array(systems, object)).astype(float)
     belongs = np.column_stack([belongs, np.ones(len(rows))])

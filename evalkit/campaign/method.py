@@ -13,9 +13,8 @@ from evalkit import DataError
 from evalkit.campaign.findings import words
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import like
-from evalkit.human import ranking
 from evalkit.human.ranking import lines as engine
-from evalkit.human.ranking import movement, rules
+from evalkit.human.ranking import movement, rules, scores
 from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import SegmentMeans, influenced, segment_means
 from evalkit.stats import widths
@@ -87,7 +86,7 @@ PEOPLE = 5
 CROSSED = 0.5
 #: Fewest documents for documents, not segments, to be drawn anew.
 DOCUMENTS = 20
-#: The rule for lines that is ours; see ``ranking.RULES``.
+#: The rule for lines that is ours; see ``rules.RULES``.
 OWN_LINES = "units"
 _WORDS = {"annotator": "annotators", "doc": "documents", "segment": "segments"}
 
@@ -101,7 +100,7 @@ class Method:
     kept: how much of each difference between systems is left once annotators' levels are taken out, at the least (see
     ``Spread``). barred: why there can be no order, if so.
     item_types, segment: which judgements count, and the columns that name a segment. alpha: one-sided level, after
-    Holm's correction. lines: the rule of ``ranking.RULES`` that draws lines between clusters; tests, intervals and
+    Holm's correction. lines: the rule of ``rules.RULES`` that draws lines between clusters; tests, intervals and
     places stay as they are under any. compares: judgements are halves of comparisons, so that strengths are ranked (see
     ``strengths``).
     """
@@ -160,8 +159,8 @@ class Method:
         return {"test": "t", "alpha": self.alpha, "correction": "holm"}
 
     def scores(self, ratings: pd.DataFrame) -> pd.DataFrame:
-        """Score systems; see ``ranking.system_scores``."""
-        return ranking.system_scores(ratings, **self._options)
+        """Score systems; see ``scores.system_scores``."""
+        return scores.system_scores(ratings, **self._options)
 
     def table(self, campaign: Campaign) -> SegmentMeans:
         """Score systems and people's translations, and say what chance does to their scores: for tests, intervals."""
@@ -173,7 +172,7 @@ class Method:
         return influenced(table, campaign.part, counted, **how)
 
     def clusters(self, campaign: Campaign, table: SegmentMeans) -> pd.DataFrame:
-        """Part systems into clusters: as ``ranking.significance_clusters``, or by the rule that ``lines`` names.
+        """Part systems into clusters: as ``lines.significance_clusters``, or by the rule that ``lines`` names.
 
         table: those of the systems. Under another rule than ours, cluster, wins, losses, rank_top and rank_bottom are
         its own; the order stays.
@@ -188,11 +187,11 @@ class Method:
         return found.drop(columns=own).merge(ruled[["system", *own]], on="system")[list(found.columns)]
 
     def pairwise(self, campaign: Campaign, table: SegmentMeans) -> pd.DataFrame:
-        """Test every two systems of a table; see ``ranking.pairwise_tests``."""
+        """Test every two systems of a table; see ``lines.pairwise_tests``."""
         return engine.compare(campaign.pair, table, self._rule).drop(columns="pair")
 
     def places(self, table: SegmentMeans, *, resamples: int, seed: int) -> pd.DataFrame:
-        """Give each score its 95 % interval, and each system its places: as ``ranking.rank_ranges``, without draws of
+        """Give each score its 95 % interval, and each system its places: as ``movement.rank_ranges``, without draws of
         judgements.
 
         Raises DataError where no width exists, as some system rests on one unit only.
@@ -200,9 +199,9 @@ class Method:
         return movement.places(table, unit=self.drawn, resamples=resamples, seed=seed)
 
     def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Compare rankings of the same judgements made otherwise: ``ranking.rank_shifts`` and ``ranking.rankings``."""
-        found = ranking.resampled(variants, unit=self.redrawn, **self._options, **self._tests, **drawn)
-        return ranking.rank_shifts(found), ranking.rankings(found)
+        """Compare rankings of the same judgements made otherwise: ``movement.rank_shifts`` and ``rankings``."""
+        found = movement.resampled(variants, unit=self.redrawn, **self._options, **self._tests, **drawn)
+        return movement.rank_shifts(found), movement.rankings(found)
 
     @property
     def _rule(self) -> LineRule:
@@ -219,7 +218,7 @@ def choose_method(
 ) -> Method:
     """Choose how to compare the pair's systems. ratings: other judgements of the pair than all, such as screened ones.
 
-    score: see ``SCORES``; unit: see ``UNITS``; lines: a rule's name, see ``ranking.RULES``; DataError for another.
+    score: see ``SCORES``; unit: see ``UNITS``; lines: a rule's name, see ``rules.RULES``; DataError for another.
     """
     rules.named(lines)
     for name, value, known in (("score", score, SCORES), ("unit", unit, UNITS)):

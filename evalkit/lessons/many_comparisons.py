@@ -17,7 +17,7 @@ from evalkit.lessons.checker import Exercise, Function, Value
 from evalkit.stats import inference
 
 LEVEL = 0.05
-#: Tests that a team may choose from, by the names that ``ranking.pairwise_tests`` gives them.
+#: Tests that a team may choose from, by the names that ``lines.pairwise_tests`` gives them.
 TESTS = ("wilcoxon", "t")
 
 

@@ -12,7 +12,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import segment_names, with_pair
-from evalkit.human.ranking import COUNTED, pairwise_tests, rule_clusters, significance_clusters, system_scores
+from evalkit.human.ranking.lines import pairwise_tests, rule_clusters, significance_clusters
+from evalkit.human.ranking.scores import COUNTED, system_scores
 from evalkit.papers import claims
 from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import verdict

@@ -10,7 +10,9 @@ import pandas as pd
 from evalica import Winner
 from scipy import stats
 
-from evalkit.human import preferences, ranking
+from evalkit.human import preferences
+from evalkit.human.ranking.lines import significance_clusters
+from evalkit.human.ranking.scores import COUNTED
 from evalkit.stats import inference
 
 COMPARISONS, SYSTEMS = 10_000, 100
@@ -107,7 +109,7 @@ def campaign():
 
 def by_merge(ratings, test):
     """Merge every segment's systems with one another, as WMT's own script does, and test each pair of systems."""
-    counted = ratings[ratings["item_type"].isin(ranking.COUNTED)]
+    counted = ratings[ratings["item_type"].isin(COUNTED)]
     languages = ["src_lang", "tgt_lang"]
     means = counted.groupby([*languages, "system", "segment"])["score"].mean().reset_index()
     both = means.merge(means, on=[*languages, "segment"])
@@ -147,7 +149,7 @@ def clusters():
         "wilcoxon": lambda a, b: stats.wilcoxon(a, b, alternative="greater", correction=True).pvalue,
     }
     for name, test in tests.items():
-        ours = partial(ranking.significance_clusters, ratings, test=name)
+        ours = partial(significance_clusters, ratings, test=name)
         theirs = partial(by_merge, ratings, test)
         told = ours().groupby("pair").apply(lambda rows: dict(zip(rows["system"], rows["cluster"], strict=True)))
         same = "same clusters" if told.to_dict() == theirs() else "other clusters"
