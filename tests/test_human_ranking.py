@@ -220,8 +220,8 @@ def test_every_segment_counts_once_and_what_names_a_segment():
 
 
 def test_missing_scores_are_left_out_and_rounding_makes_ties():
-    scores = np.array([[1.0, 2.0, np.nan], [1 / 3, 1.0, 2.0]])
-    judged = of_scores(np.nan_to_num(scores, nan=9)).assign(normalized=scores.ravel())
+    values = np.array([[1.0, 2.0, np.nan], [1 / 3, 1.0, 2.0]])
+    judged = of_scores(np.nan_to_num(values, nan=9)).assign(normalized=values.ravel())
     assert scores.system_scores(judged, score="normalized")["segments"].tolist() == [2, 3]
     means = segment_means(judged, score="normalized", digits=2)["eng-deu"].means
     assert means.tolist()[1] == [0.33, 1.0, 2.0]

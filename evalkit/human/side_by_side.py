@@ -15,6 +15,7 @@ from evalkit.data import compared
 from evalkit.data.provenance import fact, like
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import preferences
+from evalkit.stats.inference import column_ratios
 from evalkit.stats.widths import Part, combine, redraw
 
 _KEY = [*SEGMENT, "annotator"]
@@ -102,13 +103,8 @@ def _of_pairs(paired: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray]:
 
 def _of_marks(again: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray]:
     """Compute ``MARKED``: (batch, rows) -> (batch, 2)."""
-    hit, same = again["again"].to_numpy(float), again["same"].to_numpy(bool)
-    which = np.stack([same, ~same], axis=1).astype(float)
-
-    def statistic(times: np.ndarray) -> np.ndarray:
-        return 100 * (times @ (which * hit[:, None])) / np.maximum(times @ which, 1e-12)
-
-    return statistic
+    which = np.stack([again["same"], ~again["same"]], axis=1).astype(float)
+    return column_ratios(100 * which * again[["again"]].to_numpy(float), which)
 
 
 def changed(
@@ -161,18 +157,14 @@ def follow(comparisons: pd.DataFrame, *, resamples: int = 1000, seed: int = 7) -
     close, rows = comparisons["close"], []
     for name, own in (("all", comparisons), ("clear", comparisons[~close]), ("difficult", comparisons[close])):
         lead = own["marks_b"] - own["marks_a"]
-        rows.append((name, *_followed(own, lead, resamples, seed), int(lead.eq(0).sum())))
+        told = lead.ne(0) & own["preference"].ne("tie")
+        fits = (own["preference"].eq("a") == (lead > 0))[told].to_numpy(float)[:, None]
+        units = ("documents",)
+        [share], [low], [high] = preferences.share_intervals(
+            own[told], fits, resamples=resamples, seed=seed, units=units
+        )
+        rows.append((name, share, low, high, int(told.sum()), int(lead.eq(0).sum())))
     return pd.DataFrame(rows, columns=["choices", "share", "low", "high", "n", "equal"])
-
-
-def _followed(comparisons: pd.DataFrame, lead: pd.Series, resamples: int, seed: int) -> tuple[float, float, float, int]:
-    """Return how often A was preferred where it leads, and B where it does not, with the interval, and of how many."""
-    telling = lead.ne(0) & comparisons["preference"].ne("tie")
-    own = comparisons[telling]
-    fits = (own["preference"].eq("a") == (lead[telling] > 0)).to_numpy(float)[:, None]
-    units = ("documents",)
-    [share], [low], [high] = preferences.share_intervals(own, fits, resamples=resamples, seed=seed, units=units)
-    return share, low, high, len(own)
 
 
 def tables(

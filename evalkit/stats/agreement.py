@@ -36,16 +36,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.stats import inference
-from evalkit.stats.correlation import all_pairs, ratio
+from evalkit.stats.correlation import ratio
 
 #: Ways to reduce an annotator's repeated scores of one item to a single score.
 REPEATS = ("mean", "first", "last", "min", "max")
@@ -68,6 +69,12 @@ MEASURES = (
     ("cohen_kappa", "quadratic"),
     ("gwet_ac2", "quadratic"),
 )
+_CORRELATIONS: dict[str, Callable[..., tuple[float, float]]] = {
+    "spearman": stats.spearmanr,
+    "pearson": stats.pearsonr,
+    "kendall_c": partial(stats.kendalltau, variant="c"),
+    "kendall_b": stats.kendalltau,
+}
 #: Coefficients of two annotators: of more, they are means over all pairs of them.
 _PAIRED = ("cohen_kappa", "scott_pi")
 #: Coefficients for which it matters who gave which rating.
@@ -228,30 +235,23 @@ def correlations(ratings: pd.DataFrame, *, repeats: str = "mean") -> pd.DataFram
     >>> correlations(ratings).set_index("statistic")["value"].round(2).to_dict()
     {'spearman': 0.8, 'pearson': 0.93, 'kendall_c': 0.67, 'kendall_b': 0.67}
     """
-    tables = []
+    rows: list[tuple[object, ...]] = []
     for pair, group in with_pair(ratings).groupby("pair"):
         scores = score_matrix(group, repeats=repeats)
-        names = list(itertools.combinations(scores.columns, 2))
-        if not names:
-            continue
-        n, by_statistic = all_pairs(scores.to_numpy(float))
-        if n.min() < 3:
-            a, b = names[int(np.argmax(n < 3))]
-            raise DataError(
-                f"{pair}: annotators {a} and {b} share {n[n < 3][0]} items, and a correlation needs at least 3. "
-                "Leave one of them out, or give them a common calibration set."
-            )
-        rows = np.repeat(np.arange(len(n)), len(by_statistic))
-        table = pd.DataFrame(names, columns=["annotator_a", "annotator_b"]).loc[rows]
-        table.insert(0, "pair", pair)
-        table["n"] = n[rows]
-        table["statistic"] = np.tile(list(by_statistic), len(n))
-        table["value"] = np.column_stack([value for value, _ in by_statistic.values()]).ravel()
-        table["p"] = np.column_stack([p for _, p in by_statistic.values()]).ravel()
-        tables.append(table)
-    if not tables:
+        for a, b in itertools.combinations(scores.columns, 2):
+            both = scores[[a, b]].dropna()
+            if len(both) < 3:
+                raise DataError(
+                    f"{pair}: annotators {a} and {b} share {len(both)} items, and a correlation needs at least 3. "
+                    "Leave one of them out, or give them a common calibration set."
+                )
+            varied = both.nunique().min() > 1
+            for name, correlate in _CORRELATIONS.items():
+                value, p = correlate(*both.to_numpy(float).T) if varied else (np.nan, np.nan)
+                rows.append((pair, a, b, len(both), name, value, p))
+    if not rows:
         raise DataError("No two annotators share a language pair: agreement needs at least two annotators.")
-    return pd.concat(tables, ignore_index=True)
+    return pd.DataFrame(rows, columns=["pair", "annotator_a", "annotator_b", "n", "statistic", "value", "p"])
 
 
 def correlation_extremes(correlated: pd.DataFrame) -> pd.DataFrame:
@@ -739,23 +739,9 @@ def _bootstrap(estimates: Sequence[Estimate], table: Coded, *, resamples: int, r
     return np.concatenate(parts, axis=1) if parts else np.empty((len(estimates), 0))
 
 
-class Bands(NamedTuple):
-    """One scheme: its bands as (lower end, name) ascending, where it comes from, and what is said against it.
-
-    limit_below: whether a value on a limit belongs to the band below, as schemes print 0.21-0.40 and the like.
-    """
-
-    bands: list[tuple[float, str]]
-    source: str
-    critics: str
-    limit_below: bool = False
-
-
-#: Scheme -> its bands, source and critics.
-BANDS = {
-    name: Bands(**scheme)
-    for name, scheme in tomllib.loads(Path(__file__).with_name("bands.toml").read_text(encoding="utf-8")).items()
-}
+#: Scheme -> its bands, (lower end, name) ascending, its source, what its critics say, and limit_below: whether a value
+#: on a limit belongs to the band below, as schemes print 0.21-0.40 and the like.
+BANDS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("bands.toml").read_text(encoding="utf-8"))
 
 
 def band(value: float, *, scheme: str = "landis-koch") -> str:
@@ -768,6 +754,5 @@ def band(value: float, *, scheme: str = "landis-koch") -> str:
         raise DataError(f"scheme={scheme!r} is not known. Choose one of: {', '.join(BANDS)}.")
     if not -1 <= value <= 1:
         raise DataError(f"A value of {value} lies in no band: agreement lies between -1 and 1.")
-    below = BANDS[scheme].limit_below
-    reached = [name for low, name in BANDS[scheme].bands if value > low or (value == low and (low <= 0 or not below))]
-    return reached[-1]
+    bands, below = BANDS[scheme]["bands"], BANDS[scheme].get("limit_below", False)
+    return [name for low, name in bands if value > low or (value == low and (low <= 0 or not below))][-1]

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.stats.correlation import ratio
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -186,6 +187,18 @@ def column_means(columns: ArrayLike) -> Statistic:
     return lambda counts: counts @ values / counts.sum(axis=1, keepdims=True)
 
 
+def column_ratios(above: ArrayLike, below: ArrayLike) -> Statistic:
+    """Make a statistic of ``resample``: the sum of each column over that of another, (batch, columns); NaN over none.
+
+    above, below: (rows, columns).
+
+    >>> column_ratios([[1], [2], [6]], [[0], [1], [2]])(np.array([[1.0, 1, 1], [1, 0, 0]])).tolist()
+    [[3.0], [nan]]
+    """
+    values, sizes = np.asarray(above, float), np.asarray(below, float)
+    return lambda counts: ratio(counts @ values, counts @ sizes)
+
+
 def unit_counts(size: int, batch: int, rng: np.random.Generator) -> np.ndarray:
     """Count how often each of ``size`` units comes up in as many draws with replacement, floats (batch, size)."""
     picks = rng.integers(0, size, (batch, size)) + size * np.arange(batch)[:, None]
@@ -328,11 +341,6 @@ class Swaps:
         """How many there are; the first changes nothing."""
         return 2**self.n
 
-    @property
-    def given(self) -> np.ndarray:
-        """The mask that changes nothing, as a batch of one."""
-        return np.zeros((1, self.n), bool)
-
     def numbered(self, start: int, stop: int) -> np.ndarray:
         """Return the masks with numbers from start to stop, the binary digits of these numbers."""
         return (np.arange(start, stop)[:, None] >> np.arange(self.n) & 1).astype(bool)
@@ -384,13 +392,15 @@ def permutation_test(
     >>> float(test.observed), int(test.hits), float(test.p), test.exact
     (0.74, 4, 0.125, True)
     """
-    [observed] = np.asarray(next(spread(statistic, [exchange.given])), float)  # in one thread, as the others
-    hits = partial(_reached, statistic, observed - TOLERANCE * np.maximum(1, np.abs(observed)))
-    return count_hits(hits, observed, exchange, resamples=resamples, seed=seed, numbers=exchange.n + observed.size)
+    [observed] = np.asarray(
+        next(spread(statistic, [np.zeros((1, exchange.n), bool)])), float
+    )  # in one thread, as the others
+    least, numbers = observed - TOLERANCE * np.maximum(1, np.abs(observed)), exchange.n + observed.size
 
+    def hits(arrangements: np.ndarray) -> np.ndarray:
+        return (~(statistic(arrangements) < least)).sum(axis=0)
 
-def _reached(statistic: Callable[[np.ndarray], np.ndarray], least: np.ndarray, arrangements: np.ndarray) -> np.ndarray:
-    return (~(statistic(arrangements) < least)).sum(axis=0)
+    return count_hits(hits, observed, exchange, resamples=resamples, seed=seed, numbers=numbers)
 
 
 def count_hits(
@@ -415,14 +425,10 @@ def count_hits(
     if exact:  # the second half are the complements of the first
         parts = spread(lambda span: hits(exchange.numbered(*span)), cut(count, numbers=numbers, block=block))
     else:
-        parts = in_blocks(partial(_drawn, hits, exchange), count, seed=seed, numbers=numbers, block=block)
+        parts = in_blocks(
+            lambda size, rng: hits(exchange.drawn(size, rng)), count, seed=seed, numbers=numbers, block=block
+        )
     return Permuted(observed, np.asarray(sum(parts)), half * count, exact)
-
-
-def _drawn(
-    hits: Callable[[np.ndarray], np.ndarray], exchange: Swaps, count: int, rng: np.random.Generator
-) -> np.ndarray:
-    return hits(exchange.drawn(count, rng))
 
 
 #: Ways to adjust for many tests. The first three control the chance of one false finding, the others the share of

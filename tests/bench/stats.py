@@ -1,6 +1,4 @@
-"""Agreement and inference: bootstraps over patterns of ratings, pairs of correlations, units drawn by counts, exact tests."""
-
-import itertools
+"""Agreement and inference: bootstraps over patterns of ratings, units drawn by counts, exact tests."""
 
 import krippendorff
 import numpy as np
@@ -9,7 +7,6 @@ from scipy import stats
 from statsmodels.stats import inter_rater
 
 from evalkit.stats import agreement, inference
-from evalkit.stats.correlation import all_pairs
 
 
 def bootstrap(scores, name, level):
@@ -30,18 +27,6 @@ def loop_krippendorff(scores, level, resamples):
         krippendorff.alpha(matrix[:, rng.integers(0, len(scores), len(scores))], level_of_measurement=level)
         for _ in range(resamples)
     ]
-
-
-def loop_scipy(scores, pairs):
-    def loop():
-        for a, b in pairs:
-            there = np.isfinite(scores[:, a]) & np.isfinite(scores[:, b])
-            x, y = scores[there, a], scores[there, b]
-            stats.spearmanr(x, y)
-            stats.kendalltau(x, y)
-            stats.kendalltau(x, y, variant="c")
-
-    return loop
 
 
 def coefficients():
@@ -82,24 +67,6 @@ def coefficients():
         1,
         "statsmodels fleiss_kappa without gaps, which it refuses",
     )
-    pairs = list(itertools.combinations(range(200), 2))
-    some = [pairs[i] for i in rng.choice(len(pairs), 300, replace=False)]
-    quality = rng.normal(size=(1000, 1)) + rng.normal(size=(1000, 200))
-    ordinal = np.digitize(quality, [-2, -1, -0.3, 0.3, 1, 2]).astype(float)
-    # Values come from the formulas that everything else uses, pair by pair. Tables of categories and tiles of ranks
-    # were faster where 200 people judge the same items; what campaigns have (60 people, each a tenth of 3,000 items)
-    # takes .7 s, so that no report waits.
-    for what, scores in (("ordinal (7)", ordinal), ("continuous", quality)):
-        for missing, goal in ((0, 20), (0.2, 3)):
-            table = np.where(rng.random(scores.shape) < missing, np.nan, scores)
-            yield (
-                f"all pairs, 200 × 1,000, {what}{', 20 % missing' if missing else ''}",
-                goal,
-                lambda table=table: all_pairs(table),
-                loop_scipy(table, some),
-                len(some) / len(pairs),
-                "scipy spearmanr, kendalltau b and c (ours adds pearsonr)",
-            )
 
 
 def draws():

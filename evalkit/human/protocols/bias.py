@@ -29,7 +29,7 @@ from evalkit import DataError
 from evalkit.data.schemas import ITEM, segment_names
 from evalkit.human.protocols.agreement import SHORT, drawn_units, partial_correlation
 from evalkit.stats.correlation import covariances, ratio
-from evalkit.stats.inference import column_means, interval, resample
+from evalkit.stats.inference import column_means, column_ratios, interval, resample
 from evalkit.stats.widths import Part, combine, redraw
 
 #: Campaigns without and with suggested marks, the model that suggested them, and independent judgements of quality.
@@ -297,7 +297,7 @@ def marking(
         same = own["weight"].eq(-own["model"])
         above = np.stack([own["marks"], some, own["major"], some & bare, same], axis=1).astype(float)
         below = np.stack([one, one, own["marks"], bare, one], axis=1).astype(float)
-        parts[str(name)] = Part(partial(_ratios, above, below), drawn_units(own), len(own), below > 0)
+        parts[str(name)] = Part(column_ratios(above, below), drawn_units(own), len(own), below > 0)
         sizes[str(name)] = np.full(len(MARKINGS), len(own))
     return _campaigns(parts, sizes, MARKINGS, resamples=resamples, seed=seed)
 
@@ -335,11 +335,6 @@ def _weighed(judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame)
     sums = marks.groupby(_WHOSE).agg(marks=("major", "size"), major=("major", "sum"), weight=("weight", "sum"))
     rows = rows[[*_WHOSE, "annotator"]].astype(dict.fromkeys(_WHOSE, "str")).join(sums, on=_WHOSE)
     return rows.fillna({"marks": 0, "major": 0, "weight": 0}).join(_model_scores(released), on=ITEM, how="inner")
-
-
-def _ratios(above: np.ndarray, below: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Compute ``MARKINGS`` under each weighting of rows, (batch, measures)."""
-    return np.asarray(ratio(times @ above, times @ below))
 
 
 # Attention

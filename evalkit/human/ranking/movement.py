@@ -154,31 +154,28 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
     """
     rows = []
     for one in found:
-        names, tables = list(one.clustered), list(one.clustered.values())
-        scores = np.array([table["score"] for table in tables])
-        ranks, drawn_ranks = ranks_of(scores), ranks_of(one.drawn)
-        noise = kendall_b(one.drawn[0], scores[0])
-        moved_noise = (drawn_ranks[0] != ranks[0]).sum(axis=1)
-        cluster = np.array([table["cluster"] for table in tables])
-        for k in range(1, len(tables)):
-            value = float(kendall_b(scores[k], scores[0]))
-            low, high = inference.interval(kendall_b(one.drawn[k], one.drawn[0]))
-            moved_low, moved_high = rank_interval(drawn_ranks[0] - drawn_ranks[k])
-            moved = ranks[k] != ranks[0]
+        moves, (first, *others) = rankings([one]).groupby("variant"), one.clustered
+        start = one.clustered[first]
+        noise = kendall_b(one.drawn[0], start["score"].to_numpy())
+        moved_noise = (ranks_of(one.drawn[0]) != start["rank"].to_numpy()).sum(axis=1)
+        for drawn, name in zip(one.drawn[1:], others, strict=True):
+            table, own = one.clustered[name], moves.get_group(name)
+            value = float(kendall_b(table["score"], start["score"]))
+            low, high = inference.interval(kendall_b(drawn, one.drawn[0]))
             rows.append(
                 {
                     "pair": one.pair,
-                    "variant": names[k],
-                    "against": names[0],
-                    "systems": len(moved),
+                    "variant": name,
+                    "against": first,
+                    "systems": len(own),
                     "tau_b": value,
                     "tau_b_low": low,
                     "tau_b_high": high,
-                    "moved": int(moved.sum()),
-                    "beyond_noise": int((moved & ((moved_low > 0) | (moved_high < 0))).sum()),
-                    "clusters": cluster[k].max(),
-                    "clusters_first": cluster[0].max(),
-                    "cluster_changes": cluster_changes(cluster[0], cluster[k]),
+                    "moved": int((own["moved"] != 0).sum()),
+                    "beyond_noise": int((own["beyond_noise"] & (own["moved"] != 0)).sum()),
+                    "clusters": table["cluster"].max(),
+                    "clusters_first": start["cluster"].max(),
+                    "cluster_changes": cluster_changes(start["cluster"].to_numpy(), table["cluster"].to_numpy()),
                     "tau_b_noise": np.median(noise),
                     "moved_noise": np.median(moved_noise),
                     "noise_share": (noise <= value + 1e-12).mean(),

@@ -240,7 +240,7 @@ def prose_tables(kappas: pd.DataFrame, table2: pd.DataFrame) -> dict[str, pd.Dat
         "overall": widest.assign(rank=widest["mean"].rank(ascending=False, method="min").astype(int)),
         "above": leads.reset_index(),
         "variety": pd.DataFrame(variety, columns=["property", "varies", "covers"]),
-        "bands": pd.DataFrame(BANDS["landis-koch"].bands, columns=["limit", "name"]),
+        "bands": pd.DataFrame(BANDS["landis-koch"]["bands"], columns=["limit", "name"]),
     }
 
 
