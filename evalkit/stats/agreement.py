@@ -460,15 +460,11 @@ def _numbered(scores: pd.DataFrame, categories: Iterable[object] | None) -> tupl
     values = np.unique(cells[~missing] if categories is None else np.asarray(list(categories)))
     if np.issubdtype(values.dtype, np.number) != numeric:
         raise DataError("Scores and categories must both be numbers or both be names. Check `categories`.")
-    values = values.astype(float if numeric else object)
-    if numeric:
-        numbers = np.searchsorted(values, np.where(missing, values[0], cells)).clip(0, len(values) - 1)
-    else:
-        numbers = pd.Index(values).get_indexer(cells.ravel()).reshape(cells.shape).clip(0)
-    unknown = ~missing & (values[numbers] != cells)
+    numbers = pd.Index(values).get_indexer(cells.ravel()).reshape(cells.shape)
+    unknown = ~missing & (numbers < 0)
     if unknown.any():
         raise DataError(f"A score of {cells[unknown][0]!r} is not among the categories. Add it to `categories`.")
-    return np.where(missing, -1, numbers), values
+    return np.where(missing, -1, numbers), values.astype(float if numeric else object)
 
 
 def _distinct(numbers: np.ndarray, categories: int) -> tuple[np.ndarray, np.ndarray]:
