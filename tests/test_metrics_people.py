@@ -474,8 +474,8 @@ def stratified(y, f, g, strata, *, tuned):
     human, metric = np.append(y, np.full(len(g), np.mean(y))), np.append(f, g)
     pooled = ppi.Pool(human[None], metric[None], np.array(ppi.WHAT[:1]), ("A",), tuple(map(str, range(len(human)))))
     labels = np.unique([*map(str, strata[0]), *map(str, strata[1])], return_inverse=True)[1][None]
-    sums = ppi._sums(pooled, labels, judged[None].astype(float), (~judged)[None].astype(float), tuned=tuned)
-    found = ppi.estimate_by_strata(sums, tuned=tuned)
+    sums = ppi._sums(pooled, labels, judged[None].astype(float), (~judged)[None].astype(float))
+    found = ppi.estimate(sums, method=ppi.STRATA[-1 if tuned else 0])
     return ppi.Estimate(*(end[0, 0] + human.mean() for end in found[:3]), found.weight[0, 0])
 
 
@@ -572,7 +572,7 @@ def test_draws_by_strata_are_those_of_campaigns_drawn_one_by_one():
     size = own.human.shape[1]
     judged, rest = rng.multinomial(40, [1 / size] * size, 9), rng.multinomial(size, [1 / size] * size, 9)
     found = ppi._estimates(own, judged, rest, strata)
-    for way, labels in strata.items():
+    for way, labels in (strata | {ppi.STRATA[3]: strata[ppi.STRATA[0]]}).items():
         for one, row in ((0, 0), (8, 7)):
             here, there = (np.repeat(np.arange(size), counts[one]) for counts in (judged, rest))
             own_labels = labels[row, here], labels[row, there]

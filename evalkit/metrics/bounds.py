@@ -97,36 +97,29 @@ def contest(scored: pd.DataFrame, metrics: pd.DataFrame, outputs: pd.DataFrame, 
     """
     if gold not in GOLDS:
         raise DataError(f"There is no gold {gold!r} here. Choose among {', '.join(GOLDS)}.")
-    people, machine = _complete(scored, metrics)
+    people = scored[(scored["item_type"] == "system") & scored["protocol"].isin(ONE)]
+    people = _plain(people.rename(columns={"protocol": "metric"}))
+    there, length = people[_KEYS].drop_duplicates(), _plain(lengths(outputs))
+    machine = _plain(metrics).merge(there)
+    whole = pd.concat([people, machine]).groupby(schemas.ITEM[1:])["score"].count()
+    contestants = len(ONE) + machine["metric"].nunique()
+    whole = whole[whole == people["system"].nunique() * contestants].reset_index()[schemas.ITEM[1:]]
+    if whole.empty:
+        raise DataError("No segment was scored by all people and all metrics. Check that the tables belong together.")
+    people, machine = people.merge(whole), machine.merge(whole)
     halves = set(TWO.get(gold, (gold,)))
     one = [name for name in ONE if name not in halves]
     two = [name for name, parts in TWO.items() if halves.isdisjoint(parts)]
-    length = _same_cells(lengths(outputs), people)
-    table = pd.concat([*(_mean_of(people, name) for name in (*one, *two)), machine, length], ignore_index=True)
-    segments = align(table, _mean_of(people, gold), data="wmt23")
+    means = {name: _mean_of(people, name) for name in (gold, *one, *two)}
+    table = pd.concat([*(means[name] for name in (*one, *two)), machine, length.merge(there)], ignore_index=True)
+    segments = align(table, means[gold], data="wmt23")
     kinds = dict.fromkeys(segments.metrics, "metric") | dict.fromkeys(one, KINDS[0]) | dict.fromkeys(two, KINDS[1])
     return Contest(segments, kinds | {"length": KINDS[3]})
 
 
-def _complete(scored: pd.DataFrame, metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Keep people's and metrics' scores of the segments that all of them scored for all systems."""
-    people = scored[(scored["item_type"] == "system") & scored["protocol"].isin(ONE)]
-    people = people.rename(columns={"protocol": "metric"})
-    people = people[[*_KEYS, "metric", "score"]].astype(dict.fromkeys([*_KEYS, "metric"], "str"))
-    machine = _same_cells(metrics, people)
-    there = pd.concat([people, machine]).groupby(schemas.ITEM[1:])["score"].count()
-    contestants = len(ONE) + machine["metric"].nunique()
-    whole = there[there == people["system"].nunique() * contestants].reset_index()[schemas.ITEM[1:]]
-    if whole.empty:
-        raise DataError("No segment was scored by all people and all metrics. Check that the tables belong together.")
-    return people.merge(whole), machine.merge(whole)
-
-
-def _same_cells(table: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of a table of scores that are about translations which people scored, as plain text."""
-    for name in _KEYS:
-        table = table[table[name].isin(people[name].unique())]
-    return table[[*_KEYS, "metric", "score"]].astype(dict.fromkeys([*_KEYS, "metric"], "str")).dropna(subset=["score"])
+def _plain(table: pd.DataFrame) -> pd.DataFrame:
+    """Keep the columns of scores, names as plain text."""
+    return table[[*_KEYS, "metric", "score"]].astype(dict.fromkeys([*_KEYS, "metric"], "str")).dropna(subset="score")
 
 
 def _mean_of(people: pd.DataFrame, name: str) -> pd.DataFrame:

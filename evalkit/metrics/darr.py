@@ -7,8 +7,8 @@ evaluation matrix says what tau counts when humans and a metric order two transl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -28,7 +28,7 @@ ORDERS = ("<", "=", ">")
 #: All cells of a matrix, human order first.
 CELLS = [(human, metric) for human in ORDERS for metric in ORDERS]
 _YES = {True: "yes", False: "no"}
-_VALUES = {"1": 1.0, "0": 0.0, "-1": -1.0, "X": np.nan}
+_VALUES = {"1": 1, "0": 0, "-1": -1, "X": "X"}
 #: Cells that a formula names together: concordant, discordant, tied by the metric, by humans, by both.
 _GROUPS = {
     symbol: [(name[0], name[1]) for name in names.split()]
@@ -63,9 +63,14 @@ class Matrix:
             )
 
     @property
+    def marks(self) -> list[int | str]:
+        """List the cells in the order of ``CELLS``: 1, 0, -1 or X."""
+        return [_VALUES[cell] for cell in self.cells.replace("/", " ").split()]
+
+    @property
     def values(self) -> np.ndarray:
         """Return the matrix as 3 × 3 numbers, NaN where a pair is left out."""
-        return np.array([[_VALUES[cell] for cell in row.split()] for row in self.cells.split("/")])
+        return np.array([np.nan if mark == "X" else mark for mark in self.marks], float).reshape(3, 3)
 
     def pairs(self, counts: ArrayLike) -> np.ndarray:
         """Count the pairs that take part. counts: … × 3 × 3, human by metric."""
@@ -88,12 +93,12 @@ class Matrix:
         C concordant, D discordant, M tied by the metric alone, H tied by humans alone, B by both; a cell that counts
         otherwise than its mirror image is written by itself, humans' order first.
         """
-        found: dict[str, str] = {}
-        cells = dict(zip(CELLS, self.cells.replace("/", " ").split(), strict=True))
+        found: dict[str, int | str] = {}
+        cells = dict(zip(CELLS, self.marks))
         for symbol, names in _GROUPS.items():
-            values = {f"({''.join(name)})": cells[name] for name in names}
-            found |= values if len(set(values.values())) > 1 else {symbol: cells[names[0]]}
-        gain, loss, zero = ([symbol for symbol in found if found[symbol] == value] for value in ("1", "-1", "0"))
+            apart = {f"({''.join(name)})": cells[name] for name in names}
+            found |= apart if len(set(apart.values())) > 1 else {symbol: cells[names[0]]}
+        gain, loss, zero = ([symbol for symbol in found if found[symbol] == value] for value in (1, -1, 0))
         above = " − ".join([" + ".join(gain) or "0", *loss])
         below = [symbol for symbol in found if symbol in {*gain, *loss, *zero}]
         return f"({above}) / ({' + '.join(below) or '0'})"
@@ -146,40 +151,26 @@ def overview(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def cells(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
-    """List all cells of matrices as rows: variant, human, metric, value (1, 0, -1 or X)."""
-    rows = [
-        (name, human, metric, value if value == "X" else int(value))
-        for name, matrix in matrices.items()
-        for (human, metric), value in zip(CELLS, matrix.cells.replace("/", " ").split(), strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["variant", "human", "metric", "value"])
-
-
 def grid(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
-    """Lay matrices out in a row each: variant, and a column a cell, human order first."""
-    table = cells(matrices)
-    wide = table.assign(cell=table["human"] + " " + table["metric"]).pivot(
-        index="variant", columns="cell", values="value"
-    )
-    return wide.loc[list(matrices), list(map(" ".join, CELLS))].reset_index().rename_axis(columns=None)
+    """Lay matrices out in a row each: variant, and a column a cell (1, 0, -1 or X), human order first."""
+    rows = [(name, *matrix.marks) for name, matrix in matrices.items()]
+    return pd.DataFrame(rows, columns=["variant", *map(" ".join, CELLS)])
+
+
+#: The four examples of Stanchev et al. 2020, section 3: discordant, tied and concordant pairs; humans tie none.
+EXAMPLES = {
+    "99 ties, 1 concordant": (0, 99, 1),
+    "70 concordant, 30 discordant": (30, 0, 70),
+    "20 ties, 80 concordant": (0, 20, 80),
+    "80 ties, 20 concordant": (0, 80, 20),
+}
 
 
 def examples(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
-    """Work out the four examples of Stanchev et al. 2020, section 3, under each matrix.
-
-    Columns example, then tau under each matrix. A metric has so many concordant, discordant and tied pairs; humans tie
-    none.
-    """
-    cases = {
-        "99 ties, 1 concordant": (0, 99, 1),
-        "70 concordant, 30 discordant": (30, 0, 70),
-        "20 ties, 80 concordant": (0, 20, 80),
-        "80 ties, 20 concordant": (0, 80, 20),
-    }
-    counts = np.zeros((len(cases), 3, 3))
-    counts[:, 2] = list(cases.values())
-    return pd.DataFrame({"example": list(cases)} | {name: matrix.tau(counts) for name, matrix in matrices.items()})
+    """Work out ``EXAMPLES`` under each matrix: example, then a column of tau for each."""
+    counts = np.zeros((len(EXAMPLES), 3, 3))
+    counts[:, 2] = list(EXAMPLES.values())
+    return pd.DataFrame({"example": list(EXAMPLES)} | {name: one.tau(counts) for name, one in matrices.items()})
 
 
 def claim_tables(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -190,27 +181,30 @@ def claim_tables(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
     humans or the metric tie in it. "balance": how many cells of each matrix make a pair concordant or discordant.
     "table5": its two matrices as the one that is printed; a cell in which they differ reads {accuracy-like,error-like}.
     """
-    every, signs = cells(), ("human ties", "human ties, error-like")
-    wide = every.pivot(index=["human", "metric"], columns="variant", values="value").reindex(CELLS)
-    alike = wide.drop(columns=list(signs)).nunique(axis=1).eq(1).map(_YES).rename("alike").reset_index()
-    both = [a if a == b else f"{{{a},{b}}}" for a, b in wide[list(signs)].to_numpy()]
-    kinds = {"concordant": 1, "discordant": -1}
-    counted = pd.DataFrame({name: wide.eq(value).sum() for name, value in kinds.items()})
+    listed = grid().melt("variant", var_name="cell")
+    listed[["human", "metric"]] = listed["cell"].str.split(" ", expand=True)
+    wide = pd.DataFrame([(*cell, *marks) for cell, *marks in zip(CELLS, *(one.marks for one in VARIANTS.values()))])
+    wide.columns = ["human", "metric", *VARIANTS]
+    *official, accuracy, error = VARIANTS
+    tie = wide["human"].eq("=") | wide["metric"].eq("=")
+    alike = wide[official].nunique(axis=1).eq(1)
+    both = [a if a == b else f"{{{a},{b}}}" for a, b in wide[[accuracy, error]].to_numpy()]
+    counted = pd.DataFrame({"concordant": wide[[*VARIANTS]].eq(1).sum(), "discordant": wide[[*VARIANTS]].eq(-1).sum()})
     more = counted["discordant"].gt(counted["concordant"]).map({True: "more", False: "not more"})
     rows = printed[printed["item"].eq("Table 3") & printed["cell"].str.endswith(", identical sentences")]
     third = pd.DataFrame({"pair": rows["cell"].str.split(", ").str[0], "identical": rows["printed"].astype(int)})
-    place = third["identical"].rank(ascending=False, method="min").astype(int)
-    none = " and ".join(third.loc[third["identical"].eq(0), "pair"])
+    third["place"] = third["identical"].rank(ascending=False, method="min").astype(int)
+    cells = wide[["human", "metric"]]
     return {
         "settings": pd.DataFrame([{"threshold": OFFICIAL}]),
         "examples": examples(),
         "symmetry": overview(),
-        "matrices": every,
-        "alike": alike.assign(tie=(alike["human"].eq("=") | alike["metric"].eq("=")).map(_YES)),
+        "matrices": listed[["variant", "human", "metric", "value"]],
+        "alike": cells.assign(alike=alike.map(_YES), tie=tie.map(_YES)),
         "balance": counted.assign(more=more).rename_axis("variant").reset_index(),
-        "table5": pd.DataFrame(CELLS, columns=["human", "metric"]).assign(value=pd.Series(both, dtype=object)),
-        "table3": third.assign(place=place),
-        "without": pd.DataFrame([{"pairs": none}]),
+        "table5": cells.assign(value=pd.Series(both, dtype=object)),
+        "table3": third,
+        "without": pd.DataFrame([{"pairs": " and ".join(third.loc[third["identical"].eq(0), "pair"])}]),
     }
 
 
@@ -406,12 +400,12 @@ def results(
     frames = []
     for name, scores in scored.items():
         pairs = from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
-        identical = outputs is not None
-        counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary, tie_identical=identical)
-        index = pd.MultiIndex.from_product([[name], scores.metrics, thresholds], names=["pair", "metric", "threshold"])
-        for variant, matrix in variants.items():
-            values = {"variant": variant, "pairs": matrix.pairs(counts).ravel(), "tau": matrix.tau(counts).ravel()}
-            frames.append(pd.DataFrame(values, index=index).reset_index())
+        tie = outputs is not None
+        counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary, tie_identical=tie)
+        parts = {"pair": [name], "metric": scores.metrics, "threshold": thresholds, "variant": list(variants)}
+        table = pd.MultiIndex.from_product(parts.values(), names=parts).to_frame(index=False)
+        used, tau = ([way(one, counts) for one in variants.values()] for way in (Matrix.pairs, Matrix.tau))
+        frames.append(table.assign(pairs=np.stack(used, axis=-1).ravel(), tau=np.stack(tau, axis=-1).ravel()))
     table = pd.concat(frames, ignore_index=True)
     groups = table.groupby(["pair", "threshold", "variant"], sort=False)["tau"]
     return table.assign(rank=groups.rank(ascending=False, method="min").astype("Int64"))
@@ -489,16 +483,14 @@ def identical_but_ordered(
         pairs = from_scores(scores, outputs=texts)
         found = np.flatnonzero(pairs.same & (order(pairs, threshold=threshold, boundary=boundary) != 0))
         found = found[np.argsort(-np.abs(pairs.difference[found]), kind="stable")]
-        up, segment = pairs.difference[found] > 0, pairs.segment[found]
-        ends = pairs.first[found], pairs.second[found]
-        better, worse = np.where(up, ends, ends[::-1])
+        segment, ends = pairs.segment[found], np.stack([pairs.first[found], pairs.second[found]])
+        better, worse = np.where(pairs.difference[found] > 0, ends, ends[::-1])
         names = np.array(scores.systems, dtype=object)
-        table = pd.DataFrame({"doc_segment": np.array(scores.segments, dtype=object)[segment]}).assign(pair=scores.pair)
-        for side, place in (("better", better), ("worse", worse)):
-            table[side], table[f"score_{side}"] = names[place], scores.human[place, segment]
-        tables.append(table.assign(hypothesis=_texts(texts, scores)[better, segment]))
-    columns = ["pair", "doc_segment", "better", "worse", "score_better", "score_worse", "hypothesis"]
-    return pd.concat(tables)[columns]
+        columns = {"pair": scores.pair, "doc_segment": np.array(scores.segments, dtype=object)[segment]}
+        columns |= {"better": names[better], "worse": names[worse], "score_better": scores.human[better, segment]}
+        columns |= {"score_worse": scores.human[worse, segment], "hypothesis": _texts(texts, scores)[better, segment]}
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables)
 
 
 def effect_of_identical(scores: Scores, outputs: pd.DataFrame, *, threshold: float = OFFICIAL) -> pd.DataFrame:
@@ -507,29 +499,21 @@ def effect_of_identical(scores: Scores, outputs: pd.DataFrame, *, threshold: flo
     Returns variant, metric, pairs (that take part), pairs_tied (that do with identical ones as ties), largest_change
     (of tau, with its sign), moved (metrics whose rank changes), metrics (how many there are).
     """
-    one = {scores.pair: scores}
-    scored, tied = (results(one, thresholds=[threshold], outputs=texts) for texts in (None, outputs))
-    both = scored.merge(tied, on=["pair", "metric", "threshold", "variant"], suffixes=("", "_tied"))
-    both = both.assign(largest_change=both["tau_tied"] - both["tau"], moves=both["rank"] != both["rank_tied"])
-    by_variant = both.groupby("variant", sort=False)
-    both["moved"], both["metrics"] = by_variant["moves"].transform("sum"), by_variant["moves"].transform("size")
-    most = both["largest_change"].abs().groupby(both["variant"], sort=False).idxmax()
+    table, tied = (results({scores.pair: scores}, thresholds=[threshold], outputs=texts) for texts in (None, outputs))
+    table = table.assign(pairs_tied=tied["pairs"], largest_change=tied["tau"] - table["tau"])
+    by_variant = (table["rank"] != tied["rank"]).groupby(table["variant"], sort=False)
+    table = table.assign(moved=by_variant.transform("sum"), metrics=by_variant.transform("size"))
+    most = table["largest_change"].abs().groupby(table["variant"], sort=False).idxmax()
     columns = ["variant", "metric", "pairs", "pairs_tied", "largest_change", "moved", "metrics"]
-    return both.loc[most, columns].reset_index(drop=True)
+    return table.loc[most, columns].reset_index(drop=True)
 
 
-def negated(scores: Scores, *, metrics: Collection[str], variants: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
+def negated(scores: Scores, *, variants: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     """Compute tau of metrics and of their negation: metric, variant, tau, tau_negated, and their sum.
 
     The sum is 0 where the variant is symmetric.
     """
-    pairs = from_scores(scores)
-    counts = tables(scores.only(list(metrics)), pairs)[:, 0]
-    parts = [
-        pd.DataFrame(
-            {"variant": name, "tau": matrix.tau(counts), "tau_negated": matrix.tau(counts[:, :, ::-1])}, metrics
-        )
-        for name, matrix in variants.items()
-    ]
-    table = pd.concat(parts).assign(sum=lambda rows: rows["tau"] + rows["tau_negated"])
-    return table.rename_axis("metric").loc[list(metrics)].reset_index()
+    turned = replace(scores, values=-scores.values)
+    table, other = (results({scores.pair: one}, variants=variants) for one in (scores, turned))
+    table = table[["metric", "variant", "tau"]].assign(tau_negated=other["tau"])
+    return table.assign(sum=table["tau"] + table["tau_negated"])

@@ -136,24 +136,18 @@ def out_of_fold(
     ``single``, and ``best_single``: in each fold the metric with the highest mean τ-b over the languages trained on.
     Raises DataError for rows without a score, other indexes, or a single language (zero_shot needs two).
     """
-    _checked(examples, features, single)
-    sentence = sentence_groups(examples["source"])
-    fold = folds(sentence, seed=seed)
-    language = examples["language"]
+    table = _joined(examples, features, single)
+    sentence, language = sentence_groups(examples["source"]), examples["language"]
     if language.nunique() < 2:
         raise DataError("Zero-shot scoring leaves one language out, so at least two are needed. Give more languages.")
-    taus = [_taus(examples[fold != number], features.loc[fold != number, list(single)]) for number in range(FOLDS)]
-    parts = []
+    fold, parts = folds(sentence, seed=seed), []
     for left_out in (None, *language.unique()):
+        here = language.notna() if left_out is None else language == left_out
         for number in range(FOLDS):
-            tested, trained, best = fold == number, fold != number, taus[number]
-            if left_out is not None:
-                tested, trained = tested & (language == left_out), trained & (language != left_out)
-                best = best.drop(left_out)
-            part = examples.loc[tested, ["language", "score"]].join(features.loc[tested, list(single)])
-            part = part.assign(**_predicted(examples[trained], features[trained], features[tested], models, seed))
-            part = part.assign(setting="zero_shot" if left_out else "cv", sentence=sentence[tested], fold=number)
-            parts.append(part.assign(**{BEST: part[_best(best)]}))
+            known, tested = fold != number, (fold == number) & here
+            part = _predicted(table[known & ~here if left_out else known], table[tested], single, models, seed)
+            setting = "zero_shot" if left_out else "cv"
+            parts.append(part.assign(setting=setting, sentence=sentence[tested], fold=number))
     return pd.concat(parts, ignore_index=True)[_columns(models, single)]
 
 
@@ -172,59 +166,48 @@ def unseen(
     Arguments and result as for ``out_of_fold``; setting is zero_shot and the only fold 0. ``attrs["excluded"]`` counts
     the examples that were not trained on because of their sentence.
     """
-    _checked(examples, features, single)
-    _checked(others, other_features, single)
+    known, asked = _joined(examples, features, single), _joined(others, other_features, single)
     both = sentence_groups([*examples["source"], *others["source"]])
     sentence, tested = both[: len(examples)], both[len(examples) :]
     trained = ~np.isin(sentence, tested)
     if not trained.any():
         raise DataError("All examples share an English sentence with the other languages. Train on other sentences.")
-    known = features[trained]
-    table = others[["language", "score"]].join(other_features[list(single)])
-    table = table.assign(**_predicted(examples[trained], known, other_features, models, seed))
-    best = _best(_taus(examples[trained], known[list(single)]))
-    table = table.assign(setting="zero_shot", sentence=tested, fold=0, **{BEST: table[best]}).reset_index(drop=True)
-    table = table[_columns(models, single)]
+    table = _predicted(known[trained], asked, single, models, seed)
+    table = table.assign(setting="zero_shot", sentence=tested, fold=0)[_columns(models, single)].reset_index(drop=True)
     table.attrs["excluded"] = {"examples with a tested sentence": int((~trained).sum())}
     return table
 
 
-def _taus(examples: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Compute each metric's τ-b with the scores of each language: a row per language, a column per metric."""
-    groups = examples.groupby("language")["score"]
-    rows = {name: [float(kendall_b(metrics.loc[own.index, each], own)) for each in metrics] for name, own in groups}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=metrics.columns)
-
-
-def _best(taus: pd.DataFrame) -> str:
-    """Name the metric with the highest mean τ-b over languages; of equal ones, the first."""
-    return str(taus.mean().idxmax())
-
-
 def _predicted(
-    known: pd.DataFrame, features: pd.DataFrame, asked: pd.DataFrame, models: Mapping[str, _Maker], seed: int
-) -> dict[str, np.ndarray]:
-    """Train each model on the features of known examples, and predict the rows that are asked."""
-    x, goal = features.to_numpy(float), standing(known["score"], known["language"])
-    return {
-        name: make(seed).fit(x, goal).predict(asked.to_numpy(float)).round(_DIGITS) for name, make in models.items()
-    }
+    known: pd.DataFrame, asked: pd.DataFrame, single: Sequence[str], models: Mapping[str, _Maker], seed: int
+) -> pd.DataFrame:
+    """Predict rows by models of known ones, and by the single metric with the highest mean τ-b over known languages."""
+    goal, looks = standing(known["score"], known["language"]), known.columns.drop(["language", "score"])
+    taus = [[float(kendall_b(own[name], own["score"])) for name in single] for _, own in known.groupby("language")]
+    best = pd.DataFrame(taus, columns=list(single)).mean().idxmax()  # of equal ones the first
+    table = asked[["language", "score", *single]]
+    for name, make in models.items():
+        model = make(seed).fit(known[looks].to_numpy(float), goal)
+        table = table.assign(**{name: model.predict(asked[looks].to_numpy(float)).round(_DIGITS)})
+    return table.assign(**{BEST: table[best]})
 
 
 def _columns(models: Mapping[str, _Maker], single: Sequence[str]) -> list[str]:
     return ["setting", "language", "sentence", "fold", "score", *models, BEST, *single]
 
 
-def _checked(examples: pd.DataFrame, features: pd.DataFrame, single: Sequence[str]) -> None:
-    """Raise DataError unless examples and features are the same rows, with all columns and without gaps."""
+def _joined(examples: pd.DataFrame, features: pd.DataFrame, single: Sequence[str]) -> pd.DataFrame:
+    """Join language, score and features; DataError unless they are the same rows, with all columns, without gaps."""
     lacking = [name for name in ("language", "source", "score") if name not in examples]
     if lacking := [*lacking, *(name for name in single if name not in features)]:
         raise DataError(f"There is no column {lacking[0]}. Add it, or name others.")
     if not examples.index.equals(features.index) or not examples.index.is_unique:
         raise DataError("Examples and features are not the same rows. Make the features from these examples.")
-    for name, values in {"score": examples["score"], **features}.items():
-        if not np.isfinite(values.to_numpy(float)).all():
-            raise DataError(f"{name} is not a number in some row. Mend it, or leave the row out.")
+    table = examples[["language", "score"]].join(features)
+    gaps = ~np.isfinite(table.drop(columns="language").to_numpy(float)).all(axis=0)
+    if gaps.any():
+        raise DataError(f"{table.columns[1:][gaps][0]} is not a number in some row. Mend it, or leave the row out.")
+    return table
 
 
 def features(table: pd.DataFrame) -> pd.DataFrame:

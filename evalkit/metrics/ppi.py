@@ -48,7 +48,10 @@ WHAT = ("mean of a system", "difference of two systems")
 WITHIN, HARD, DIFFERENCES = "segments of a system", "how hard segments are", "differences of two systems"
 BY_DOCUMENT = "differences of two systems, means of documents"
 _PARTS = 4  # strata of about equal size that scores are cut into
-_FEWEST = {False: 2, True: 4}  # judged segments of a stratum: a variance, and beside it a slope
+# Fewest judged segments of a stratum (a variance, and beside it a slope), and fewest others.
+_FEWEST = dict.fromkeys(STRATA[:3], (2, 0)) | {STRATA[3]: (4, 2)}
+# Degrees of freedom that are used up in a stratum, where not one; none: large samples.
+_LOST = {"control variate": 2, "PPI": 0, "PPI++": 0, STRATA[3]: 2}
 #: Ways to choose segments.
 RANDOM, VARIANCE, AVERAGE = "at random", "metric variance", "metric average"
 CONSISTENCY, DIVERSITY = "metric consistency", "diversity of outputs"
@@ -57,23 +60,6 @@ CORRECTED, DRAWN = "metric variance, corrected by the metric", "drawn by varianc
 #: How often chance chooses for the value of one test set, and in each that is drawn anew.
 TRIES, TRIES_ANEW = 200, 5
 _VALUES = ("agreement", "accuracy", "bias_means", "bias_differences", "stretch", "error")
-
-
-class Moments(NamedTuple):
-    """Hold what every method needs; arrays of one shape, an entry per sample. Variances divide by the number.
-
-    n, others: how many segments were judged, and how many others the metric scored.
-    """
-
-    human: np.ndarray
-    judged: np.ndarray
-    rest: np.ndarray
-    var_human: np.ndarray
-    var_judged: np.ndarray
-    var_rest: np.ndarray
-    covariance: np.ndarray
-    n: int | np.ndarray
-    others: int | np.ndarray
 
 
 class Estimate(NamedTuple):
@@ -102,79 +88,58 @@ def mean(human: ArrayLike, judged: ArrayLike, rest: ArrayLike, *, method: str = 
     >>> round(float(found.value), 3), round(float(found.weight), 3)
     (64.286, 42.857)
     """
-    y, f, others = (np.asarray(side, float) for side in (human, judged, rest))
-    if y.shape[-1] < 3 or others.shape[-1] < 2 or y.shape[-1] != f.shape[-1]:
-        raise DataError("Give 3 judged segments or more, each with a metric's score, and 2 others or more.")
-    covariance = ((y - y.mean(-1, keepdims=True)) * f).mean(-1)
-    sizes = (y.shape[-1], others.shape[-1])
-    spreads = (y.var(-1), f.var(-1), others.var(-1), covariance)
-    return estimate(Moments(y.mean(-1), f.mean(-1), others.mean(-1), *spreads, *sizes), method=method)
-
-
-def estimate(known: Moments, *, method: str) -> Estimate:
-    """Estimate means from moments; see ``mean``."""
+    y, f, g = (np.asarray(side, float) for side in (human, judged, rest))
     if method not in METHODS:
         raise DataError(f"There is no method {method!r}. Choose among {', '.join(METHODS)}.")
-    lost = {"classical": 1, "control variate": 2}.get(method, 0)
-    weight = _weight(known, method)
-    variance = np.maximum(_residual(known, weight), 0) / (known.n - lost) + weight**2 * known.var_rest / known.others
-    reach = (stats.t.ppf(0.975, known.n - lost) if lost else stats.norm.ppf(0.975)) * np.sqrt(variance)
-    value = known.human + weight * (known.rest - known.judged)
-    return Estimate(value, value - reach, value + reach, weight)
+    if y.shape[-1] < 3 or g.shape[-1] < 2 or y.shape[-1] != f.shape[-1]:
+        raise DataError("Give 3 judged segments or more, each with a metric's score, and 2 others or more.")
+    centre, middle = y.mean(-1, keepdims=True), f.mean(-1, keepdims=True)
+    y, f, g = y - centre, f - middle, g - middle
+    columns = [[np.ones_like(y), np.ones_like(g)], [y, y * y, f, f * f, y * f], [g, g * g]]
+    sums = np.stack([each.sum(-1) for part in columns for each in part])
+    return _shifted(estimate(sums[:, None], method=method), centre[..., 0])
 
 
-def _residual(known: Moments, weight: np.ndarray) -> np.ndarray:
-    """Return the variance of human scores less a weight times the metric's."""
-    return known.var_human - 2 * weight * known.covariance + weight**2 * known.var_judged
+def estimate(sums: np.ndarray, *, method: str) -> Estimate:
+    """Estimate means stratum by stratum from sums, 9 × strata × ..., as ``_sums`` makes them; see ``mean``.
 
-
-def _weight(known: Moments, method: str) -> np.ndarray:
-    """Say how much the metric counts by one of ``METHODS``: an entry per sample."""
-    n, others = known.n, known.others
-    if method in ("classical", "PPI"):
-        return np.full(np.shape(known.human), float(method == "PPI"))
-    if method == "control variate":  # the slope of a line through the judged ones; the mean is over all segments
-        return np.nan_to_num(ratio(known.covariance, known.var_judged)) * others / (n + others)
-    gap = n * others / (n + others) * (known.judged - known.rest) ** 2
-    pooled = (n * known.var_judged + others * known.var_rest + gap) / (n + others - 1)
-    return np.clip(np.nan_to_num(ratio(known.covariance, (1 + n / others) * pooled)), 0, 1)
-
-
-def estimate_by_strata(sums: np.ndarray, *, tuned: bool) -> Estimate:
-    """Estimate means stratum by stratum. sums: as ``_sums`` makes them.
-
-    tuned: the metric also corrects within each stratum, by PPI++'s weight (Fisch et al. 2024); False: strata alone. A
-    stratum with too few judged segments (2, tuned 4), or others, joins the next lower one (the lowest: the next
-    higher).
-    The variance has the scatter within strata and, because their shares are known from a sample only, between them;
-    the interval is t with as many degrees of freedom as judged segments less those used up in each stratum.
-    weight: the average weight. Caveat: segments must be judged at random, or at random within each stratum with the
-    same chance everywhere; intervals of 95 % hold a little less with few segments a stratum.
+    method: one of ``METHODS``, for which all segments are one stratum; or of ``STRATA``, of which the last lets the
+    metric correct within each stratum by PPI++'s weight (Fisch et al. 2024), and the others take strata alone.
+    The variance has the scatter within strata and, because their shares are known from a sample only, between them.
+    A stratum with too few judged segments (2; 4 for PPI++'s weight), or others, joins the next lower one (the lowest:
+    the next higher). Intervals are t with as many degrees of freedom as judged segments less those used up in each
+    stratum, for PPI and PPI++ normal. weight: the average weight.
+    Caveat: segments must be judged at random, or at random within each stratum with the same chance everywhere;
+    intervals of 95 % hold a little less with few segments a stratum.
     """
-    sums = _joined(sums, _FEWEST[tuned], 2 * tuned)
-    n, others = sums[:2]
-    size = n + others
-    share = size / size.sum(axis=0)
-    own = _moments(sums)
-    weight = _weight(own, "PPI++") * (n > 0) if tuned else np.zeros_like(share)
-    lost = 1 + tuned
-    within = np.nan_to_num(ratio(np.maximum(_residual(own, weight), 0), n - lost))
-    within = within + np.nan_to_num(ratio(weight**2 * own.var_rest, others))
-    means = own.human + weight * (own.rest - own.judged)
+    sums = _joined(sums, *_FEWEST[method]) if method in STRATA else sums
+    (n, others), lost = sums[:2], _LOST.get(method, 1)
+    y, yy, f, ff, yf = np.nan_to_num(ratio(sums[2:7], n))
+    g, gg = np.nan_to_num(ratio(sums[7:], others))
+    covariance, var_judged, var_rest = yf - y * f, ff - f**2, gg - g**2
+    if method == "control variate":  # the slope of a line through the judged ones; the mean is over all segments
+        weight = np.nan_to_num(ratio(covariance, var_judged)) * others / (n + others)
+    elif method.endswith("PPI++"):
+        gap = np.nan_to_num(ratio(n * others, n + others)) * (f - g) ** 2
+        pooled = (n * var_judged + others * var_rest + gap) / np.maximum(n + others - 1, 1)
+        weight = np.clip(np.nan_to_num(ratio(covariance, (1 + ratio(n, others)) * pooled)), 0, 1)
+    else:
+        weight = np.full(n.shape, float(method == "PPI"))
+    residual = yy - y**2 - 2 * weight * covariance + weight**2 * var_judged
+    within = np.nan_to_num(ratio(np.maximum(residual, 0), n - lost))
+    within = within + np.nan_to_num(ratio(weight**2 * var_rest, others))
+    means, share = y + weight * (g - f), (n + others) / (n + others).sum(axis=0)
     value = (share * means).sum(axis=0)
-    between = (share * (means - value) ** 2).sum(axis=0) / size.sum(axis=0)
-    few, where = np.unique((n - lost * (n > 0)).sum(axis=0), return_inverse=True)  # quantiles cost, samples share them
+    between = (share * (means - value) ** 2).sum(axis=0) / (n + others).sum(axis=0)
+    freedom = (n - lost * (n > 0)).sum(axis=0) if lost else np.full(value.shape, np.inf)
+    few, where = np.unique(freedom, return_inverse=True)  # quantiles cost, samples share them
     tail = stats.t.ppf(0.975, few)[where].reshape(value.shape)
     reach = tail * np.sqrt((share**2 * within).sum(axis=0) + between)
     return Estimate(value, value - reach, value + reach, (share * weight).sum(axis=0))
 
 
-def _moments(sums: np.ndarray) -> Moments:
-    """Turn sums into means and variances; 0 where a stratum is empty."""
-    n, others = sums[:2]
-    y, yy, f, ff, yf = np.nan_to_num(ratio(sums[2:7], n))
-    g, gg = np.nan_to_num(ratio(sums[7:], others))
-    return Moments(y, f, g, yy - y**2, ff - f**2, gg - g**2, yf - y * f, np.maximum(n, 1), np.maximum(others, 1))
+def _shifted(found: Estimate, centre: np.ndarray) -> Estimate:
+    return Estimate(*(end + centre for end in found[:3]), found.weight)
 
 
 def _joined(sums: np.ndarray, judged: int, others: int) -> np.ndarray:
@@ -323,7 +288,7 @@ def strata_of(pooled: Pool, *, domains: Mapping[str, str] | None = None) -> dict
     if domains:
         codes = np.unique([str(domains.get(name, "")) for name in pooled.documents], return_inverse=True)[1]
         strata[STRATA[2]] = np.broadcast_to(codes, own.shape)
-    return strata | {STRATA[3]: own}
+    return strata
 
 
 def _parts(scores: np.ndarray) -> np.ndarray:
@@ -353,16 +318,15 @@ def simulate(
     size = pooled.human.shape[1]
     rng = np.random.default_rng(seed)
     judged, rest = (rng.multinomial(n, np.full(size, 1 / size), resamples) for n in (humans, others or size))
-    truth = pooled.human.mean(axis=1)
-    parts: list[pd.DataFrame] = []
-    for method, found in _estimates(pooled, judged, rest, strata or {}).items():
-        inside = (found.low <= truth) & (truth <= found.high)
-        first = {"truth": truth, "estimate": found.value[0], "low": found.low[0], "high": found.high[0]}
-        row = {"what": pooled.what, "name": pooled.names, "method": method, "humans": humans, **first}
-        variance = found.value.var(axis=0)
-        row |= {"variance": variance, "variance_ratio": variance / (parts[0]["variance"] if parts else variance)}
-        parts.append(pd.DataFrame(row | {"coverage": inside.mean(axis=0), "weight": found.weight.mean(axis=0)}))
-    return pd.concat(parts, ignore_index=True)
+    found = _estimates(pooled, judged, rest, strata or {})
+    value, low, high, weight = (np.stack(side) for side in zip(*found.values()))  # methods × draws × estimands
+    truth, variance = pooled.human.mean(axis=1), value.var(axis=1)
+    columns = {"truth": np.broadcast_to(truth, variance.shape), "estimate": value[:, 0], "low": low[:, 0]}
+    columns |= {"high": high[:, 0], "variance": variance, "variance_ratio": variance / variance[0]}
+    columns |= {"coverage": ((low <= truth) & (truth <= high)).mean(axis=1), "weight": weight.mean(axis=1)}
+    names = {"what": np.tile(pooled.what, len(found)), "name": pooled.names * len(found)}
+    names |= {"method": np.repeat(list(found), len(truth)), "humans": humans}
+    return pd.DataFrame(names | {name: each.ravel() for name, each in columns.items()})
 
 
 def _estimates(
@@ -370,38 +334,28 @@ def _estimates(
 ) -> dict[str, Estimate]:
     """Estimate from samples in every way, given how often each segment was drawn: draws × estimands."""
     counts = judged.astype(float), rest.astype(float)  # integers would be multiplied one by one
-    whole = _sums(pooled, np.zeros(pooled.human.shape, int), *counts, tuned=True)
-    known = _moments(whole[:, 0])._replace(n=int(judged[0].sum()), others=int(rest[0].sum()))
-    found = {method: estimate(known, method=method) for method in METHODS}
-    tuned = _sums(pooled, strata[STRATA[3]], *counts, tuned=True) if STRATA[3] in strata else whole
-    for way, labels in strata.items():
-        shared = labels is strata.get(STRATA[3])
-        sums = tuned if shared else _sums(pooled, labels, *counts, tuned=False)
-        found[way] = estimate_by_strata(sums, tuned=way == STRATA[3])
+    sums = dict.fromkeys(METHODS, _sums(pooled, np.zeros(pooled.human.shape, int), *counts))
+    sums |= {way: _sums(pooled, labels, *counts) for way, labels in strata.items()}
+    if STRATA[0] in sums:
+        sums[STRATA[3]] = sums[STRATA[0]]
     centre = pooled.human.mean(axis=1)
-    return {
-        way: Estimate(each.value + centre, each.low + centre, each.high + centre, each.weight)
-        for way, each in found.items()
-    }
+    return {way: _shifted(estimate(each, method=way), centre) for way, each in sums.items()}
 
 
-def _sums(pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray, *, tuned: bool) -> np.ndarray:
+def _sums(pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """Sum up samples in each stratum: 9 × strata × draws × estimands.
 
     The first axis has numbers of judged segments and of others; sums of human scores, of their squares, of the
     metric's scores of judged segments, of their squares, and of human times metric; and of the metric's scores of
-    others and their squares. Scores are centred, so that squares lose no digits; the metric's are 0 where not tuned.
+    others and their squares. Scores are centred, so that squares lose no digits.
     """
     y, f = (side - side.mean(axis=1, keepdims=True) for side in (pooled.human, pooled.metric))
-    ones = np.ones_like(y)
-    ours, theirs = ([ones, y, y * y, f, f * f, y * f], [ones, f, f * f]) if tuned else ([ones, y, y * y], [ones])
-    sums = np.zeros((9, int(labels.max()) + 1, len(judged), len(y)))
+    columns = np.stack([np.ones_like(y), y, y * y, f, f * f, y * f])
+    sums = np.empty((9, int(labels.max()) + 1, len(judged), len(y)))
     for label in range(sums.shape[1]):
-        here = (labels == label).astype(float)
-        n, *human = (judged @ (here * each).T for each in ours)
-        others, *metric = (rest @ (here * each).T for each in theirs)
-        sums[: 2 + len(human), label] = [n, others, *human]
-        sums[7 : 7 + len(metric), label] = metric or np.empty((0, *n.shape))
+        here = columns * (labels == label)
+        sums[[0, 2, 3, 4, 5, 6], label] = judged @ here.swapaxes(1, 2)
+        sums[[1, 7, 8], label] = rest @ here[[0, 3, 4]].swapaxes(1, 2)
     return sums
 
 
@@ -593,9 +547,13 @@ def compare_choices(
                 _ways(human[:, take], values[:, take], utility.iloc[take], budget, rng, TRIES_ANEW)
                 for take in _redrawn(utility.index, redrawn, budget, rng)
             ]
-            parts.append(_tabulated(here, anew).assign(data=pair, metric=metrics[pair], budget=budget))
+            low, high = np.nanpercentile(anew, [2.5, 97.5], axis=0)
+            row = {"data": pair, "metric": metrics[pair], "way": here.index, "budget": budget}
+            for name, *ends in zip(here, here.to_numpy().T, low.T, high.T, strict=True):
+                row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+            parts.append(pd.DataFrame(row))
     table = pd.concat(parts, ignore_index=True)
-    return table[["data", "metric", "way", "budget", *table.columns.drop(["data", "metric", "way", "budget"])]]
+    return table.rename(columns={"agreement_low": "low", "agreement_high": "high"})
 
 
 def _redrawn(documents: pd.Index, redrawn: int, budget: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -609,8 +567,8 @@ def _redrawn(documents: pd.Index, redrawn: int, budget: int, rng: np.random.Gene
 
 def _ways(
     human: np.ndarray, metric: np.ndarray, utility: pd.DataFrame, budget: int, rng: np.random.Generator, tries: int
-) -> dict[str, np.ndarray]:
-    """Choose segments in each way, and say what comes of it."""
+) -> pd.DataFrame:
+    """Choose segments in each way, and say what comes of it: a row per way, with its lead in agreement on chance."""
     even, chances = np.full(budget, 1 / budget), odds(metric, budget)
     at_random = [outcome(human, rng.permutation(human.shape[1])[:budget], even) for _ in range(tries)]
     chosen = {way: np.argsort(-own.to_numpy(), kind="stable")[:budget] for way, own in utility.items()}
@@ -619,17 +577,6 @@ def _ways(
     found[CORRECTED] = outcome(human, chosen[VARIANCE], even, metric)
     by_odds = (drawn(chances, rng) for _ in range(tries))
     weighted = [outcome(human, each, 1 / chances[each] / (1 / chances[each]).sum()) for each in by_odds]
-    return found | {DRAWN: np.mean(weighted, axis=0)}
-
-
-def _tabulated(found: Mapping[str, np.ndarray], anew: Sequence[Mapping[str, np.ndarray]]) -> pd.DataFrame:
-    """Lay out values with percentiles of those of test sets drawn anew: a row per way."""
-    rows = []
-    for way in found:
-        value, *sets = (np.append(each[way], each[way][0] - each[RANDOM][0]) for each in (found, *anew))
-        low, high = np.nanpercentile(sets, [2.5, 97.5], axis=0)
-        row: dict[str, object] = {"way": way}
-        for name, *ends in zip((*_VALUES, "lead"), value, low, high, strict=True):
-            row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
-        rows.append(row)
-    return pd.DataFrame(rows).rename(columns={"agreement_low": "low", "agreement_high": "high"})
+    found[DRAWN] = np.mean(weighted, axis=0)
+    table = pd.DataFrame.from_dict(found, orient="index", columns=_VALUES)
+    return table.assign(lead=table["agreement"] - table.at[RANDOM, "agreement"])

@@ -78,17 +78,10 @@ def from_ratings(values: pd.DataFrame, name: str) -> pd.DataFrame:
 
     Raises DataError naming the statistics there are.
     """
-    names = _labelled(values)
+    names = label(values)
     if not (names == name).any():
         raise DataError(f"There is no statistic {name!r} here. Choose among {', '.join(names.unique())}.")
     return values[names == name]
-
-
-def _labelled(values: pd.DataFrame) -> pd.Series:
-    """Label results, or tests, which have no grouping."""
-    if "grouping" in values:
-        return label(values)
-    return label(values.assign(grouping=np.where(values["statistic"] == "acc_eq", "item", "none")))
 
 
 def side_by_side(values: pd.DataFrame) -> pd.DataFrame:
@@ -132,13 +125,11 @@ def rank_shifts(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
     that lies between systems, which is all that the system level sees), between_humans (the same of human scores).
     """
     wide = ranks.set_index("metric").astype(float).dropna(how="all")
-    by_name = {name: _character(values) for name, values in zip(scores.metrics, scores.values, strict=True)}
-    told = [by_name.get(name, (np.nan, np.nan)) for name in wide.index]
     table = pd.DataFrame({"best": wide.min(axis=1).astype(int), "best_by": wide.idxmin(axis=1)})
     table = table.assign(worst=wide.max(axis=1).astype(int), worst_by=wide.idxmax(axis=1))
     table["spread"] = table["worst"] - table["best"]
-    table[["tied", "between"]] = told
-    table["between_humans"] = _character(scores.human)[1]
+    of_metrics = pd.DataFrame(map(_character, scores.values), scores.metrics, ["tied", "between"])
+    table = table.join(of_metrics).assign(between_humans=_character(scores.human)[1]).rename_axis("metric")
     return table.reset_index().sort_values("spread", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -238,7 +229,7 @@ def near(tested: pd.DataFrame, *, size: float = 0.01) -> pd.DataFrame:
     if size <= 0:
         raise DataError(f"size is {size}. Choose a difference larger than 0.")
     rows = []
-    for name, part in tested.groupby(_labelled(tested), sort=False):
+    for name, part in tested.groupby(label(tested), sort=False):
         part = part.sort_values(["difference", "p"])
         sure, differences = (part["p"] <= ALPHA).to_numpy(), part["difference"].to_numpy()
         close = (differences >= size / 2) & (differences <= 1.5 * size)
@@ -292,20 +283,18 @@ def here(
     made = []
     for row in rows.itertuples():
         there, asked = _needed(row, systems, segments), row.pairs.split()
-        pairs = [pair for pair in asked if pair in there and there[pair].gold in ("", row.gold)]
-        why = ""
-        if not pairs:
-            why = f"no {row.gold} scores of {', '.join(asked)} here"
-        elif row.domain:
-            why = "asks for scores of single domains"
-        elif row.human == "yes" and len(asked) == 1:
-            why = "asks for human translations among the systems"
-        found = [] if why else pairs
+        found = [pair for pair in asked if pair in there and there[pair].gold in ("", row.gold)]
+        whys = {
+            f"no {row.gold} scores of {', '.join(asked)} here": not found,
+            "asks for scores of single domains": row.domain,
+            "asks for human translations among the systems": row.human == "yes" and len(asked) == 1,
+        }
+        why = next((words for words, true in whys.items() if true), "")
+        found = [] if why else found
         part = f" (of {len(asked)} pairs)" if found and found != asked else ""
-        of = f", {row.domain}" if row.domain else ""
         words = statistics.in_words(row.level, row.statistic, row.grouping)
-        name = f"{row.year}, {row.task}: {words}, {' + '.join(found or asked)}{part}{of}"
-        made.append((" ".join(found), why, name))
+        of = f", {row.domain}" if row.domain else ""
+        made.append((" ".join(found), why, f"{row.year}, {row.task}: {words}, {' + '.join(found or asked)}{part}{of}"))
     return rows.join(pd.DataFrame(made, columns=["found", "why", "name"]))
 
 
@@ -347,21 +336,15 @@ def ranks(
         if key not in made:
             there = [_needed(row, systems, segments)[pair] for pair in row.found.split()]
             sets = [one.only(sorted(set(one.metrics) & set(entries)) or sorted(one.metrics)) for one in there]
-            values, tests = _compared(row, sets, test)
-            if tests is None:
-                found = values[["metric", "value"]].dropna().sort_values("value", ascending=False, kind="stable")
-                made[key] = found.assign(rank=pd.NA)
-            else:
-                made[key] = rank_table(values, tests)[["metric", "value", "rank"]]
-        own = made[key].rename(columns={"value": "score", "rank": "cluster"}).astype({"cluster": "Int64"})
-        tables.append(own.assign(task=row.name)[list(tables[0])])
+            made[key] = _ranked(row, sets, test).rename(columns={"value": "score", "rank": "cluster"})
+        tables.append(made[key].assign(task=row.name)[list(tables[0])])
     return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
-def _compared(row: Any, sets: list[Scores], test: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Return metric and value, and the tests of every two metrics, or None where there are none."""
+def _ranked(row: Any, sets: list[Scores], test: Mapping[str, Any]) -> pd.DataFrame:
+    """Rank metrics by one statistic; without clusters where no test of it is made."""
     if row.statistic == "accuracy":
-        return pooled_accuracy(sets, draws=test["draws"], seed=test["seed"])
+        return rank_table(*pooled_accuracy(sets, draws=test["draws"], seed=test["seed"]))
     [scores] = sets
     if row.statistic == "acc_eq":
         values = statistics.acc_eq(scores)
@@ -369,9 +352,9 @@ def _compared(row: Any, sets: list[Scores], test: Mapping[str, Any]) -> tuple[pd
         values = statistics.spa(scores, flips=test.get("flips", 1000), seed=test["seed"])
     else:
         values = statistics.correlations(scores, statistics=[row.statistic], groupings=[row.grouping])
-    if row.statistic not in TESTED[scores.level] or row.grouping != ("item" if row.statistic == "acc_eq" else "none"):
-        return values, None
-    return values, perm_both(scores, statistic=row.statistic, clusters=True, **test)
+    if (row.statistic, row.grouping) not in TESTED[scores.level].items():
+        return _ordered(values).assign(rank=pd.NA)
+    return rank_table(values, perm_both(scores, statistic=row.statistic, clusters=True, **test))
 
 
 def averages(ranked: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:
@@ -391,17 +374,12 @@ def averages(ranked: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:
     table = table[table.groupby(key)["task"].transform("nunique") == whole]
     weight = table["weight"] / table.groupby(key)["weight"].transform("sum")
     signed = table["statistic"].isin(["pearson", "kendall_b"])
-    score = table["score"].mask(signed, (1 + table["score"]) / 2) * weight
     cluster = table["cluster"].astype("Float64").astype(float)
-    found = table.assign(score=score, first=cluster.eq(1), cluster=cluster * weight).groupby(key, sort=False)
-    found = found.agg(
-        tasks=("task", "size"),
-        first=("first", "sum"),
-        cluster=("cluster", lambda each: each.sum(skipna=False)),
-        score=("score", "sum"),
-    ).reset_index()
+    columns = {"tasks": 1, "first": cluster.eq(1).astype(int), "cluster": cluster * weight}
+    columns["score"] = table["score"].mask(signed, (1 + table["score"]) / 2) * weight
+    found = table.assign(**columns).groupby(key, sort=False)[list(columns)].agg(lambda each: each.sum(skipna=False))
     order = {name: number for number, name in enumerate(about["list"].unique())}
-    found = found.sort_values(["score", "metric"], ascending=[False, True], kind="stable")
+    found = found.reset_index().sort_values(["score", "metric"], ascending=[False, True], kind="stable")
     return found.sort_values("list", key=lambda names: names.map(order), kind="stable", ignore_index=True)
 
 
@@ -470,21 +448,6 @@ def standings(leaders: Mapping[str, pd.DataFrame], tests: pd.DataFrame, metric: 
     return pd.DataFrame(rows, columns=columns.split()).astype({"place": "Int64", "cluster": "Int64"})
 
 
-def claims(standing: pd.DataFrame, *, metric: str) -> list[str]:
-    """Say in a sentence for each statistic what may be claimed of a metric, and how sure that is: of ``standings``."""
-    told = []
-    for one in standing.itertuples():
-        words = WORDS.get(one.statistic, one.statistic)
-        if pd.isna(one.place):
-            told.append(f"By {words}, {metric} has no value: it has no scores of that level, or all are the same.")
-            continue
-        ends = "" if np.isnan(one.low) else f", 95 % interval {one.low:.3f} to {one.high:.3f}"
-        known = f"the tests say that {metric} is better than {one.better_than} and worse than {one.worse_than}"
-        rest = f"; claim nothing about the other {one.alike}" if one.alike else ""
-        told.append(f"By {words} ({one.value:.3f}{ends}), {known}{rest}.")
-    return told
-
-
 def upside_down(testset: TestSet, values: pd.DataFrame) -> list[str]:
     """Warn of metrics whose scores fall where people's rise (Pearson's r, of segments if there are scores of them).
 
@@ -492,39 +455,20 @@ def upside_down(testset: TestSet, values: pd.DataFrame) -> list[str]:
     """
     pearson = values[(values["statistic"] == "pearson") & (values["grouping"] == "none")]
     pearson = pearson.sort_values("level", kind="stable").drop_duplicates("metric")  # segment stands before system
-    low, metrics = pearson[pearson["value"] < 0], values["metric"].nunique()
-    found = [
-        f"{testset.yours} falls where human scores rise (Pearson's r of {row.level}s {row.value:.2f}). If a low score "
-        "is good in it, as in TER or MetricX, run again with -p lower_is_better=yours; nothing was turned by itself."
-        for row in low[low["metric"] == testset.yours].itertuples()
+    low = pearson.loc[pearson["value"] < 0, "metric"].tolist()
+    others, count = [name for name in low if name != testset.yours], values["metric"].nunique()
+    falling = [(testset.yours, "falls where human scores rise", testset.yours, "yours")] * (testset.yours in low)
+    if len(low) > count / 2:
+        said = f"fall where {testset.called} rises"
+        falling.append((f"{len(low)} of {count} metrics", said, testset.called, testset.gold))
+    elif others:
+        verb = "falls" if len(others) == 1 else "fall"
+        falling.append((join_names(others), f"{verb} where human scores rise", "such a metric", "…"))
+    return [
+        f"{who} {does}. If a low score is good in {which}, as in TER or MetricX, run again with -p "
+        f"lower_is_better={option}; nothing was turned by itself."
+        for who, does, which, option in falling
     ]
-    if len(low) > metrics / 2:
-        found.append(
-            f"{len(low)} of {metrics} metrics fall where {testset.called} rises. If a low score is good in "
-            f"{testset.called}, run again with -p lower_is_better={testset.gold}; nothing was turned by itself."
-        )
-    elif names := [name for name in low["metric"] if name != testset.yours]:
-        verb = "falls" if len(names) == 1 else "fall"
-        found.append(
-            f"{join_names(names)} {verb} where human scores rise: of no use here, or with low scores that are good (-p "
-            "lower_is_better=…)."
-        )
-    return found
-
-
-def lacking(systems: Scores) -> list[str]:
-    """Say which metrics lack the scores of some judged systems, and are therefore compared on fewer.
-
-    systems: scores of whole systems.
-    """
-    missing = pd.DataFrame(systems.judged[:, 0] & ~np.isfinite(systems.values[:, :, 0]), columns=systems.systems)
-    told = [
-        f"{systems.metrics[place]} has no score of {join_names(row.index[row])}"
-        for place, row in missing.iterrows()
-        if row.any()
-    ]
-    more = f", and {len(told) - 6} more metrics lack some" if len(told) > 6 else ""
-    return [f"At system level, {'; '.join(told[:6])}{more}: compared on the others only."] if told else []
 
 
 def outliers(scores: Scores) -> list[str]:

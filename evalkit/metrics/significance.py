@@ -10,23 +10,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics.scores import Scores, described, pairings, patterns
-from evalkit.metrics.statistics import Comparisons, confidences, flipped, soft_accuracy
+from evalkit.metrics.scores import Scores, described, pairings
+from evalkit.metrics.statistics import Comparisons, acc_eq, confidences, flipped, soft_accuracy
 from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hits
 
-#: The statistics that can be tested, by level.
-TESTED = {"system": ("pearson", "accuracy_3way"), "segment": ("pearson", "acc_eq", "spa")}
-_Test = Callable[[np.ndarray, np.ndarray, np.ndarray], Permuted]  # of cells, positions of metrics, pairs among them
-_COLUMNS = ["level", "statistic", "metric_a", "metric_b", "difference", "p", "exact"]
+#: The statistics that can be tested, by level, and the grouping of each.
+TESTED = {
+    "system": {"pearson": "none", "accuracy_3way": "none"},
+    "segment": {"pearson": "none", "acc_eq": "item", "spa": "none"},
+}
+_COLUMNS = ["level", "statistic", "grouping", "metric_a", "metric_b", "difference", "p", "exact"]
 _ROWS = 512  # masks of a block at most, so that what a pair of metrics needs stays in cache
 _PAIRS = 8  # pairs of metrics compared at once by SPA: what they need stays in cache
 _NEAR = 1e-6  # standard deviations per segment: twice what sums in single precision are off by on the data of WMT23
+
+
+class _How(NamedTuple):
+    """How swaps are drawn: see ``perm_both``."""
+
+    draws: int
+    seed: int | tuple[int, int]
+    flips: int = 0
+    look: int = 0
+    settled: tuple[float, float] = (0.0, 1.0)
+    clusters: bool = False
+    unit: str = "pair"
 
 
 def perm_both(
@@ -51,8 +66,8 @@ def perm_both(
     draws: random swaps, where there are too many for all of them; flips: inside each test of SPA, the slowest one.
     look: let a test of SPA end after so many swaps, or twice as many, …, if its p is outside ``settled``; None: none.
     clusters: nor need it go on where it cannot decide clusters any more (metrics are then in the order of their names).
-    Returns one row per pair of metrics: data, pair, level, statistic, metric_a (the better one), metric_b, difference
-    (a less b), p (one-sided), exact (True where no swap was left out; acc_eq by pairs is binomial, hence exact).
+    Returns one row per pair of metrics: data, pair, level, statistic, grouping, metric_a (the better one), metric_b,
+    difference (a less b), p (one-sided), exact (True where no swap was left out; acc_eq by pairs is binomial, and so).
     p is the share of swaps that reach the difference, or (hits + 1) / (draws + 1) where swaps are random.
     Raises DataError for a statistic that does not exist at this level.
     Source: Deutsch, Dror & Roth 2021, "A statistical analysis of summarization evaluation metrics", section 4;
@@ -70,25 +85,17 @@ def perm_both(
         raise DataError(f"{statistic!r} cannot be tested on scores of {scores.level}s. Choose among {known}.")
     if unit not in ("pair", "item"):
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
-    test: _Test
-    if statistic == "acc_eq":
-        test = partial(_acc_eq_test, scores, _thresholds(scores), by_item=unit == "item", draws=draws, seed=seed)
-    elif statistic == "spa":
-        test = partial(_spa_test, scores, flips=flips, draws=draws, seed=seed)
-        test = partial(test, look=look or draws, settled=settled, clusters=clusters)
-    else:
-        of_cells = partial(_pearson_test if statistic == "pearson" else _accuracy_test, draws=draws, seed=seed)
-
-        def test(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> Permuted:
-            return of_cells(scores.values[members][:, cells], scores.human[cells], pairs)
-
+    how = _How(draws, seed, flips, look or draws, settled, clusters, unit)
+    test = {"pearson": _pearson_test, "accuracy_3way": _accuracy_test, "spa": _spa_test}.get(statistic)
+    test = test or partial(_acc_eq_test, thresholds=acc_eq(scores)["threshold"].to_numpy())
     rows, level = {}, "system" if statistic == "spa" else scores.level
     for cells, members, pairs in pairings(scores):
         enough = cells.all(axis=0).any() if statistic == "spa" else cells.sum() > 2 * (statistic != "acc_eq")
-        found = test(cells, members, pairs) if enough else _undefined(pairs)
+        found = test(scores, cells, members, pairs, how) if enough else _undefined(pairs)
         for (a, b), difference, p in zip(members[pairs], found.observed, found.p):
             names = [scores.metrics[place] for place in ((b, a) if difference < -TOLERANCE else (a, b))]
-            rows[min(a, b), max(a, b)] = (level, statistic, *names, abs(float(difference)), float(p), found.exact)
+            row = (level, statistic, TESTED[scores.level][statistic], *names)
+            rows[min(a, b), max(a, b)] = (*row, abs(float(difference)), float(p), found.exact)
     return described(scores, pd.DataFrame([rows[key] for key in sorted(rows)], columns=_COLUMNS))
 
 
@@ -113,7 +120,7 @@ def pooled_accuracy(sets: Sequence[Scores], *, draws: int = 1000, seed: int = 7)
     right = np.sign(values[:, i] - values[:, j]) == np.sign(human[i] - human[j])
     table = pd.DataFrame({"metric": named, "value": right.mean(axis=1), "n": len(i)})
     pairs = np.column_stack(np.triu_indices(len(named), 1))
-    test = _accuracy_test(values, human, pairs, draws=draws, seed=seed, sets=number)
+    test = _accuracy_of(values, human, pairs, _How(draws, seed), number)
     a, b = named[np.where(test.observed[:, None] >= -TOLERANCE, pairs, pairs[:, ::-1])].T
     compared = {"metric_a": a, "metric_b": b, "difference": np.abs(test.observed), "p": test.p, "exact": test.exact}
     return table, pd.DataFrame(compared)
@@ -124,42 +131,24 @@ def _undefined(pairs: np.ndarray) -> Permuted:
     return Permuted(nothing, nothing, 1, exact=False)
 
 
-def _thresholds(scores: Scores) -> np.ndarray:
-    """Calibrate the threshold of ties of each metric on all its cells."""
-    thresholds = np.zeros(len(scores.metrics))
-    for cells, members in patterns(scores):
-        compared = Comparisons(scores.human, cells)
-        for number in members if compared.segments else ():
-            thresholds[number] = compared.calibrated(compared.differences(scores.values[number]))
-    return thresholds
-
-
 def _acc_eq_test(
-    scores: Scores,
-    thresholds: np.ndarray,
-    cells: np.ndarray,
-    members: np.ndarray,
-    pairs: np.ndarray,
-    *,
-    by_item: bool,
-    draws: int,
-    seed: int,
+    scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How, *, thresholds: np.ndarray
 ) -> Permuted:
     """Compare acc_eq of metrics, two by two, on the cells that both scored, each metric at its own threshold.
 
     By pairs of systems: only pairs on which two metrics differ matter, and each is a toss of a coin. With equally many
     pairs in every segment the p-value is the binomial's (McNemar's exact test); else the tosses of each class of
-    segments are drawn. by_item: what is right is swapped segment by segment.
+    segments are drawn. By item: what is right is swapped segment by segment.
     """
     compared, (a, b) = Comparisons(scores.human, cells), pairs.T
     if not compared.segments:
         return _undefined(pairs)
     right = np.stack([compared.right(compared.differences(scores.values[m]), thresholds[m]) for m in members])
-    if by_item:
+    if how.unit == "item":
         segments, place = np.unique(compared.segment, return_inverse=True)
         each = np.stack([np.bincount(place, compared.weight * row, len(segments)) for row in right])
         observed = each.sum(axis=1)[a] - each.sum(axis=1)[b]
-        return _swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), draws=draws, seed=seed)
+        return _swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), how)
     accuracy = compared.mean(right)
     observed = accuracy[a] - accuracy[b]
     wins, losses = [], []
@@ -171,10 +160,10 @@ def _acc_eq_test(
     if len(compared.classes) == 1:
         share = stats.binom.sf(np.maximum(wins[0], losses[0]) - 1, wins[0] + losses[0], 0.5)
         return Permuted(observed, share, 1, exact=True)
-    rng, drawn = np.random.default_rng(seed), np.zeros((draws, len(pairs)))
+    rng, drawn = np.random.default_rng(how.seed), np.zeros((how.draws, len(pairs)))
     for weight, won, lost in zip(compared.weights, wins, losses):
         drawn += weight * (2 * rng.binomial(won + lost, 0.5, drawn.shape) - (won + lost))
-    return Permuted(observed, (drawn >= np.abs(observed) - TOLERANCE).sum(axis=0), draws, exact=False)
+    return Permuted(observed, (drawn >= np.abs(observed) - TOLERANCE).sum(axis=0), how.draws, exact=False)
 
 
 def _item_hits(each: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -183,13 +172,7 @@ def _item_hits(each: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks:
 
 
 def _swapped(
-    hits: Callable[[np.ndarray], np.ndarray],
-    observed: np.ndarray,
-    cells: int,
-    *,
-    draws: int,
-    seed: int | tuple[int, int],
-    block: int | None = None,
+    hits: Callable[[np.ndarray], np.ndarray], observed: np.ndarray, cells: int, how: _How, block: int | None = None
 ) -> Permuted:
     """Add up hits over all swaps of so many cells where they are few (``EXACT_UP_TO``), else over random ones.
 
@@ -198,7 +181,7 @@ def _swapped(
     """
     block = block or max(1, min(_ROWS, BATCH // cells))
     every = partial(count_hits, lambda masks: hits(masks.astype(float)), observed, Swaps(cells))
-    return every(resamples=draws, seed=seed, block=block, mirrored=True)
+    return every(resamples=how.draws, seed=how.seed, block=block, mirrored=True)
 
 
 def deciding(values: np.ndarray, pairs: np.ndarray, significant: np.ndarray) -> np.ndarray:
@@ -226,19 +209,20 @@ def _reached(difference: np.ndarray, observed: np.ndarray) -> np.ndarray:
     return np.count_nonzero(difference >= least, axis=1) + np.count_nonzero(difference <= -least, axis=1)
 
 
-def _pearson_test(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, *, draws: int, seed: int) -> Permuted:
+def _pearson_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
     """Compare Pearson's r of metrics, two by two: differences (first less second), and hits of the better one.
 
-    values: metrics × cells, human: cells, without gaps; pairs: pairs × 2 positions of metrics, sorted by the first.
+    cells: those that all have; members: positions of metrics; pairs: two of these each, sorted by the first.
     A swapped metric that does not vary has r = 0. The difference is NaN where a metric or human does not vary.
     """
+    values, human = scores.values[members][:, cells], scores.human[cells]
     constant = np.ptp(values, axis=1) == 0
     values, human = (_unit(each) for each in (values, human))
     columns = np.concatenate([values * human, values / np.sqrt(len(human)), values**2])
     r = np.where(constant | (not human.any()), np.nan, values @ human)
     observed = r[pairs[:, 0]] - r[pairs[:, 1]]
     hits = partial(_pearson_hits, columns, r, pairs, observed)
-    return _swapped(hits, observed, len(human), draws=draws, seed=seed)
+    return _swapped(hits, observed, len(human), how)
 
 
 def _pearson_hits(
@@ -256,25 +240,20 @@ def _pearson_hits(
     return hits
 
 
-def _accuracy_test(
-    values: np.ndarray,
-    human: np.ndarray,
-    pairs: np.ndarray,
-    *,
-    draws: int,
-    seed: int,
-    sets: np.ndarray | None = None,
-) -> Permuted:
-    """Compare three-way accuracies of metrics, two by two, as ``_pearson_test`` does.
+def _accuracy_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
+    """Compare three-way accuracies of metrics, two by two, as ``_pearson_test`` does."""
+    return _accuracy_of(scores.values[members][:, cells], scores.human[cells], pairs, how, np.zeros(cells.sum()))
 
-    sets: the number of the test set that each system is of; only systems of one set are compared. None: all are of one.
+
+def _accuracy_of(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, how: _How, sets: np.ndarray) -> Permuted:
+    """Compare three-way accuracies. values: metrics × systems; sets: of each system; systems of one set are compared.
+
     Let t(u, v) tell whether systems i and j stand in the humans' relation when i has metric u's score and j has v's.
     After swapping by the mask m, this pair of systems adds (t(a, a) - t(b, b)) (1 - m_i - m_j) + (t(b, a) - t(a, b))
     (m_i - m_j) to the difference, which is linear in m: over all pairs, a constant and one weight for each system.
     """
     first, second = np.triu_indices(len(human), 1)
-    if sets is not None:
-        first, second = (side[sets[first] == sets[second]] for side in (first, second))
+    first, second = (side[sets[first] == sets[second]] for side in (first, second))
     relation = np.sign(human[first] - human[second])
     values = np.round(_unit(values), 12)  # scores of two metrics that are equal but for rounding are tied
     own = np.sign(values[:, first] - values[:, second]) == relation
@@ -288,7 +267,7 @@ def _accuracy_test(
         constant[some] = same.sum(axis=1)
         weights[some] = (mixed - same) @ ends[0] - (mixed + same) @ ends[1]
     hits = partial(_linear_hits, constant, weights)
-    test = _swapped(hits, constant, len(human), draws=draws, seed=seed)
+    test = _swapped(hits, constant, len(human), how)
     return Permuted(constant / len(first), test.hits, test.arrangements, test.exact)
 
 
@@ -324,19 +303,7 @@ def _in_a_row(places: np.ndarray) -> slice | np.ndarray:
     return slice(places[0], places[-1] + 1) if (np.diff(places) == 1).all() else places
 
 
-def _spa_test(
-    scores: Scores,
-    cells: np.ndarray,
-    members: np.ndarray,
-    pairs: np.ndarray,
-    *,
-    flips: int,
-    draws: int,
-    seed: int,
-    look: int,
-    settled: tuple[float, float],
-    clusters: bool,
-) -> Permuted:
+def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
     """Compare SPA of metrics, two by two, with PERM-BOTH on the cells of segments that all systems have.
 
     Every swap needs new permutation tests of both swapped metrics; the flipped sums of the swapped cells are computed
@@ -348,27 +315,27 @@ def _spa_test(
     values, human = scores.values[members][:, :, columns], scores.human[:, columns]
     spread = values.std(axis=(1, 2), keepdims=True)
     values = (values - values.mean(axis=(1, 2), keepdims=True)) / np.where(spread > 0, spread, 1)
-    mask = flipped(human.shape[1], flips=flips, seed=seed)
+    mask = flipped(human.shape[1], flips=how.flips, seed=how.seed)
     gold = confidences((human @ mask)[:, None])
     own = soft_accuracy(confidences((values @ mask).swapaxes(0, 1)), gold)
     observed = own[pairs[:, 0]] - own[pairs[:, 1]]
     single, flips32 = values.swapaxes(0, 1).astype(np.float32), mask.astype(np.float32)
     hits, drawn = np.zeros((2, len(observed)), np.int64)
     left = np.arange(len(observed))
-    for part, start in enumerate(range(0, draws, look)):
+    for part, start in enumerate(range(0, how.draws, how.look)):
         needed, places = np.unique(pairs[left], return_inverse=True)
         sides = single[:, needed], flips32, gold[0], places.reshape(-1, 2), observed[left]
-        stream = seed if look >= draws else (seed, part)
-        some = partial(_swapped, draws=min(look, draws - start), seed=stream, block=8)
-        found = some(partial(_spa_hits, *sides), observed[left], human.size)
-        if found.exact or look >= draws:
+        whole = how.look >= how.draws
+        some = _How(min(how.look, how.draws - start), how.seed if whole else (how.seed, part))
+        found = _swapped(partial(_spa_hits, *sides), observed[left], human.size, some, block=8)
+        if found.exact or whole:
             return found
         hits[left] += found.hits
         drawn[left] += found.arrangements
         share = hits / drawn
-        going_on = (share >= settled[0]) & (share <= settled[1])
-        if clusters:
-            going_on &= deciding(own, pairs, share < settled[0])
+        going_on = (share >= how.settled[0]) & (share <= how.settled[1])
+        if how.clusters:
+            going_on &= deciding(own, pairs, share < how.settled[0])
         left = left[going_on[left]]
         if not len(left):
             break

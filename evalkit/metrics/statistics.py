@@ -370,12 +370,14 @@ def flipped(segments: int, *, flips: int, seed: int) -> np.ndarray:
 def bootstrap(
     *scores: Scores, resamples: int = 1000, flips: int = 1000, unit: str = "segment", seed: int = 7
 ) -> pd.DataFrame:
-    """Return every metric's statistics with 95 % percentile intervals.
+    """Return every metric's main statistics with 95 % percentile intervals.
 
-    Scores of segments are resampled by segment, all systems of a segment together, scores of systems by system, and SPA
-    by system too. unit: "document" draws whole documents in place of single segments. A resample's copies of one system
-    are not compared with one another. The threshold of acc_eq is held fixed.
-    Returns data, pair, level, statistic, grouping, metric, value, low, high for the statistics of ``statistics``.
+    Of scores of segments, those are Pearson's r over all, Kendall's tau-b by item, acc_eq and SPA; of scores of
+    systems, Pearson's r and the accuracy of pairs. Statistics of segments are resampled by segment, all systems of a
+    segment together, those of systems, and SPA, by system. unit: "document" draws whole documents in place of single
+    segments. A resample's copies of one system are not compared with one another. The threshold of acc_eq is held
+    fixed.
+    Returns data, pair, level, statistic, grouping, metric, value, low, high.
     Caveat: intervals of two metrics overlap more than the difference of the two is uncertain, because both are drawn on
     the same data: compare metrics by ``significance``. With a dozen systems, intervals over systems are rough.
     Source: Efron & Tibshirani 1993, ch. 13; Deutsch, Dror & Roth 2021 (BOOT-INPUTS, BOOT-SYSTEMS).
@@ -398,24 +400,21 @@ def draws(
     """
     if unit not in _UNITS:
         raise DataError(f"There is no unit {unit!r} to draw. Choose {' or '.join(_UNITS)}.")
+    labels = {"system": scores.systems, "segment": scores.segments if unit == "segment" else scores.documents}
     estimates = _of_systems(scores) if scores.level == "system" else _of_segments(scores, flips, seed)
-    segments = scores.segments if unit == "segment" else scores.documents
-    tables, drawn = [], []
-    for level, units in (("segment", segments), ("system", scores.systems)):
-        chosen = {key: estimate for key, estimate in estimates.items() if key[0] == level}
-        if chosen:
-            every = partial(_every, list(chosen.values()))
-            rows = pd.MultiIndex.from_tuples([(*key, name) for key in chosen for name in scores.metrics])
-            table = rows.to_frame(index=False, name=["level", "statistic", "grouping", "metric"])
-            tables.append(table.assign(value=every(np.ones((1, len(units))))[0]))
-            places = pd.factorize(pd.Series(units, dtype=object))[0]  # in the order in which they come
-            drawn.append(resample(every, places, resamples=resamples, seed=seed))
-    return pd.concat(tables, ignore_index=True), np.concatenate(drawn, axis=1)
+    rows, drawn = [], []
+    for key, estimate in estimates.items():
+        units = pd.factorize(np.array(labels[key[0]], object))[0]  # in the order in which they come
+        value = estimate(np.ones((1, len(units))))[:, 0]
+        rows += [(*key, *each) for each in zip(scores.metrics, value)]
+        drawn.append(_resampled(estimate, units, resamples, seed))
+    columns = ["level", "statistic", "grouping", "metric", "value"]
+    return pd.DataFrame(rows, columns=columns), np.concatenate(drawn, axis=1)
 
 
-def _every(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
-    """Evaluate functions one beside the other: (resamples, values)."""
-    return np.concatenate([estimate(weights) for estimate in estimates]).T
+def _resampled(estimate: _Values, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """Evaluate all metrics on resamples of units: (resamples, metrics)."""
+    return resample(lambda weights: estimate(weights).T, units, resamples=resamples, seed=seed)
 
 
 def agreement(
@@ -446,24 +445,25 @@ def agreement(
     [1.0, 1.0, 1.0, 1.0, 1.0]
     """
     own = np.arange(len(scores.segments)) if units is None else np.asarray([str(unit) for unit in units])
-    parts: dict[str, _Values] = {
-        "pearson": _pooled(scores),
+    estimates: dict[str, _Values] = {
+        "pearson": _pearson(scores),
         "kendall_b": _stacked([_kendall(*each) for each in _cells(scores)]),
-        "kendall_b_within": _within(scores, ["kendall_b"])["kendall_b"],
+        "kendall_b_within": _kendall_within(scores),
         "acc_eq": _accuracy(scores if ties is None else replace(scores, human=ties)),
         "system_pearson": partial(_systems, scores, systems, correlation.pearson),
         "system_kendall_b": partial(_systems, scores, systems, correlation.kendall_b),
         "spa": partial(_spa, scores, flips=flips, seed=seed),
     }
     rows: list[tuple[object, ...]] = []
-    for name, evaluated in parts.items():
-        value = evaluated(np.ones((1, len(scores.segments))))[:, 0]
+    for name, estimate in estimates.items():
+        value = estimate(np.ones((1, len(own))))[:, 0]
         low = high = np.full(len(value), np.nan)
         if resamples:
-            drawing = partial(_spa, scores, flips=_FLIPS, seed=seed) if name == "spa" else evaluated
+            drawing = partial(_spa, scores, flips=_FLIPS, seed=seed) if name == "spa" else estimate
             costly = name == "kendall_b" and scores.judged.sum() > _TABLES
-            draws = min(resamples, _FEWER) if costly else resamples
-            low, high = defined_interval(resample(partial(_every, [drawing]), own, resamples=draws, seed=seed))
+            low, high = defined_interval(
+                _resampled(drawing, own, min(resamples, _FEWER) if costly else resamples, seed)
+            )
         rows += zip(scores.metrics, [name] * len(value), value, low, high)
     return pd.DataFrame(rows, columns=["metric", "statistic", "value", "low", "high"])
 
@@ -486,47 +486,37 @@ def _cells(scores: Scores) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def _of_systems(scores: Scores) -> dict[tuple[str, str, str], _Values]:
     """Return what is estimated and the functions from weights of systems to values."""
-    made: dict[str, list[_Values]] = {}
-    for cells in _cells(scores):
-        x, y, both = (side[:, 0] for side in cells)
-        one, other = (np.sign(side[:, None] - side) for side in (x, y))
-        apart = (both[:, None] & both & ~np.eye(len(x), dtype=bool)).astype(float)
-        same, untied = apart * (one == other), apart * (other != 0)
-        made.setdefault("pearson", []).append(_pearson(x[None, None], y[None, None], both[None, None]))
-        made.setdefault("spearman", []).append(_spearman(x, y, both))
-        tau = {"balance": apart * one * other, "untied_x": apart * (one != 0), "untied_y": untied}
-        made.setdefault("kendall_b", []).append(partial(correlation.kendall_b_of_pairs, **tau))
-        made.setdefault("accuracy_2way", []).append(_share(same * (other != 0), untied))
-        made.setdefault("accuracy_3way", []).append(_share(same, apart))
-    return {("system", name, "none"): _stacked(each) for name, each in made.items()}
+    by_system = replace(scores, values=scores.values.swapaxes(1, 2), human=scores.human.T)
+    accuracy = []
+    for x, y, both in _cells(scores):
+        x, y, both = x[:, 0], y[:, 0], both[:, 0]
+        apart = both[:, None] & both & ~np.eye(len(x), dtype=bool)
+        same = np.sign(x[:, None] - x) == np.sign(y[:, None] - y)
+        accuracy.append(_share((apart & same).astype(float), apart.astype(float)))
+    return {
+        ("system", "pearson", "none"): _pearson(by_system),
+        ("system", "accuracy_3way", "none"): _stacked(accuracy),
+    }
 
 
 def _of_segments(scores: Scores, flips: int, seed: int) -> dict[tuple[str, str, str], _Values]:
     """Return what is estimated and the functions from weights of segments (SPA: of systems) to values."""
-    cells = list(_cells(scores))
-    made = {
-        ("segment", "pearson", "none"): _pooled(scores),
-        ("segment", "pearson", "system"): _stacked([_pearson(*(side[:, None] for side in each)) for each in cells]),
-    }
-    made |= {("segment", name, "item"): each for name, each in _within(scores, STATISTICS).items()}
-    made["segment", "acc_eq", "item"] = _accuracy(scores)
-    near = []
-    upper = np.triu_indices(len(scores.systems), 1)
+    upper, near = np.triu_indices(len(scores.systems), 1), []
     for metric, human in metric_and_human_p(scores, flips=flips, seed=seed):
         pairs = np.zeros((2, len(scores.systems), len(scores.systems)))
         pairs[:, *upper] = 1 - np.abs(metric - human), np.ones(len(human))
         near.append(_share(*(pairs + pairs.swapaxes(1, 2))))
-    return made | {("system", "spa", "none"): _stacked(near)}
+    return {
+        ("segment", "pearson", "none"): _pearson(scores),
+        ("segment", "kendall_b", "item"): _kendall_within(scores),
+        ("segment", "acc_eq", "item"): _accuracy(scores),
+        ("system", "spa", "none"): _stacked(near),
+    }
 
 
 def _stacked(estimates: Sequence[_Values]) -> _Values:
     """Evaluate one function per metric."""
     return lambda weights: np.stack([estimate(weights) for estimate in estimates])
-
-
-def _pooled(scores: Scores) -> _Values:
-    """Correlate all cells together."""
-    return _stacked([_pearson(*(side[None] for side in each)) for each in _cells(scores)])
 
 
 def _accuracy(scores: Scores) -> _Values:
@@ -542,6 +532,11 @@ def _accuracy(scores: Scores) -> _Values:
     return _mean_of_units(shares)
 
 
+def _kendall_within(scores: Scores) -> _Values:
+    """Average tau-b of the systems of a segment over segments."""
+    return _mean_of_units(np.stack([correlation.kendall_b(values.T, scores.human.T) for values in scores.values]))
+
+
 def _mean_of_units(each: np.ndarray) -> _Values:
     """Average the defined values of units, metrics × units."""
     defined = np.isfinite(each)
@@ -553,30 +548,14 @@ def _share(part: np.ndarray, whole: np.ndarray) -> _Values:
     return lambda weights: ratio(correlation.pair_sums(weights, part), correlation.pair_sums(weights, whole))
 
 
-def _pearson(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
-    """Correlate x and y, groups × cells × units, within each group, and average."""
-    n = np.maximum(both.sum(axis=(1, 2), keepdims=True), 1)
-    x, y = (np.where(both, side - side.sum(axis=(1, 2), keepdims=True) / n, 0) for side in (x, y))
-    sums = np.stack([both, x, y, x * x, y * y, x * y]).sum(axis=2, dtype=float).swapaxes(0, 1)  # groups × 6 × units
-
-    def estimate(weights: np.ndarray) -> np.ndarray:
-        each = correlation.pearson_of_sums((weights @ sums.reshape(-1, sums.shape[2]).T).reshape(-1, *sums.shape[:2]))
-        return ratio(np.where(np.isfinite(each), each, 0).sum(axis=1), np.isfinite(each).sum(axis=1))
-
-    return estimate
-
-
-def _spearman(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
-    """Correlate ranks, taken anew in each resample; the copies of a system share theirs."""
-    below = [((side[:, None] > side) + (side[:, None] == side) / 2) * both for side in (x, y)]
-
-    def estimate(weights: np.ndarray) -> np.ndarray:
-        weights = weights * both
-        ranks = [weights @ each.T - weights.sum(axis=1, keepdims=True) / 2 for each in below]
-        products = (both * 1.0, *ranks, ranks[0] ** 2, ranks[1] ** 2, ranks[0] * ranks[1])
-        return correlation.pearson_of_sums(np.stack([(weights * each).sum(axis=1) for each in products], axis=-1))
-
-    return estimate
+def _pearson(scores: Scores) -> _Values:
+    """Correlate all cells together; what is weighted are the columns."""
+    sums = []
+    for x, y, both in _cells(scores):
+        n = max(both.sum(), 1)
+        x, y = (np.where(both, side - side.sum() / n, 0) for side in (x, y))
+        sums.append(np.stack([both, x, y, x * x, y * y, x * y]).sum(axis=1, dtype=float))
+    return lambda weights: np.stack([correlation.pearson_of_sums(weights @ each.T) for each in sums])
 
 
 def _kendall(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
@@ -594,13 +573,6 @@ def _counted(x: np.ndarray, y: np.ndarray, segment: np.ndarray, weights: np.ndar
     """Compute tau-b of each draw by counting its pairs; copies of a cell tie with each other on both sides."""
     rows = [np.repeat(np.arange(len(x)), times) for times in weights[:, segment].astype(int)]
     return np.array([stats.kendalltau(x[row], y[row]).statistic for row in rows])
-
-
-def _within(scores: Scores, statistics: Sequence[str]) -> dict[str, _Values]:
-    """Average statistics of the systems of a segment over segments."""
-    sides = [(np.where(there, x, np.nan).T, np.where(there, y, np.nan).T) for x, y, there in _cells(scores)]
-    each = [evaluate(x, y, statistics) for x, y in sides]
-    return {name: _mean_of_units(np.stack([metric[name] for metric in each])) for name in statistics}
 
 
 def _systems(
