@@ -25,6 +25,7 @@ from evalkit.data import schemas
 from evalkit.metrics import rankings, statistics
 from evalkit.metrics.scores import Scores, align, averaged, of_systems
 from evalkit.metrics.statistics import by_unit, every_statistic, pair_differences
+from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import defined_interval, interval, resample
 
 #: Collections that score all translations once each: one person's worth.
@@ -149,33 +150,34 @@ def ceiling(
         both = entered.segments, of_systems(entered.segments)
         drawing = partial(statistics.draws, resamples=resamples, flips=flips, unit="document", seed=seed)
         rows, draws = zip(*map(drawing, both), strict=True)
-        table = _by_statistic(pd.concat(rows, ignore_index=True))
-        table["kind"], drawn = table["contestant"].map(dict(entered.kinds)), np.concatenate(draws, axis=1)
-        table["low"], table["high"] = (end[table.index] for end in defined_interval(drawn))
+        table, drawn = _main(pd.concat(rows, ignore_index=True)), np.concatenate(draws, axis=1)
+        table["low"], table["high"] = defined_interval(drawn)
+        table["kind"] = table["contestant"].map(dict(entered.kinds))
         passed.append(_passing(table, drawn).assign(gold=gold))
-        floor = _by_statistic(pd.concat([chance_levels(scores, seed=seed) for scores in both], ignore_index=True))
-        floor = floor.dropna(subset=["value"]).assign(kind=KINDS[3])
-        tables.append(pd.concat([table, floor])[_HELD].assign(gold=gold))
-    table = pd.concat(tables, ignore_index=True)
-    keys = {"gold": list(contests), "statistic": list(rankings.MAIN.values()), "kind": list(KINDS)}
-    ranks = pd.DataFrame({name: table[name].map({one: n for n, one in enumerate(of)}) for name, of in keys.items()})
-    order = ranks.assign(value=-table["value"]).sort_values([*keys, "value"], kind="stable").index
+        floor = _main(pd.concat([chance_levels(scores, seed=seed) for scores in both], ignore_index=True))
+        tables += [table.assign(gold=gold), floor.dropna(subset="value").assign(kind=KINDS[3], gold=gold)]
+    order = {name: place for place, name in enumerate([*contests, *rankings.MAIN.values(), *KINDS])}
+    table = pd.concat(tables, ignore_index=True).sort_values(
+        ["gold", "statistic", "kind", "value"],
+        key=lambda column: -column if column.name == "value" else column.map(order),
+        kind="stable",
+    )
     counts = pd.concat(passed, ignore_index=True)
     columns = ["gold", *counts.columns.drop("gold")]
-    return table.loc[order, ["gold", *_HELD]].reset_index(drop=True), counts[columns]
+    return table[["gold", *_HELD]].reset_index(drop=True), counts[columns]
 
 
-def _by_statistic(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of ``rankings.MAIN``, in its order, with its names."""
+def _main(table: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows of ``rankings.MAIN``, with its names."""
     table = table.rename(columns={"metric": "contestant"}).assign(statistic=rankings.label(table))
-    place = table["statistic"].map({name: number for number, name in enumerate(rankings.MAIN.values())})
-    return table.loc[place.dropna().sort_values(kind="stable").index]
+    return table[table["statistic"].isin(rankings.MAIN.values())]
 
 
 def _passing(held: pd.DataFrame, drawn: np.ndarray) -> pd.DataFrame:
     """Count the metrics that pass each human contestant, by each statistic. drawn: resamples × labels of rows."""
     rows: list[dict[str, object]] = []
-    for name, part in held.groupby("statistic", sort=False):
+    for name in rankings.MAIN.values():
+        part = held[held["statistic"] == name]
         metrics = part[part["kind"] == "metric"]
         best = int(metrics["value"].argmax())
         for person in part[part["kind"].isin(KINDS[:2])].itertuples():
@@ -394,14 +396,11 @@ def measures(
     for place, metric in enumerate(scores.metrics):
         sums = _sums(scores.values[place], scores.human, places)
         statistic = partial(_measures, sums, metric in same_unit)
-        drawn = resample(statistic, labels, resamples=resamples, seed=seed)
-        table = pd.DataFrame(
-            {"metric": metric, "measure": list(MEASURES), "value": statistic(np.ones((1, len(sums))))[0]}
-        )
-        table["low"], table["high"] = defined_interval(drawn)
+        low, high = defined_interval(resample(statistic, labels, resamples=resamples, seed=seed))
+        values = {"value": statistic(np.ones((1, len(sums))))[0], "low": low, "high": high}
+        table = pd.DataFrame({"metric": metric, "measure": list(MEASURES)} | values)
         tables.append(table.assign(cells=int(sums[:, 0].sum())))
-    found = pd.concat(tables, ignore_index=True)
-    return found[found["value"].notna()].reset_index(drop=True)
+    return pd.concat(tables).dropna(subset="value").reset_index(drop=True)
 
 
 def _sums(metric: np.ndarray, human: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -418,15 +417,11 @@ def _sums(metric: np.ndarray, human: np.ndarray, places: np.ndarray) -> np.ndarr
 
 def _measures(sums: np.ndarray, shared: bool, counts: np.ndarray) -> np.ndarray:
     """Compute all measures of segments drawn so often, (batch, segments) -> (batch, measures)."""
-    sums = counts @ sums
-    n, x, y, xx, yy, xy, pairs, tied, people, moved, more, moment = sums.T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread_x, spread_y = (np.maximum(square - total**2 / n, 0) for square, total in ((xx, x), (yy, y)))
-        known = [(x - y) / n, np.sqrt(spread_x / spread_y), (xy - x * y / n) / spread_y]
-        rest = [tied / pairs, (tied - people) / pairs, moved / moment, more / moment]
-    lacking = [np.full(len(n), np.nan)] * len(known)
-    found = np.stack([*(known if shared else lacking), *rest], axis=1)
-    return np.where(np.isfinite(found), found, np.nan)
+    n, x, y, xx, yy, xy, pairs, tied, people, moved, more, moment = (counts @ sums).T
+    spread_x, spread_y = (np.maximum(square - ratio(total**2, n), 0) for square, total in ((xx, x), (yy, y)))
+    unit = [ratio(x - y, n), np.sqrt(ratio(spread_x, spread_y)), ratio(xy - ratio(x * y, n), spread_y)]
+    rest = [ratio(tied, pairs), ratio(tied - people, pairs), ratio(moved, moment), ratio(more, moment)]
+    return np.stack([*(unit if shared else np.full((3, len(n)), np.nan)), *rest], axis=1)
 
 
 def _standardised(scores: np.ndarray, on: np.ndarray) -> np.ndarray:
@@ -475,24 +470,21 @@ def own_kind(
     """
     names = {*scores.systems, ""}
     wanted = [one for one in related if one.metric in scores.metrics and {one.system, one.against} <= names]
-    units = np.ones((1, len(scores.segments)))
+    table = pd.DataFrame(wanted, columns=Related._fields)
+    if not wanted:
+        return table.reindex(columns=[*table, *_FAVOURED])
 
     def favoured(counts: np.ndarray) -> np.ndarray:
         gaps = favour(*statistics.system_means(scores, counts)).swapaxes(0, 1)
         return np.stack([_contrast(gaps, scores, one, related) for one in wanted], axis=1)
 
-    if not wanted:
-        return pd.DataFrame(columns=[*Related._fields, "value", "low", "high", "others", *_BEYOND])
-    value = favoured(units)[0]
+    value = favoured(np.ones((1, len(scores.segments))))[0]
     low, high = interval(resample(favoured, scores.documents, resamples=resamples, seed=seed))
-    table = pd.DataFrame(wanted)
-    table[["value", "others", "beyond"]] = value
-    for place, name in ((0, ""), (2, "beyond_")):
-        table[f"{name}low"], table[f"{name}high"] = low[:, place], high[:, place]
-    return table[[*Related._fields, "value", "low", "high", "others", *_BEYOND]]
+    columns = [value[:, 0], low[:, 0], high[:, 0], value[:, 1], value[:, 2], low[:, 2], high[:, 2]]
+    return table.assign(**dict(zip(_FAVOURED, columns, strict=True)))
 
 
-_BEYOND = ("beyond", "beyond_low", "beyond_high")
+_FAVOURED = ("value", "low", "high", "others", "beyond", "beyond_low", "beyond_high")
 
 
 def _contrast(found: np.ndarray, scores: Scores, one: Related, related: Sequence[Related]) -> np.ndarray:
