@@ -28,7 +28,7 @@ ORDERS = ("<", "=", ">")
 #: All cells of a matrix, human order first.
 CELLS = [(human, metric) for human in ORDERS for metric in ORDERS]
 _YES = {True: "yes", False: "no"}
-_VALUES = {"1": 1, "0": 0, "-1": -1, "X": "X"}
+_VALUES: dict[str, int | str] = {"1": 1, "0": 0, "-1": -1, "X": "X"}
 #: Cells that a formula names together: concordant, discordant, tied by the metric, by humans, by both.
 _GROUPS = {
     symbol: [(name[0], name[1]) for name in names.split()]

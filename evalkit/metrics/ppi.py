@@ -139,7 +139,7 @@ def estimate(sums: np.ndarray, *, method: str) -> Estimate:
 
 
 def _shifted(found: Estimate, centre: np.ndarray) -> Estimate:
-    return Estimate(*(end + centre for end in found[:3]), found.weight)
+    return found._replace(value=found.value + centre, low=found.low + centre, high=found.high + centre)
 
 
 def _joined(sums: np.ndarray, judged: int, others: int) -> np.ndarray:

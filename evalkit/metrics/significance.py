@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ class _How(NamedTuple):
     """How swaps are drawn: see ``perm_both``."""
 
     draws: int
-    seed: int | tuple[int, int]
+    seed: Any  # a whole number, or two
     flips: int = 0
     look: int = 0
     settled: tuple[float, float] = (0.0, 1.0)
