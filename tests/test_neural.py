@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import importlib.util
+import itertools
 import math
 import re
 import sys
@@ -21,7 +22,7 @@ from scipy.stats import pearsonr
 
 from evalkit import DataError
 from evalkit.data.provenance import Elsewhere, elsewhere
-from evalkit.metrics import lexical, rankings, scores, statistics
+from evalkit.metrics import lexical, rankings
 from evalkit.neural import comet, scorer, similar
 from evalkit.neural.scorer import embedding_average, greedy_matching, vector_extrema
 
@@ -51,15 +52,6 @@ def pairs(hypothesis, reference, language="tam"):
 
 
 # The three functions
-
-BY_HAND = np.array([[3.0, 4.0], [0.0, -5.0]]), np.array([[1.0, 0.0]])
-
-
-def test_by_hand():
-    hypothesis, reference = BY_HAND
-    assert embedding_average(hypothesis, reference) == pytest.approx(3 / math.hypot(3, -1))  # (3, -1) and (1, 0)
-    assert vector_extrema(hypothesis, reference) == pytest.approx(3 / math.hypot(3, -5))  # (3, -5) and (1, 0)
-    assert greedy_matching(hypothesis, reference) == pytest.approx(((0.6 + 0) / 2 + 0.6) / 2)
 
 
 def texts():
@@ -255,8 +247,6 @@ def test_bertscore_takes_f1_from_the_layers_of_the_authors_notebook(packages, tm
     assert signature == "MuRIL|model:google/muril-base-cased|layer:4|bert-score:of bert-score"
     with pytest.raises(DataError, match=r"layer 4 of .*between 0 and 2"):
         scorer.scores(table(("h", "r")), models={"MuRIL": str(tmp_path)})
-    with pytest.raises(DataError, match="0 scores for 1 translations"):
-        scorer.scores(table(("other", "r")), models=["mBERT"])
 
 
 class Encoder:
@@ -298,8 +288,6 @@ def test_laser_knows_languages_by_two_letters_and_its_files_from_a_folder(packag
     scorer.scores(frame, models={"LASER": str(tmp_path)})
     names = ["93langs.fcodes", "93langs.fvocab", "bilstm.93langs.2018-12-26.pt"]
     assert asked[3] == tuple(str(tmp_path / name) for name in names)
-    with pytest.raises(DataError, match="column tgt_lang"):
-        scorer.scores(PAIRS, models=["LASER"])
 
 
 def test_bleurt_reads_a_folder_and_is_known_by_its_content(packages, tmp_path):
@@ -352,17 +340,20 @@ def test_another_environment_computes_what_this_one_cannot(tmp_path, monkeypatch
             scorer.scores(PAIRS, models=[metric], python=python)
 
 
-def test_a_package_that_is_not_here_is_told_with_the_command_that_brings_it(monkeypatch):
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        (r"'GPT'.* COMET-DA", lambda: scorer.scores(PAIRS, models=["GPT"])),
+        (r"'deu'.* tam", lambda: scorer.scores(pairs("a", "b"), vectors={"deu": "x.vec"})),
+        ("no file of word vectors", lambda: scorer.scores(pairs("a", "b"), vectors={"tam": "x.vec"})),
+        ("pip install unbabel-comet", lambda: scorer.scores(PAIRS, models=["COMET-MQM"])),
+        ("column tgt_lang", lambda: scorer.scores(PAIRS, models=["LASER"])),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_with_what_to_do(words, call, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(DataError, match="pip install unbabel-comet"):
-        scorer.scores(PAIRS, models=["COMET-MQM"])
-
-
-def test_an_unknown_metric_or_language_is_refused():
-    with pytest.raises(DataError, match=r"'GPT'.* COMET-DA"):
-        scorer.scores(PAIRS, models=["GPT"])
-    with pytest.raises(DataError, match=r"'deu'.* tam"):
-        scorer.scores(pairs("a", "b"), vectors={"deu": "x.vec"})
+    with pytest.raises(DataError, match=words):
+        call()
 
 
 # Models made here, and a public one
@@ -696,13 +687,11 @@ def test_the_layer_is_chosen_by_the_mean_over_languages_on_wmt16_alone(older):
     rng = np.random.default_rng(8)
     f1 = older["z"].to_numpy()[:, None] + rng.normal(size=(len(older), 3)) * [3, 0.3, 2]
     tried = similar.layers(older, f1)
+    here = older[older["doc"] == "newstest2016"].groupby("src_lang")
     for row in tried.itertuples():
-        own = []
-        for language in ("ces", "deu"):
-            here = ((older["doc"] == "newstest2016") & (older["src_lang"] == language)).to_numpy()
-            own.append(pearsonr(f1[here, row.layer - 1], older["z"][here]).statistic)
+        own = [pearsonr(f1[part.index, row.layer - 1], part["z"]).statistic for _, part in here]
         assert row.pearson == pytest.approx(np.mean(own), abs=1e-12)
-    assert similar.best(tried) == 2
+    assert tried["pearson"].idxmax() == 1
     other = older.assign(z=older["z"].where(older["doc"] == "newstest2016", 0))
     pd.testing.assert_frame_equal(similar.layers(other, f1), tried)
     with pytest.raises(DataError, match="no translations of newstest2016"):
@@ -738,7 +727,7 @@ def test_what_is_read_of_wmt23_is_what_professionals_judged(real, here):
 
 @pytest.mark.slow
 def test_wmt23_is_computed_as_in_the_study_of_metrics(real, here):
-    """A copy of a published metric gets its values, which are those of every_statistic on the same segments."""
+    """A copy of a published metric gets its values."""
     here("wmt23-outputs", "wmt23-human")
     metrics, outputs = real("wmt23-metrics"), similar.judged()
     copy = metrics[(metrics["metric"] == "chrF") & (metrics["tgt_lang"] == "eng")].drop(columns="reference")
@@ -748,19 +737,9 @@ def test_wmt23_is_computed_as_in_the_study_of_metrics(real, here):
     for statistic in rankings.WORDS:
         one, other = (found.loc[(name, statistic), ["value", "low", "high"]] for name in ("copy", "chrF"))
         assert one.tolist() == pytest.approx(other.tolist(), abs=1e-12)
-    chosen = metrics[metrics["metric"].isin(["COMET", "chrF"])]
-    pair = scores.pick(scores.each_pair(chosen, real("wmt23-human"), gold="mqm"), "zho-eng")
-    values = statistics.every_statistic(pair)
-    values = values.assign(name=rankings.label(values)).set_index(["metric", "name"])["value"]
-    for statistic in ("segment Pearson", "segment Kendall b by item", "segment acc_eq", "SPA"):
-        for metric in ("COMET", "chrF"):
-            assert found.at[(metric, statistic), "value"] == pytest.approx(values[metric, statistic], abs=1e-9)
     committed = elsewhere("minilm_wmt23").table("wmt23").set_index(["metric", "statistic"])
-    for name in (*similar.BESIDE, "length"):  # these need no encoder, so the committed numbers can be made again
-        for statistic in rankings.WORDS:
-            assert committed.at[(name, statistic), "value"] == pytest.approx(
-                found.at[(name, statistic), "value"], abs=1e-6
-            )
+    for key in itertools.product((*similar.BESIDE, "length"), rankings.WORDS):  # these can be made again without it
+        assert committed.at[key, "value"] == pytest.approx(found.at[key, "value"], abs=1e-6)
 
 
 def test_results_come_back_rounded_and_a_wrong_name_is_told(tmp_path):
@@ -781,7 +760,7 @@ def test_the_committed_results_rest_on_the_texts_that_are_here(real):
     assert found.data == {name: similar.mark(table) for name, table in tables.items()}
     assert (found.model, found.package, found.sha256) == (similar.NAME, similar.PACKAGE, similar.DIGEST)
     assert found.commands == similar.COMMANDS
-    assert found.settings["layer"] == similar.best(found.table("layers"))
+    assert found.settings["layer"] == found.table("layers")["pearson"].idxmax() + 1
     pearson = found.table("wmt17").query("metric == 'length'").set_index("pair")["value"]
     assert set(pearson.index) == {*(f"{language}-eng" for language in older["src_lang"].unique()), "mean"} - {"ron-eng"}
 

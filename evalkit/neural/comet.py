@@ -59,9 +59,7 @@ def parts(
     >>> [len(part) for part in parts(table, 0)], [len(part) for part in parts(table, 0, select="test")]
     ([36, 4, 20], [40, 20, 20])
     """
-    tested = examples["fold"] == fold
-    if left_out is not None:
-        tested &= examples["language"] == left_out
+    tested = (examples["fold"] == fold) & (True if left_out is None else examples["language"] == left_out)
     others = (examples["fold"] != fold) & (examples["language"] != left_out)
     sentences = sorted(examples.loc[others, "sentence"].unique())
     held = others & examples["sentence"].isin(sentences[::_CHOOSING])
@@ -82,8 +80,8 @@ def read(path: str | Path) -> pd.DataFrame:
     if missing := [name for name in COLUMNS if name not in table]:
         raise DataError(f"{Path(path).name} has no column {', '.join(missing)}. It needs {', '.join(COLUMNS)}.")
     score = pd.to_numeric(table["score"], errors="coerce")
-    if not score.between(0, 1).all():
-        line = int((~score.between(0, 1)).idxmax()) + 2
+    if (wrong := ~score.between(0, 1)).any():
+        line = int(wrong.idxmax()) + 2
         raise DataError(f"{Path(path).name}, line {line}: the score is not between 0 and 1. Correct it, or drop it.")
     return table.assign(score=score)
 
@@ -217,12 +215,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = vars(_parser().parse_args(arguments))
     command, out = asked.pop("command"), Path(asked.pop("out"))
     if command == "examples":
-        indic_examples(**asked).to_csv(out, index=False)
-        print(out)
-        return
-    examples = read(asked.pop("examples"))
-    if command == "score":
-        score_folds(examples, Path(asked["runs"])).to_csv(out, index=False)
+        made = indic_examples(**asked)
+    else:
+        examples = read(asked.pop("examples"))
+        made = score_folds(examples, Path(asked["runs"])) if command == "score" else None
+    if made is not None:
+        made.to_csv(out, index=False)
         print(out)
         return
     fold = asked.pop("fold")
@@ -240,10 +238,10 @@ def _parser() -> argparse.ArgumentParser:
     use = commands.add_parser("score", help="score examples by the models of their folds")
     for command in (make, fit, use):
         command.add_argument("--out", required=True, help="the file, or for train the folder, to write")
-    for command in (fit, use):
-        command.add_argument("--examples", required=True, help="a file that the command examples wrote")
-    for command in (make, fit):
-        command.add_argument("--seed", type=int, default=7)
+        if command is not make:
+            command.add_argument("--examples", required=True, help="a file that the command examples wrote")
+        if command is not use:
+            command.add_argument("--seed", type=int, default=7)
     make.add_argument("--as-shipped", action="store_true", help="do not repair Hindi's slipped references")
     use.add_argument("--runs", required=True, help="the folder that train wrote")
     fit.add_argument("--init", default="xlmr", help="xlmr, scratch, or a COMET checkpoint by path or name")

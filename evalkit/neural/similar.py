@@ -78,21 +78,9 @@ def layers(older: pd.DataFrame, f1: np.ndarray) -> pd.DataFrame:
     Pearson's r over source languages, the rule by which bert-score's table of layers was made, on the same test set.
     Raises DataError where there are no rows of that test set.
     """
-    part = _of_set(older, CHOOSING)
-    rows = []
-    for place in range(f1.shape[1]):
-        each = [float(pearson(f1[one.index, place], one["z"])) for _, one in part.groupby("src_lang", sort=True)]
-        rows.append({"layer": place + 1, "pairs": len(each), "pearson": float(np.mean(each))})
-    return pd.DataFrame(rows)
-
-
-def best(tried: pd.DataFrame) -> int:
-    """Choose the layer with the highest mean correlation; of equal ones, the lower.
-
-    >>> best(pd.DataFrame({"layer": [1, 2, 3], "pearson": [0.4, 0.5, 0.5]}))
-    2
-    """
-    return int(tried.loc[tried["pearson"].idxmax(), "layer"])
+    groups = _of_set(older, CHOOSING).groupby("src_lang", sort=True)
+    each = [pearson(f1[one.index].T, one["z"].to_numpy()) for _, one in groups]
+    return pd.DataFrame({"layer": np.arange(f1.shape[1]) + 1, "pairs": len(each), "pearson": np.mean(each, axis=0)})
 
 
 def of_segments(
@@ -105,13 +93,16 @@ def of_segments(
     """
     part, rows = _of_set(older, TESTING), []
     for metric, values in scores.items():
-        drawn = []
+        of_pairs = {}
         for language, one in part.groupby("src_lang", sort=True):
             both = np.column_stack([values[one.index], one["z"]])
-            drawn.append(bootstrap(both, _pearson, resamples=resamples, seed=seed))
-            rows.append(_row(f"{language}-eng", metric, len(both), float(_pearson(both[None])[0]), drawn[-1]))
-        mean = float(np.mean([row["value"] for row in rows[-len(drawn) :]]))
-        rows.append(_row("mean", metric, len(part), mean, np.mean(drawn, axis=0)))
+            drawn = bootstrap(both, lambda stack: pearson(*np.moveaxis(stack, -1, 0)), resamples=resamples, seed=seed)
+            of_pairs[f"{language}-eng"] = len(one), float(pearson(*both.T)), drawn
+        _, each, drawn = zip(*of_pairs.values())
+        of_pairs["mean"] = len(part), float(np.mean(each)), np.mean(drawn, axis=0)
+        for pair, (n, value, own) in of_pairs.items():
+            low, high = map(float, interval(own))
+            rows.append({"pair": pair, "metric": metric, "n": n, "value": value, "low": low, "high": high})
     return pd.DataFrame(rows)
 
 
@@ -155,7 +146,8 @@ def results(model: str | Path, *, python: str | None = None) -> Elsewhere:
     scored = scorer.scores(pairs, models=dict.fromkeys((*_LAYERS, COSINE), str(model)), python=python)
     scored = lexical.scores(scored, metrics=["chrF", "SacreBLEU"])
     tried = layers(older, scored[_LAYERS].to_numpy())
-    chosen = _LAYERS[best(tried) - 1]
+    layer = int(tried.loc[tried["pearson"].idxmax(), "layer"])  # of equal ones, the lower
+    chosen = _LAYERS[layer - 1]
     names = {BERTSCORE: chosen, COSINE: COSINE, "chrF": "chrF", "BLEU": "SacreBLEU"}
     compared = {name: scored[column].to_numpy(float) for name, column in names.items()}
     compared["length"] = pairs["hypothesis"].str.len().to_numpy(float)
@@ -164,7 +156,7 @@ def results(model: str | Path, *, python: str | None = None) -> Elsewhere:
     tables = {"layers": tried, "wmt17": of_segments(older, compared), "wmt23": of_wmt23(own, outputs)}
     digests = {"sudoh-translations": mark(pairs), "wmt23-outputs": mark(outputs)}
     rows = {name: table.to_dict("records") for name, table in tables.items()}
-    return Elsewhere(NAME, PACKAGE, DIGEST, COMMANDS, digests, {"layer": best(tried)}, rows)
+    return Elsewhere(NAME, PACKAGE, DIGEST, COMMANDS, digests, {"layer": layer}, rows)
 
 
 @in_a_sentence
@@ -186,16 +178,6 @@ def _of_set(older: pd.DataFrame, name: str) -> pd.DataFrame:
     if part.empty:
         raise DataError(f"There are no translations of {name}. Load sudoh-translations.")
     return part
-
-
-def _pearson(stack: np.ndarray) -> np.ndarray:
-    """Correlate the two columns of each resample, (batch, rows, 2)."""
-    return pearson(stack[..., 0], stack[..., 1])
-
-
-def _row(pair: str, metric: str, n: int, value: float, drawn: np.ndarray) -> dict:
-    low, high = interval(drawn)
-    return {"pair": pair, "metric": metric, "n": n, "value": value, "low": float(low), "high": float(high)}
 
 
 if __name__ == "__main__":
