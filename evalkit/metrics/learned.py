@@ -214,7 +214,7 @@ def features(table: pd.DataFrame) -> pd.DataFrame:
     """Describe each translation by how it relates to its source and its reference.
 
     table: columns source, hypothesis, reference (strings; English source). Returns one row per row, the same index, the
-    columns of ``FEATURES``, all finite: where a source has no number or no name, all of them count as kept.
+    columns of ``_described``, all finite: where a source has no number or no name, all of them count as kept.
     What was computed once is remembered (``lexical.remembered``).
     Raises DataError for a missing column or an absent text; an empty text is one.
     Caveat: numbers spelt as words count as lost, and names are found by sound (``skeleton``), with the errors of that.
@@ -223,10 +223,9 @@ def features(table: pd.DataFrame) -> pd.DataFrame:
     >>> features(pd.DataFrame([one]))[["numbers_kept", "names_kept", "word_recall", "end_kept"]].iloc[0].tolist()
     [1.0, 1.0, 1.0, 0.0]
     """
-    rows = texts(table, TEXTS)
-    numbers = remembered(_signature(), rows, lambda some: [_described(*row) for row in some])
-    columns = dict(zip(FEATURES, numbers.reshape(len(rows), len(FEATURES)).T.copy()))
-    return pd.DataFrame(columns, index=table.index)
+    rows, names = texts(table, TEXTS), list(_described("", "", ""))
+    numbers = remembered(_signature(), rows, lambda some: [[*_described(*row).values()] for row in some])
+    return pd.DataFrame(numbers.reshape(len(rows), len(names)), table.index, names)
 
 
 @cache
@@ -283,55 +282,37 @@ def _scripts(text: str) -> Counter[int]:
     return Counter([max(ord(letter) >> 7, (0x0900 >> 7) - 1) for letter in text if letter.isalpha()])
 
 
-def _described(source: str, hypothesis: str, reference: str) -> tuple[float, ...]:
-    """Compute the features of one translation, in the order of ``FEATURES``."""
+def _described(source: str, hypothesis: str, reference: str) -> dict[str, float]:
+    """Describe one translation. Lengths in characters, as logarithms; overlaps as shares of n-grams or words."""
     said, meant, given = words(hypothesis), words(reference), words(source)
+    two, four = (overlap(_grams(hypothesis, n), _grams(reference, n)) for n in (2, 4))
+    shared = overlap(Counter(said), Counter(meant))
     letters, home = _scripts(hypothesis), _scripts(reference).most_common(1)
     wanted = names(source)
-    kept = sum(sounding_like(name, said) is not None for name in wanted) / len(wanted) if wanted else 1.0
-    size, longer = (float(np.log((len(hypothesis) + 1) / (len(text) + 1))) for text in (source, reference))
-    return (
-        float(np.log1p(len(source))),
-        size,
-        longer,
-        abs(longer),
-        *overlap(_grams(hypothesis, 2), _grams(reference, 2)),
-        *overlap(_grams(hypothesis, 4), _grams(reference, 4)),
-        *overlap(Counter(said), Counter(meant)),
-        fuzz.ratio(hypothesis, reference) / 100,
-        fuzz.token_sort_ratio(hypothesis, reference) / 100,
-        fuzz.token_sort_ratio(*(" ".join(map(skeleton, text)) for text in (said, meant))) / 100,
-        letters[home[0][0]] / letters.total() if home and letters else 0.0,
-        overlap(Counter(map(str.casefold, said)), Counter(map(str.casefold, given)))[0],
-        min(overlap(numbers(source), numbers(hypothesis))),
-        kept,
-        float(hypothesis.strip()[-1:] == reference.strip()[-1:]),
-        (len(said) - len(set(said))) - (len(meant) - len(set(meant))),
-    )
-
-
-#: What is described, and how. Lengths in characters, as logarithms; overlaps as shares of n-grams or words.
-FEATURES = {
-    "source_length": "of the source: long sentences have more room for errors",
-    "length_to_source": "ratio of lengths, translation to source",
-    "length_to_reference": "ratio of lengths, translation to reference",
-    "length_apart": "its absolute value",
-    "char2_precision": "pairs of letters that the reference has too",
-    "char2_recall": "its pairs that are here",
-    "char4_precision": "the same of four letters",
-    "char4_recall": "the same of four letters",
-    "word_precision": "words that the reference has too",
-    "word_recall": "its words that are here",
-    "edits": "likeness to the reference, letters in order",
-    "edits_sorted": "the same with words sorted",
-    "sound": "likeness of the consonants, words sorted: spelling variants count little",
-    "script": "letters in the reference's script",
-    "source_copied": "words that were copied from the source",
-    "numbers_kept": "numbers of the source, none lost and none added",
-    "names_kept": "names of the source, found by sound",
-    "end_kept": "the same final mark as the reference",
-    "repeated_words": "more repeated words than in the reference: loops",
-}
+    heard = sum(sounding_like(name, said) is not None for name in wanted)
+    to_source, to_reference = (float(np.log((len(hypothesis) + 1) / (len(text) + 1))) for text in (source, reference))
+    return {
+        "source_length": float(np.log1p(len(source))),  # long sentences have more room for errors
+        "length_to_source": to_source,
+        "length_to_reference": to_reference,
+        "length_apart": abs(to_reference),
+        "char2_precision": two[0],  # pairs of letters that the reference has, too
+        "char2_recall": two[1],  # its pairs that are here
+        "char4_precision": four[0],
+        "char4_recall": four[1],
+        "word_precision": shared[0],
+        "word_recall": shared[1],
+        "edits": fuzz.ratio(hypothesis, reference) / 100,  # letters in order
+        "edits_sorted": fuzz.token_sort_ratio(hypothesis, reference) / 100,  # the same with words sorted
+        # consonants, words sorted: spelling variants count little
+        "sound": fuzz.token_sort_ratio(*(" ".join(map(skeleton, text)) for text in (said, meant))) / 100,
+        "script": letters[home[0][0]] / letters.total() if home and letters else 0.0,  # letters in the reference's
+        "source_copied": overlap(Counter(map(str.casefold, said)), Counter(map(str.casefold, given)))[0],
+        "numbers_kept": min(overlap(numbers(source), numbers(hypothesis))),  # none lost and none added
+        "names_kept": heard / len(wanted) if wanted else 1.0,
+        "end_kept": float(hypothesis.strip()[-1:] == reference.strip()[-1:]),  # the same final mark
+        "repeated_words": (len(said) - len(set(said))) - (len(meant) - len(set(meant))),  # loops
+    }
 
 
 @lru_cache(maxsize=1 << 17)

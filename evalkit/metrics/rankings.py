@@ -18,7 +18,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.testsets import TestSet
 from evalkit.metrics import statistics
-from evalkit.metrics.scores import Scores, each_pair, pick
+from evalkit.metrics.scores import Scores, each_pair
 from evalkit.metrics.significance import TESTED, perm_both, pooled_accuracy
 from evalkit.stats.correlation import kendall_b
 from evalkit.stats.terms import join_names
@@ -403,23 +403,18 @@ def aligned(testset: TestSet) -> tuple[dict[str, Scores], dict[str, Scores]]:
 
     Systems that the test set has set apart are left out. Raises DataError where fewer than two metrics can be compared.
     """
-    apart = [] if testset.apart is None else [*testset.apart["system"]]
+    apart, found = [] if testset.apart is None else [*testset.apart["system"]], {}
     sides = {
         "segments": (testset.metrics, testset.human, testset.gold),
         "systems": (testset.of_systems, testset.human_of_systems, testset.system_gold),
     }
-    for level, (table, _, _) in sides.items():
-        if table.empty:
+    for level, (table, people, gold) in sides.items():
+        found[level] = {} if table.empty else each_pair(table, people, gold=gold, without=apart)
+        metrics = found[level][testset.pair].metrics if testset.pair in found[level] else ()
+        if len(metrics) < 2:
             raise DataError(
-                f"metric-scores/ has no scores of {level} of {testset.pair}, <metric>-<ref>.{level[:3]}.score. Add "
-                "those of the metrics that yours is to be compared with."
-            )
-    found = {level: each_pair(*own, gold=gold, without=apart) for level, (*own, gold) in sides.items()}
-    for level, scored in found.items():
-        if len(pick(scored, testset.pair).metrics) < 2:
-            raise DataError(
-                f"Only {scored[testset.pair].metrics[0]} has scores of {level} of {testset.pair}. A comparison needs "
-                "two metrics: add the scores of another one to metric-scores/."
+                f"metric-scores/ has scores of {level} of {testset.pair} by {join_names(metrics) or 'no metric'}. A "
+                f"comparison needs two metrics: add <metric>-<ref>.{level[:3]}.score of another one."
             )
     return found["segments"], found["systems"]
 
@@ -496,19 +491,15 @@ def title(testset: TestSet) -> str:
 
 def basis(testset: TestSet, far: Sequence[str]) -> str:
     """Say which human scores metrics are compared with, and which systems are left out. far: see ``outliers``."""
-    others = [name for name in testset.golds if name != testset.gold]
+    others, apart = [name for name in testset.golds if name != testset.gold], testset.apart
     other = f" (also there: {join_names(others)}; -p gold=…)" if others else ""
-    told = f"The human scores are {testset.called}{other}."
-    if testset.apart is None or testset.apart.empty:
-        told += " No system was left out."
-    else:
-        reasons = [f"{join_names(part['system'])} ({why})" for why, part in testset.apart.groupby("why", sort=False)]
-        told += f" Left out: {'; '.join(reasons)}."
+    out = [] if apart is None else apart.groupby("why", sort=False)["system"]
+    left = "; ".join(f"{join_names(names)} ({why})" for why, names in out)
+    told = f"The human scores are {testset.called}{other}. {f'Left out: {left}' if left else 'No system was left out'}."
     if far:
         told += (
-            f" {join_names(far)} {'lies' if len(far) == 1 else 'lie'} far from the other systems in human scores; "
-            "such outliers lift Pearson's r of systems for almost every metric (to see it without: -p leave_out="
-            f"{','.join(far)})."
+            f" Far from the other systems in human scores: {join_names(far)}; such outliers lift Pearson's r of "
+            f"systems for almost every metric (to see it without: -p leave_out={','.join(far)})."
         )
     return told
 

@@ -67,17 +67,9 @@ WORDS = {
     ("document", "pearson", "none"): "Pearson's r over all documents",
     ("document", "pearson", "item"): "Pearson's r within documents",
 }
-#: What ``agreement`` computes: name -> level, statistic and grouping as in ``statistics``. kendall_b: over all items
-#: together; kendall_b_within: of the systems of each segment, averaged over segments.
-AGREEMENT = {
-    "pearson": ("segment", "pearson", "none"),
-    "kendall_b": ("segment", "kendall_b", "none"),
-    "kendall_b_within": ("segment", "kendall_b", "item"),
-    "acc_eq": ("segment", "acc_eq", "item"),
-    "system_pearson": ("system", "pearson", "none"),
-    "system_kendall_b": ("system", "kendall_b", "none"),
-    "spa": ("system", "spa", "none"),
-}
+#: What ``agreement`` computes. kendall_b: over all items together; kendall_b_within: of the systems of each segment,
+#: averaged over segments.
+AGREEMENT = ("pearson", "kendall_b", "kendall_b_within", "acc_eq", "system_pearson", "system_kendall_b", "spa")
 _UNITS = ("segment", "document")  # what is drawn where scores are of segments
 _COLUMNS = ["level", "statistic", "grouping", "metric", "value", "n", "groups"]
 _BINS = 8192  # enough that only few differences need sorting, few enough to stay in cache
