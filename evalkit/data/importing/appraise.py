@@ -1,16 +1,18 @@
 """Read what the Appraise tool exports, with or without a header: direct assessment, documents, error spans, MQM."""
 
+import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import appraise, schemas
-from evalkit.data.importing import mqm, numbers, segments, vocabulary
-from evalkit.data.importing.annotated import scored
-from evalkit.data.importing.judgements import converted, ordered, people
+from evalkit.data.importing import segments
+from evalkit.data.importing.annotated import completed, headed, judged, listed, on_lines, spans_of
+from evalkit.data.importing.judgements import ordered, people
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejecting, Rejection, Seen, Table, constant, excluded
@@ -20,9 +22,10 @@ from evalkit.data.names import is_human
 #: What every export has; one of error spans has them, too.
 NEEDED = ("username", "system", "itemId", "itemType", "srcLang", "trgLang", "score")
 SCALE = (0.0, 100.0)
-_NAMES = appraise.COLUMNS
+_HEADINGS = {ours: [theirs] for ours, theirs in appraise.COLUMNS.items()} | {"source": ["source"]}
 _ORDER = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "score", "item_type", "hit", "started", "ended"]
 _READ = ("src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "source")
+_SEVERITIES = ("minor", "major", "critical", "neutral", "undecided")
 _MARK = re.compile(r"(bad|duplicate|dup|incomplete)\d*", re.IGNORECASE)
 _CUTS = "./:|"  # what may part a test set's name from a system's
 _TEST_SET = re.compile(r"[a-z]+[-_]?\d{2,4}([-_.][\w-]+)?[./:|]", re.IGNORECASE)
@@ -30,78 +33,92 @@ _TUTORIAL = re.compile(r"(.*[-_ .])?tutorial[-_]?\d*", re.IGNORECASE)
 
 
 def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
-    """Read an export; its judgements hang on each other, because items are shown again."""
+    """Read an export; its judgements hang on each other, because items are shown again.
+
+    Errors that name their types, as in MQM, make the score, whatever stands in its column. An item that was judged
+    again is a repeat; where errors are marked, it was submitted again, and the last judgement counts.
+    """
     if options.lower_is_better:
         raise DataError(f"{table.name}: scores of Appraise are better when higher. Leave --lower-is-better out.")
-    names, values = _columns(table, options)
+    names, values = headed(table, _HEADINGS, options), dict(options.values)
+    completed(names, values, table, options, receipt)
+    if lacking := [ours for ours in ("item_type", "started") if ours not in {*names, *values}]:
+        raise DataError(f"{table.name} is no export of Appraise: it lacks {', '.join(lacking)}. Import it as csv.")
     present = {bare(name): name for name in table.header}
-    receipt.describe(names, "layout")
-    cells, spans = options.looks.alike(table.cells, names), present.get("spans")
+    spans, lines = present.get("spans"), table.cells.index
+    cells = options.looks.alike(table.cells, names).reset_index(drop=True)
     reject = Rejecting(cells, names.get("annotator"))
     _reject_others(cells, names, present.get("isdocscore"), options, reject)
-    cells = cells[reject.kept]
-    typed = bool(spans) and _is_typed(cells[spans], cells.get(names.get("score")), receipt)
-    read = [ours for ours in _READ if ours != "source" or ours in names]
-    told = {ours: cells[names[ours]] if ours in names else constant(values.get(ours, ""), cells.index) for ours in read}
+    rest = cells[reject.kept]
+    told = {
+        ours: rest[names[ours]] if ours in names else constant(values.get(ours, ""), rest.index)
+        for ours in _READ
+        if ours != "source" or ours in names
+    }
     shown, beside = _identified(pd.DataFrame(told), table.name, options, receipt)
-    scale = options.scale or (None if typed else SCALE)
-    given = cells
-    if typed and "score" in names:  # whatever stands there, the errors make the score
-        given = given.assign(**{names["score"]: "0"})
-    found = converted(given, names, values, options, scale=None if typed else scale, note=receipt.note)
-    raw = cells.loc[found.ratings.index]
-    late = Rejecting(raw, names.get("annotator"))
-    if spans:
-        errors = _errors(raw[spans], spans, late)
-        if typed:
-            found.ratings["score"] = _weighed(errors, spans, options, scale, late, receipt)
-    same = raw[late.kept].duplicated()
-    again = [Rejection(int(line), "", "", "is the same as an earlier row to the letter") for line in same.index[same]]
-    ratings, raw = found.ratings[late.kept][~same], raw[late.kept][~same]
-    shown = shown.loc[ratings.index]
-    accounts = options.pseudonyms.column(told["annotator"].loc[ratings.index], accounts=True)
-    showing = told["segment"].loc[ratings.index] + "\0" + told["doc"].loc[ratings.index]
+    marks, broken = listed(map(_errors, cells[spans]) if spans else [], [None] * len(cells))
+    wanted = f"start_i and end_i, a stretch of the text, and a severity ({', '.join(_SEVERITIES)})"
+    reject(broken, spans or "", f"is no list in JSON of errors with {wanted}: correct it")
+    typed = _is_typed(marks[reject.kept[marks["row"]]], receipt)
+    same = np.flatnonzero(reject.kept)[cells[reject.kept].duplicated()]
+    reject(same, "", "is the same as an earlier row to the letter")
+    receipt.orientation = "higher is better: scores of Appraise go from worst to best"
+    scale, made = options.scale or (None if typed else SCALE), np.full(len(cells), typed)
+    found, marks = judged(
+        cells, marks, names, values, options, receipt, reject, made=made, scale=scale, column=spans or ""
+    )
+    if typed and not scale:
+        receipt.scale_from = "minus weights of errors has no lowest value"
+    ratings, shown = found.ratings, shown.loc[found.ratings.index]
+    account = told["annotator"].loc[ratings.index]
+    accounts = options.pseudonyms.column(account, accounts=True)
     ratings = ratings.assign(hit=accounts, **{name: shown[name] for name in schemas.ITEM})
     gone: list[Rejection] = []
-    marked = None
-    kept = {*_ORDER, "copy", "position", *({"source"} & set(names))} - ({"ended"} - set(names))
     if len(ratings) and spans:
-        ratings, marked, gone = _with_spans(ratings, raw[spans], shown.assign(showing=showing), table.name, receipt)
-        if marked is not None and typed:
-            kinds, levels = (marked[name].astype("str") for name in ("error_type", "severity"))
-            marked = marked.assign(weight=mqm.resolve(options.weights).weigh(kinds, levels))
-        kept |= {"mark", "errors"}
+        showing = told["segment"].loc[ratings.index] + "\0" + told["doc"].loc[ratings.index]
+        ratings, gone = _latest(ratings, shown, showing, receipt)
+        found.spans = spans_of(ratings, marks, shown=("item_type", "hit", "started", "mark"))
     elif len(ratings):
         ratings, gone = _with_repeats(ratings, shown, receipt)
-    if typed and not options.scale:
-        receipt.scale_from = "minus weights of errors has no lowest value"
-    receipt.orientation = "higher is better: scores of Appraise go from worst to best"
-    if typed:
-        receipt.orientation = "higher is better: the score is minus the weights of the marked errors"
-    rejected = [*reject.rows, *found.rejected, *late.rows, *again, *gone]
-    return Judgements(ratings.reindex(columns=ordered(kept)), rejected, names, scale, marked, beside=beside)
+    kept = {*_ORDER, "source", "copy", "position", *(("mark", "errors") if spans else ())}
+    found.ratings, found.beside = ratings[[name for name in ordered(kept) if name in ratings]], beside
+    found.rejected = [*found.rejected, *gone]
+    return on_lines(found, lines)
 
 
-def _columns(table: Table, options: Options) -> tuple[dict[str, str], dict[str, str]]:
-    """Map Appraise's columns, or those that the user names, and give what the export lacks."""
-    present, told = {bare(name): name for name in table.header}, options.single
-    names = {
-        ours: present[bare(theirs)]
-        for ours, theirs in _NAMES.items()
-        if bare(theirs) in present and ours not in options.values
-    } | told
-    texts = [name for name in table.header if vocabulary.meaning(name) == "source"]
-    if len(texts) == 1 and "source" not in names:
-        names["source"] = texts[0]
-    vocabulary.unlike(table.header, set(names.values()) - set(told.values()), origin=table.name)
-    vocabulary.demand_present(table.header, names, origin=table.name)
-    values = {"doc": "all"} | options.values if "doc" not in names else dict(options.values)
-    if wanted := [ours for ours in _NAMES if ours not in {*names, *values, "ended"}]:
-        raise DataError(
-            f"{table.name} is no export of Appraise: it lacks {', '.join(_NAMES[name] for name in wanted)}. Map its "
-            "columns with --map OURS=THEIRS, or import it with --format csv."
-        )
-    return names, values
+def _errors(cell: object) -> list[dict[str, Any]] | object:
+    """Read the list of errors of one judgement; their types may be lists, of one type and one below it."""
+    try:
+        said = json.loads(cell) if isinstance(cell, str) else None
+        return [_named(one) for one in said] if isinstance(said, list) else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _named(one: object) -> object:
+    if not isinstance(one, dict) or str(one.get("severity")).strip().casefold() not in _SEVERITIES:
+        return None
+    if not {"start_i", "end_i"} <= {*one}:
+        return None
+    parts = one.get("error_type")
+    parts = [
+        " ".join(part.split()) for part in (parts if isinstance(parts, list) else [parts]) if isinstance(part, str)
+    ]
+    # Appraise notes a type, or none, on what a person draws, and nothing on what the task brought along
+    # (AppraiseDev/Appraise, direct-assessment-document-mqm-esa.js).
+    return one | {"category": "/".join(filter(None, parts)), "suggested": "error_type" not in one}
+
+
+def _is_typed(marks: pd.DataFrame, receipt: Receipt) -> bool:
+    """Tell whether errors name their types, so that they are MQM's and make the score; most of them must."""
+    typed = marks["category"].notna() & marks["category"].ne("omission")
+    if not typed.any():
+        return False
+    if most := typed.mean() >= 0.5:
+        receipt.note("marked errors name their types, as in MQM: they make the score, not the column of scores")
+    else:
+        receipt.note(f"{typed.sum():,} of {len(marks):,} marked errors name a type; the scores are the file's")
+    return bool(most)
 
 
 def _kinds(cells: pd.Series, options: Options) -> pd.Series:
@@ -130,23 +147,6 @@ def _reject_others(
         whole, part = cells[document].eq("True"), cells[document].eq("False")
         reject(np.flatnonzero(whole), document, "is the score of a whole document", EXCLUDED)
         reject(np.flatnonzero(~whole & ~part), document, "is neither True nor False: correct it")
-
-
-def _is_typed(spans: pd.Series, scores: pd.Series | None, receipt: Receipt) -> bool:
-    """Tell whether errors name their types, so that they are MQM's and make the score; most of them must."""
-    typed, errors = appraise.typed_errors(spans.dropna())
-    if not typed:
-        return False
-    if typed < errors / 2:
-        receipt.note(f"{typed:,} of {errors:,} marked errors name a type; the scores are the file's")
-        return False
-    given = 0 if scores is None else scores.nunique()
-    said = "which is the same throughout" if given < 2 else f"which holds {given:,} different values"
-    receipt.note(
-        f"marked errors name their types, as in MQM: they make the score, and the column of scores, {said}, was not "
-        "used"
-    )
-    return True
 
 
 # What names of documents and systems hold besides the names: marks of showings, systems, test sets
@@ -238,17 +238,40 @@ def _is_bad(mark: pd.Series) -> pd.Series:
     return mark.str.contains("bad")
 
 
-# Repeats, copies and errors
+# Repeats, copies, and judgements that were submitted again
+
+
+def _latest(
+    ratings: pd.DataFrame, shown: pd.DataFrame, showing: pd.Series, receipt: Receipt
+) -> tuple[pd.DataFrame, list[Rejection]]:
+    """Keep the latest of the judgements that were submitted again; in documents with a mark, items are repeats.
+
+    showing: what was shown as the file names it, for spoilt copies of a segment may be several.
+    """
+    mark = shown["mark"].str.split("#").map(lambda parts: "#".join(one for one in parts if one in ("bad", "dup")))
+    kind = ratings["item_type"]
+    kind = kind.mask(kind.eq("system") & mark.ne(""), "repeat")
+    table = ratings.assign(mark=mark, copy=mark.ne(""), item_type=kind)
+    table["item_type"] = _with_references(table, receipt)
+    order = table.assign(showing=showing, bad=kind.eq("degraded")).sort_values(
+        "ended" if "ended" in table else "started", kind="stable"
+    )
+    key = ["hit", "src_lang", "tgt_lang", "system", "doc", "mark", "showing", "bad"]
+    table = table.loc[order.index[~order.duplicated(key, keep="last")]].sort_index()
+    if shown["own"].all():  # else what parts a document is in its name, for segments are counted in it
+        table["doc"] = table["doc"].str.split("#").str[0]
+    table = table.sort_values(["hit", "started"], kind="stable")
+    gone = excluded(ratings.index.difference(table.index), "was replaced by a later submission")
+    return table.assign(position=table.groupby("hit").cumcount()), gone
 
 
 def _with_repeats(ratings: pd.DataFrame, shown: pd.DataFrame, receipt: Receipt) -> tuple[pd.DataFrame, list[Rejection]]:
     """Tell repeats by time, and the copies of documents where there are degraded items."""
     bad = _is_bad(shown["mark"])
-    table = ratings.assign(doc=ratings["doc"] + bad.map({True: "#bad", False: ""}), line=ratings.index)
-    table = table[[name for name in (*_ORDER, "source", "line") if name in table]].reset_index(drop=True)
+    table = ratings.assign(doc=ratings["doc"].where(~bad, ratings["doc"] + "#bad"), line=ratings.index)
     table["item_type"] = _with_references(table, receipt)
     if not (table["item_type"].eq("degraded").any() or bad.any()):
-        return appraise.with_repeats(table).set_index("line"), []
+        return appraise.with_repeats(table), []
     kept, _ = appraise.with_copies(table)
     reason = "belongs to a showing of a document whose segments were not scored in order"
     return kept.set_index("line"), excluded(np.setdiff1d(table["line"], kept["line"]), reason)
@@ -258,61 +281,3 @@ def _with_references(table: pd.DataFrame, receipt: Receipt) -> pd.Series:
     """Return the kinds of items, where outputs of systems that are people are references."""
     human = people(table["system"], receipt.note) & table["item_type"].eq("system")
     return table["item_type"].mask(human, "reference")
-
-
-def _errors(cells: pd.Series, spans: str, reject: Rejecting) -> pd.Series:
-    """List the errors of each row, of type and severity; rows whose spans cannot be read are rejected."""
-    errors: list[list[dict[str, str | None]]] = [[] for _ in cells]
-    for place, cell in enumerate(cells):
-        try:
-            for kind, level, *_ in appraise.errors_of(cell):
-                errors[place].append({"category": kind, "severity": None if level == schemas.UNSTATED else level})
-        except DataError as problem:
-            reject([place], spans, str(problem).rpartition(". ")[0])
-    return pd.Series(errors, index=cells.index, dtype=object)
-
-
-def _weighed(
-    errors: pd.Series,
-    spans: str,
-    options: Options,
-    scale: tuple[float, float] | None,
-    reject: Rejecting,
-    receipt: Receipt,
-) -> np.ndarray:
-    """Return minus the weights of each row's errors; rows with an error that has no weight are rejected."""
-    receipt.weights = mqm.resolve(options.weights).describe()
-    scores = scored(errors, np.ones(len(errors), bool), options, reject, spans)
-    for place, reason in numbers.off_scale(scores, scale).items():
-        reject([place], spans, f"gives the score {scores[place]:g}, which {reason}")
-    return scores
-
-
-def _with_spans(
-    ratings: pd.DataFrame, spans: pd.Series, shown: pd.DataFrame, origin: str, receipt: Receipt
-) -> tuple[pd.DataFrame, pd.DataFrame | None, list[Rejection]]:
-    """Read error spans; of a judgement that was submitted again, the latest counts."""
-    table = ratings.assign(
-        annotator=ratings["hit"],
-        doc=shown["doc"] + "#" + shown["mark"],
-        segment=shown["showing"],  # until the latest submission is known, for spoilt copies of a segment may be several
-        type=np.where(ratings["item_type"].eq("degraded"), "BAD", "TGT"),
-        isDoc="False",
-        spans=spans,
-        score="0",
-        ended=ratings.get("ended", ratings["started"]),
-    )[appraise.ESA_COLUMNS]
-    found = appraise.of_rows(table, origin=origin)
-    gone = excluded(table.index.difference(found.index), "was replaced by a later submission")
-    left = ratings.loc[found.index]
-    found = found.assign(score=left["score"], annotator=left["annotator"], segment=left["segment"])
-    told = left["item_type"].isin(["reference", "repeat", "calibration"])
-    found["item_type"] = found["item_type"].mask(told, left["item_type"])
-    found["item_type"] = _with_references(found, receipt)
-    if not shown["own"].all():  # what parts a document may be named by stays, for segments are counted in it
-        found["doc"] = shown["doc"].loc[found.index]
-    if "source" in ratings:
-        found["source"] = left["source"]
-    found = found.sort_values(["hit", "started"], kind="stable")
-    found = found.assign(position=found.groupby("hit").cumcount())
-    return found, appraise.spans_of(found) if found["errors"].sum() else None, gone

@@ -59,7 +59,7 @@ _JUDGED = "one output judged by one person"
 FORMATS = (
     Format("imported", "the result of an earlier import", _JUDGED, whole.convert_imported, kind=whole.IMPORTED),
     *(
-        Format(tool, f"an export of {title}", _JUDGED, annotated.convert, kind=tool, scale=annotated.SCALES.get(tool))
+        Format(tool, f"an export of {title}", _JUDGED, annotated.convert, kind=tool)
         for tool, title in annotated.TITLES.items()
     ),
     Format(
@@ -91,8 +91,8 @@ FORMATS = (
         "mqm",
         "annotations of the WMT chat task",
         f"{_JUDGED}, its errors lists",
-        annotated.convert_chat,
-        annotated.CHAT,
+        mqm.convert_chat,
+        mqm.CHAT,
     ),
     Format(
         "preferences",

@@ -1,113 +1,40 @@
-"""Read marked errors, a row per error, as Google's annotations of WMT have them.
+"""Read marked errors, a row per error, as Google's annotations of WMT have them, and the lists of the WMT chat task.
 
 Made with MAROT, rows tell more than errors: systems side by side, times of clicks, attention checks.
 """
 
 import json
 import re
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import languages, schemas
-from evalkit.data.importing import numbers, vocabulary
-from evalkit.data.importing.judgements import demand_columns, people, with_languages
-from evalkit.data.importing.options import Options, Pseudonyms
-from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import (
-    DISCARDED,
-    EXCLUDED,
-    Broken,
-    Judgements,
-    Rejecting,
-    Rejection,
-    Table,
-    constant,
-    excluded,
-    mapped_cells,
+from evalkit.data.importing import vocabulary
+from evalkit.data.importing.annotated import (
+    completed,
+    headed,
+    judged,
+    listed,
+    on_lines,
+    spans_of,
 )
-from evalkit.data.importing.vocabulary import ITEM_TYPES, bare, meaning
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.receipt import Receipt
+from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejecting, Table, constant, mapped_cells
+from evalkit.data.importing.vocabulary import ITEM_TYPES, meaning
 from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
-from evalkit.data.typology import SCHEMES, WMT, Scheme, spelled
+from evalkit.data.typology import spelled
 
-# What errors weigh: a scheme by its name, or weights as a user tells them; and what marks no error
-
-_LIKE = "Write like --weights minor=1,major=5,critical=10"
+TITLE = "marked errors with category and severity"
 _NONE = re.compile(r"no[- ]?(errors?|issues?|mistakes?)|none|nothing|n/?a|ok|[-–—]|hotw-test", re.ASCII)
-
-
-def resolve(text: str | None) -> Scheme:
-    """Return the scheme that ``--weights`` names or spells out; without it, that of WMT's MQM (Freitag et al. 2021).
-
-    text: a name, or words that only one name has; or ``SEVERITY=WEIGHT`` and ``TYPE:SEVERITY=WEIGHT`` (``*``: any),
-    cut by commas. Weights that are spelled out have no exceptions but those told; neutral ones weigh 0 unless told.
-    Raises DataError for anything else, naming the schemes.
-
-    >>> told = resolve("minor=1, Major=5, fluency/punctuation:minor=0.1")
-    >>> told.weigh(pd.Series(["Fluency/Punctuation", "Other"]), pd.Series(["Minor", "Major"])).tolist()
-    [0.1, 5.0]
-    >>> resolve("burchardt") is SCHEMES["Burchardt & Lommel 2014"], resolve(None) is SCHEMES[WMT]
-    (True, True)
-    """
-    if text is None:
-        return SCHEMES[WMT]
-    if "=" in text:
-        return _spelled_out(text)
-    wanted = text.strip().casefold()
-    if exact := [scheme for name, scheme in SCHEMES.items() if name.casefold() == wanted]:
-        return exact[0]
-    words = set(re.findall(r"[\w.]+", wanted))
-    near = [name for name in SCHEMES if words and words <= set(re.findall(r"[\w.]+", name.casefold()))]
-    if len(near) != 1:
-        raise DataError(
-            f"--weights {text!r} names {'several schemes' if near else 'no scheme'}. Name one of "
-            f"{'; '.join(near or SCHEMES)}. Or {_LIKE[0].lower()}{_LIKE[1:]}."
-        )
-    return SCHEMES[near[0]]
-
-
-def _spelled_out(text: str) -> Scheme:
-    """Read weights that a user spells out."""
-    severities, fixed, told = {}, {}, []
-    for part in text.split(","):
-        name, _, value = part.partition("=")
-        kind, _, severity = name.rpartition(":")
-        severity, kind = (" ".join(one.casefold().split()) for one in (severity, kind))
-        if not re.fullmatch(r"\d{1,6}(\.\d{1,9})?|\.\d{1,9}", value.strip(), re.ASCII):
-            raise DataError(f"--weights: {part.strip()!r} gives no weight of 0 or more. {_LIKE}.")
-        if not severity or (severity == "*" and not kind):
-            raise DataError(f"--weights: {part.strip()!r} names no severity. {_LIKE}.")
-        weight = float(value)
-        if kind:
-            fixed[spelled(pd.Series([kind], dtype="str"))[0], severity] = weight
-        else:
-            severities[severity] = weight
-        told.append(f"{kind + ' ' if kind else ''}{severity} {weight:g}".replace(" *", ""))
-    ending = "" if fixed else ", whatever the type"
-    return Scheme(f"as told: {', '.join(told)}{ending}", severities, top=0.0, fixed=fixed)
-
-
-def tell(scheme: Scheme, receipt: Receipt, *, before: str = "") -> None:
-    """Put into the receipt what errors weigh, and which way is better. before: whose weights these are."""
-    receipt.weights = before + scheme.describe()
-    top = f"{scheme.top:g} less" if scheme.top else "minus"
-    receipt.orientation = f"higher is better: the score is {top} the weights of the errors"
-
-
-def no_error(error_type: pd.Series, severity: pd.Series) -> pd.Series:
-    """Tell which rows mark no error: the severity says so, or the type does without a severity, or both are empty.
-
-    >>> types = pd.Series(["No-error", None, "NONE", "Other", None, "No error"], dtype="str")
-    >>> no_error(types, pd.Series([None, None, "neutral", None, "Minor", "Major"], dtype="str")).tolist()
-    [True, True, True, False, False, False]
-    """
-    kind, level = calls_none(error_type), calls_none(severity)
-    empty = error_type.isna() & severity.isna()
-    return level | kind & (severity.isna() | spelled(severity).eq("neutral")) | empty
+_MARKED = re.compile(r"<v>(.*?)</v>", re.DOTALL)
+_WHO = ("system", "doc", "segment", "annotator")
+_KEY = ("src_lang", "tgt_lang", "pair", "against", *_WHO)
+#: Our names and what they are headed by.
+_HEADINGS = {ours: text.split() for ours, text in vocabulary.table("mqm").items()}
 
 
 def calls_none(names: pd.Series) -> pd.Series:
@@ -121,15 +48,16 @@ def calls_none(names: pd.Series) -> pd.Series:
     return pd.Series(np.array([*says, False])[codes], index=names.index)
 
 
-# A row per marked error
+def no_error(error_type: pd.Series, severity: pd.Series) -> pd.Series:
+    """Tell which rows mark no error: the severity says so, or the type does without a severity, or both are empty.
 
-TITLE = "marked errors with category and severity"
-_MARKED = re.compile(r"<v>(.*?)</v>", re.DOTALL)
-_WHO = [*schemas.ITEM, "annotator"]
-_KEY = ["src_lang", "tgt_lang", *_WHO]
-#: Our names and what they are headed by.
-_HEADINGS = {ours: text.split() for ours, text in vocabulary.table("mqm").items()}
-_NO_JUDGEMENT = ["category", "severity", "error_type", "none", "weight", "unnamed", "contrary", "judgement", "metadata"]
+    >>> types = pd.Series(["No-error", None, "NONE", "Other", None, "No error"], dtype="str")
+    >>> no_error(types, pd.Series([None, None, "neutral", None, "Minor", "Major"], dtype="str")).tolist()
+    [True, True, True, False, False, False]
+    """
+    unsaid = severity.isna() | spelled(severity).eq("neutral")
+    empty = error_type.isna() & severity.isna()
+    return calls_none(severity) | (calls_none(error_type) & unsaid) | empty
 
 
 def lacks(table: Table, options: Options) -> tuple[list[str] | None, str]:
@@ -144,82 +72,64 @@ def lacks(table: Table, options: Options) -> tuple[list[str] | None, str]:
 
 
 def _names(table: Table, options: Options) -> dict[str, str]:
-    """Map Google's headings, synonyms of them that only one column has, and those that the user names."""
-    told = {ours for ours in options.columns if ours}
-    by_bare = {bare(name): name for name in reversed(table.header)}
-    found = {ours: next((by_bare[one] for one in known if one in by_bare), "") for ours, known in _HEADINGS.items()}
-    if found["subcategory"] and not found["category"]:
-        found["category"] = found.pop("subcategory")
-    if not found["category"] and (name := by_bare.get("type")):
-        kinds_of_items = {cell.casefold() for cell in table.samples(name)} <= {*ITEM_TYPES}
-        found["category"] = "" if kinds_of_items else name
-    taken = {*found.values(), *options.single.values()}
-    for ours in (ours for ours in _HEADINGS if not found.get(ours) and ours not in told):
-        others = [name for name in table.header if meaning(name) == ours and name not in taken]
-        found[ours] = others[0] if len(others) == 1 else ""
-    found = {ours: name for ours, name in found.items() if name and ours not in told and ours not in options.values}
-    return found | {ours: theirs for ours, theirs in options.single.items() if theirs}
+    """Map the headings; a subcategory that stands alone is a category, and so is a type that is no kind of item."""
+    names = headed(table, _HEADINGS, options)
+    if "category" not in {*names, *options.values, *options.columns}:
+        types = [name for name in table.header if vocabulary.bare(name) == "type"]
+        types = [name for name in types if not {cell.casefold() for cell in table.samples(name)} <= {*ITEM_TYPES}]
+        if below := names.pop("subcategory", "") or "".join(types[:1]):
+            names["category"] = below
+    return names
 
 
 def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
-    """Read errors; those of one judgement may stand anywhere in the file."""
+    """Read errors; those of one judgement may stand anywhere in the file, and one that says nothing takes it along."""
     if options.lower_is_better:
         raise DataError(f"{table.name}: scores are made of the errors here, more is better. Drop --lower-is-better.")
-    names, values, scheme = _names(table, options), dict(options.values), resolve(options.weights)
-    vocabulary.demand_present(table.header, names, origin=table.name)
-    vocabulary.unlike(table.header, set(names.values()) - set(options.single.values()), origin=table.name)
-    with_languages(names, values, table, receipt)
-    if "doc" not in names:
-        values.setdefault("doc", "all")
-    demand_columns({*names, *values, "score"}, origin=table.name, header=table.header)
-    receipt.describe(names, "layout", table.header)
-    tell(scheme, receipt)
-    if not {"category", "subcategory"} & {*names, *values}:
-        values["category"] = UNSTATED
+    names, values = _names(table, options), dict(options.values)
+    completed(names, values, table, options, receipt)
+    lines, cells = table.cells.index, options.looks.alike(table.cells, names).reset_index(drop=True)
+
+    def column(ours: str) -> pd.Series:
+        empty = pd.Series(None, index=cells.index, dtype="str")
+        return cells[names[ours]] if ours in names else constant(values[ours], cells.index) if ours in values else empty
+
+    reject, said = Rejecting(cells, names.get("annotator")), names.get("severity", "severity")
+    category, severity = _joined(column("category"), column("subcategory")), column("severity")
+    checks = spelled(severity).eq("hotw-test") | spelled(category).str.startswith("hotw-test")
+    reject(np.flatnonzero(checks), said, "is an attention check", EXCLUDED)
+    if checks.any():
+        met = spelled(category[checks]).eq("found").sum()
+        receipt.note(f"attention checks (HOTW-test, an error put in on purpose): {met:,} of {checks.sum():,} found")
+    none = no_error(category, severity)
+    contrary = "is the severity of a row whose category says that there is no error: correct one of them"
+    reject(np.flatnonzero(calls_none(category) & ~none), said, contrary)
+    if "category" in {*names, *values}:
+        empty = "is empty: fill it in, for without its category or severity the judgement has no score"
+        reject(np.flatnonzero(category.isna() & ~none), names.get("category", "category"), empty)
+    else:
+        category = constant(UNSTATED, cells.index)
         receipt.note(
             "no column says of which category errors are: it is unstated, and what weighs otherwise for its category "
             "(punctuation, non-translation, errors in the source) cannot be told; if there is one, pass "
             "--map category=…"
         )
-    if table.broken:
-        receipt.note("rows that could not be read may mark errors of judgements that were kept: mend them first")
-    errors, rejected = _errors(options.looks.alike(table.cells, names), names, values, receipt)
-    found = Judgements(errors, rejected, names)
-    if len(errors):
-        torn = _torn(table.broken, table.header, names, values)
-        _weigh(found, torn, scheme, options.pseudonyms, receipt)
-    return found
-
-
-def _errors(
-    cells: pd.DataFrame, names: dict[str, str], values: dict[str, str], receipt: Receipt
-) -> tuple[pd.DataFrame, list[Rejection]]:
-    """Name what each row marks; rows that name no judgement are rejected, attention checks set apart."""
-
-    def column(ours: str) -> pd.Series:
-        return cells[names[ours]] if ours in names else constant(values[ours], cells.index)
-
-    reject = Rejecting(cells, names.get("annotator"))
-    errors = pd.DataFrame({ours: column(ours) for ours in (*_WHO, "category", "severity")}, index=cells.index)
-    checks = _checks(errors["category"], errors["severity"])
-    reject(np.flatnonzero(checks), names.get("category", "category"), "is an attention check", EXCLUDED)
-    if checks.any():
-        met = spelled(errors["category"][checks]).eq("found").sum()
-        receipt.note(f"attention checks (HOTW-test, an error put in on purpose): {met:,} of {checks.sum():,} found")
-    for ours in _WHO:  # what lacks a category or a severity belongs to a judgement all the same
-        for place, reason in numbers.nameless(errors[ours]).items():
-            reject([place], names.get(ours, ours), reason)
-    for side, ours in enumerate(("src_lang", "tgt_lang")):
-        stated = ours in names or ours in values
-        errors[ours] = mapped_cells(column(ours if stated else "pair"), partial(_language, None if stated else side))
-        heading = names.get(ours, names.get("pair", "pair"))
-        reject(np.flatnonzero(errors[ours].isna()), heading, "is no language or language pair: correct it")
-    if "subcategory" in names:
-        errors["category"] = _joined(errors["category"], cells[names["subcategory"]])
-    for ours in ("source", "hypothesis", "metadata"):
-        if ours in names:
-            errors[ours] = cells[names[ours]]
-    return errors[reject.kept], reject.rows
+    cells, names = _alongside(cells, names, receipt)
+    _reject_torn(table, names, values, cells, reject)
+    marks = _marks(category, severity, column("hypothesis"), column("source"))[~none & ~checks]
+    for ours in {"hypothesis", "source"} & {*names}:
+        cells[names[ours]] = mapped_cells(cells[names[ours]], lambda text: _MARKED.sub(r"\1", text))
+    first = _first(cells, [names[ours] for ours in _KEY if ours in names], ~checks.to_numpy())
+    made = np.ones(len(cells), bool)
+    found, marks = judged(
+        cells, marks, names, values, options, receipt, reject, made=made, column=said, first=first, typed=table.typed
+    )
+    if blank := int(found.ratings["errors"].eq(0).sum()):
+        receipt.note(f"{blank:,} judgements mark no error (No-error or the like, or neither category nor severity)")
+    if "metadata" in names:
+        found.ratings = _timed(found.ratings, cells[names["metadata"]], first)
+    found.spans = spans_of(found.ratings, marks, shown=("hit", "against"))
+    return on_lines(found, lines)
 
 
 def _joined(category: pd.Series, below: pd.Series) -> pd.Series:
@@ -239,103 +149,34 @@ def _joined(category: pd.Series, below: pd.Series) -> pd.Series:
     return category.fillna(below).mask(both, joined).astype("str")
 
 
-def _language(side: int | None, text: str) -> str | None:
-    """Read a language or, where a side is named, one language of a pair."""
-    return languages.code(text) or text if side is None else (languages.split(text) or (None, None))[side]
+def _first(cells: pd.DataFrame, key: list[str], among: np.ndarray) -> np.ndarray:
+    """Return for each row the number of the first one of its judgement; rows that name none are alone."""
+    place = pd.Series(np.arange(len(cells)))
+    rows = cells.loc[among, key].dropna()
+    place[rows.index] = place[rows.index].groupby(rows.groupby(key, sort=False).ngroup()).transform("min")
+    return place.to_numpy()
 
 
-def _torn(
-    broken: list[Broken], header: list[str], names: dict[str, str], values: dict[str, str]
-) -> dict[tuple[str, ...], int]:
-    """Map judgements to the line of an error that could not be cut into cells; such a score would be too high."""
-    places = [header.index(names[ours]) if ours in names else None for ours in _WHO]
-    torn = {}
-    for row in broken:
-        if all(place is None or place < len(row.cells) for place in places):
-            key = (
-                values.get(ours, "") if place is None else plain(row.cells[place]) for ours, place in zip(_WHO, places)
-            )
-            torn[tuple(key)] = row.line
-    return torn
-
-
-def _weigh(
-    found: Judgements, torn: dict[tuple[str, ...], int], scheme: Scheme, aliases: Pseudonyms, receipt: Receipt
+def _reject_torn(
+    table: Table, names: dict[str, str], values: dict[str, str], cells: pd.DataFrame, reject: Rejecting
 ) -> None:
-    """Gather the errors of each judgement; one with an error that cannot be weighed is rejected as a whole."""
-    table = _weighed(found.ratings.assign(line=found.ratings.index).reset_index(drop=True), scheme)
-    bad = table["weight"].isna() | table["unnamed"] | table["contrary"]
-    lost = pd.MultiIndex.from_frame(table[_WHO]).isin(list(torn)) if torn else np.zeros(len(table), dtype=bool)
-    wrong = table["judgement"].isin(table["judgement"][bad | lost])
-    found.rejected += [_rejection(row, bad[row.Index], torn, found.names, scheme) for row in table[wrong].itertuples()]
-    table = _alongside(table[~wrong], receipt)
-    codes, first = pd.factorize(table["judgement"])[0], ~table["judgement"].duplicated()
-    ratings = table[first]
-    _, score = scheme.scores(codes, table["error_type"], table["weight"].to_numpy(), len(ratings))
-    ratings = ratings.assign(score=score + 0.0, errors=np.bincount(codes, ~table["none"], minlength=len(ratings)))
-    if "metadata" in table:
-        ratings = _timed(ratings, table["metadata"], codes)
-    if empty := int(ratings["errors"].eq(0).sum()):
-        receipt.note(f"{empty:,} judgements mark no error (No-error or the like, or neither category nor severity)")
-    ratings = ratings.assign(item_type=np.where(people(ratings["system"], receipt.note), "reference", "system"))
-    for name in ("source", "hypothesis"):
-        if name in ratings:
-            ratings[name] = mapped_cells(ratings[name], lambda text: _MARKED.sub(r"\1", text))
-    found.spans = _spans(table[~table["none"]], aliases) if not table["none"].all() else None
-    found.folded = int((~first).sum())
-    ratings = aliases.owned(ratings).drop(columns=_NO_JUDGEMENT, errors="ignore").set_index("line")
-    unscored = ratings["score"].isna()
-    found.rejected += excluded(ratings.index[unscored], DISCARDED, found.names.get("category", "category"))
-    found.ratings = ratings[~unscored]
+    """Reject judgements of which an error stands on a line that could not be read; such a score would be too high."""
+    known = [ours for ours in _WHO if ours in names]
+    places = [table.header.index(names[ours]) for ours in known]
+    for row in (row for row in table.broken if max(places, default=0) < len(row.cells)):
+        own = [cells[names[ours]].eq(plain(row.cells[place])) for ours, place in zip(known, places)]
+        whose = f"belongs to a judgement whose error on line {row.line} could not be read, so that its severity is open"
+        reject(np.flatnonzero(np.logical_and.reduce(own)), "", whose)
 
 
-def _weighed(table: pd.DataFrame, scheme: Scheme) -> pd.DataFrame:
-    """Say of each row what its error weighs, whether it is one at all, what it lacks, and its judgement's number."""
-    stated = table["category"].mask(table["category"].eq(UNSTATED))
-    category = stated if stated.isna().all() else table["category"]  # where no column says it, empty is no error
-    none = no_error(category, table["severity"])
-    weight = scheme.weigh(table["category"], table["severity"]).mask(table["severity"].isna(), np.nan)
-    return table.assign(
-        error_type=spelled(table["category"]),
-        severity=spelled(table["severity"]).mask(table["severity"].isna()),
-        none=none,
-        weight=weight.mask(none, 0.0),
-        unnamed=table["category"].isna() & ~none,
-        contrary=calls_none(table["category"]) & ~none,
-        judgement=table.groupby(_KEY, sort=False).ngroup(),
-    )
-
-
-def _rejection(row, bad: bool, torn: dict[tuple[str, ...], int], names: dict[str, str], scheme: Scheme) -> Rejection:
-    """Say why an error is rejected: for its own sake, or with the judgement that it belongs to."""
-    column, value = "severity", "" if pd.isna(row.severity) else row.severity
-    line = torn.get(tuple(getattr(row, ours) for ours in _WHO))
-    if not bad:
-        value, reason = "", "belongs to a judgement with an error of unknown category or severity"
-        reason = f"belongs to a judgement whose error on line {line} could not be read" if line else reason
-    elif row.contrary:
-        reason = "is the severity of a row whose category says that there is no error: correct one of them"
-    elif row.unnamed or not value:
-        column, value = ("category" if row.unnamed else "severity"), ""
-        reason = "is empty: fill it in, for without it the judgement has no score"
-    else:
-        known = ", ".join(scheme.severities)
-        reason = f"is a severity without a weight (known are {known}): correct it, or tell all weights with --weights"
-    return Rejection(int(row.line), names.get(column, column), value, reason, annotator=row.annotator)
-
-
-def _spans(marked: pd.DataFrame, aliases: Pseudonyms) -> pd.DataFrame:
+def _marks(category: pd.Series, severity: pd.Series, target: pd.Series, source: pd.Series) -> pd.DataFrame:
     """Find where each error lies: between <v> and </v> in the target or, else, in the source."""
-    texts = [marked[name] if name in marked else [""] * len(marked) for name in ("hypothesis", "source")]
     places = [
-        _place(target, "target") or _place(source, "source") or (np.nan, np.nan, "target", None)
-        for target, source in zip(*texts)
+        _place(one, "target") or _place(other, "source") or (np.nan, np.nan, "target", None)
+        for one, other in zip(target, source)
     ]
-    start, end, side, text = zip(*places)
-    number = marked.groupby(_KEY, sort=False).cumcount().add(1).astype("str")
-    spans = aliases.owned(marked).assign(span=number, start=start, end=end, side=side, text=pd.array(text, dtype="str"))
-    order = [name for name in (*schemas.SPANS.columns, "hit", "against", "weight") if name in spans]
-    return spans[order].reset_index(drop=True)
+    marks = pd.DataFrame({"row": np.arange(len(category)), "category": category, "severity": severity})
+    return marks.join(pd.DataFrame(places, columns=["start", "end", "side", "text"]).astype({"text": "str"}))
 
 
 def _place(text: object, side: str) -> tuple[float, float, str, str] | None:
@@ -350,52 +191,39 @@ def _place(text: object, side: str) -> tuple[float, float, str, str] | None:
 # MAROT
 
 _WITH = "_with_"
-_SECOND = r'"side": ?2\b'
-_LONGEST = 1 << 20  # letters of one row's metadata
 _YEARS = (946_684_800.0, 4_102_444_800.0)  # 2000 to 2100, in seconds since 1970
 
 
-def _checks(category: pd.Series, severity: pd.Series) -> pd.Series:
-    """Tell which rows say whether a rater found an error that was put there on purpose ("hands on the wheel").
-
-    They stand beside the rows of what the rater marked, which say "No-error" where that is nothing.
-
-    >>> _checks(pd.Series(["Found", "Other"]), pd.Series(["HOTW-test", "Major"])).tolist()
-    [True, False]
-    """
-    return spelled(severity).eq("hotw-test") | spelled(category).eq("hotw-test")
-
-
-def _alongside(table: pd.DataFrame, receipt: Receipt) -> pd.DataFrame:
+def _alongside(cells: pd.DataFrame, names: dict[str, str], receipt: Receipt) -> tuple[pd.DataFrame, dict[str, str]]:
     """Split names like A_with_B, A beside B on one screen.
 
     That is what a name means where B is a system of the file, or where clicks went to a second translation (side 2).
     """
-    names = [str(name) for name in table["system"].dropna().unique()]
-    known = {*names, *(name.partition(_WITH)[0] for name in names)}
-    two = "metadata" in table and bool(table["metadata"].str.contains(_SECOND, na=False).any())
-    pairs = {name: name.partition(_WITH)[::2] for name in names}
+    systems = [str(name) for name in cells[names["system"]].dropna().unique()] if "system" in names else []
+    known = {*systems, *(name.partition(_WITH)[0] for name in systems)}
+    two = "metadata" in names and bool(cells[names["metadata"]].str.contains(r'"side": ?2\b', na=False).any())
+    pairs = {name: name.partition(_WITH)[::2] for name in systems}
     pairs = {name: pair for name, pair in pairs.items() if all(pair) and (two or pair[1] in known)}
     if not pairs:
-        return table
+        return cells, names
     receipt.note(
         "systems called A_with_B are A, judged side by side with B (against); of others the file does not say "
         f"what stood beside them (against is {UNSTATED})"
     )
-    return table.assign(
-        system=mapped_cells(table["system"], lambda name: pairs.get(name, (name, ""))[0]),
-        against=mapped_cells(table["system"], lambda name: pairs.get(name, (name, UNSTATED))[1]),
-    )
+    shown = cells[names["system"]]
+    beside = {
+        names["system"]: mapped_cells(shown, lambda name: pairs.get(name, (name, ""))[0]),
+        "(against)": mapped_cells(shown, lambda name: pairs.get(name, (name, UNSTATED))[1]),
+    }
+    return cells.assign(**beside), names | {"against": "(against)"}
 
 
-def _timed(ratings: pd.DataFrame, metadata: pd.Series, codes: np.ndarray) -> pd.DataFrame:
+def _timed(ratings: pd.DataFrame, metadata: pd.Series, first: np.ndarray) -> pd.DataFrame:
     """Take the first and the last moment that the metadata of a judgement's rows name."""
-    moments = [_moments(cell) if isinstance(cell, str) else [] for cell in metadata]
-    started = pd.Series([min(own, default=np.nan) for own in moments], dtype=float).groupby(codes).min()
-    ended = pd.Series([max(own, default=np.nan) for own in moments], dtype=float).groupby(codes).max()
-    if started.isna().all():
-        return ratings
-    return ratings.assign(started=started.to_numpy(), ended=ended.to_numpy())
+    moments = metadata.map(_moments, na_action="ignore").explode().dropna().astype(float)
+    by = moments.groupby(first[moments.index])
+    times = {name: own.reindex(ratings.index) for name, own in (("started", by.min()), ("ended", by.max()))}
+    return ratings.assign(**times) if len(moments) else ratings
 
 
 def _moments(cell: str) -> list[float]:
@@ -406,16 +234,93 @@ def _moments(cell: str) -> list[float]:
     >>> _moments('{"timestamp": 1725456558000, "timing": {"x": {"log": [{"ts": 1725456544000}]}}}')
     [1725456558.0, 1725456544.0]
     """
-    if not cell.startswith("{") or len(cell) > _LONGEST:
-        return []
     try:
         said = json.loads(cell)
-    except (ValueError, RecursionError):
-        return []
-    timing = said.get("timing")
-    clicks = timing.values() if isinstance(timing, dict) else []
-    logs = [click["log"] for click in clicks if isinstance(click, dict) and isinstance(click.get("log"), list)]
-    stamps: list[Any] = [said.get("timestamp")]
-    stamps += [entry.get("ts") for log in logs for entry in log if isinstance(entry, dict)]
-    seconds = [stamp / 1000 for stamp in stamps if type(stamp) in (int, float)]
+        logs = [click["log"] for click in said.get("timing", {}).values() if "log" in click]
+        stamps = [said.get("timestamp"), *(entry.get("ts") for log in logs for entry in log)]
+    except (ValueError, RecursionError, AttributeError, TypeError):
+        return []  # none of MAROT's
+    seconds = [stamp / 1000 for stamp in stamps if isinstance(stamp, int | float)]
     return [one for one in seconds if _YEARS[0] <= one <= _YEARS[1]]
+
+
+# The WMT chat task: a row per judgement, its errors in lists cut by slashes
+
+_CHAT = {
+    "src_lang": ["source_language"],
+    "tgt_lang": ["target_language"],
+    "doc": ["doc_id"],
+    "segment": ["segment_id"],
+    "source": ["source"],
+    "hypothesis": ["mt"],
+    "reference": ["reference"],
+    "score": ["mqm"],
+}
+_LISTS = ("severity", "typology_error", "start_index", "end_index")
+#: What the chat task's annotations have.
+CHAT = (*(name for [name] in _CHAT.values() if name != "reference"), *_LISTS, "minor", "major", "critical", "error")
+_FILE = re.compile(r"annotations\.[\w-]{1,10}\.(?P<system>[^.]{1,80})(\.primary)?\.csv")
+_SLASHED = "Date/Time Format"  # the one type whose name has a slash
+_OWN_SCORE = (
+    "the file's own column mqm: 100 less 100 times the weights (minor 1, major 5, critical 10, neutral 0) per word of "
+    "the translation"
+)
+
+
+def convert_chat(table: Table, options: Options, receipt: Receipt) -> Judgements:
+    """Read a judgement a row, with the file's own score or, where weights are told, one that is made of the errors."""
+    values, told = dict(options.values), {*options.values, *options.columns}
+    if "system" not in told:
+        if not (named := _FILE.fullmatch(table.named)):
+            raise DataError(f"{table.name} does not say whose translations these are. Pass --value system=NAME.")
+        values["system"] = named["system"]
+        receipt.note(f"systems were read from the names of the files, as {values['system']} of {table.named}")
+    if "annotator" not in told:
+        values["annotator"] = "unnamed"
+        receipt.note("the file does not name annotators (annotator is 'unnamed'): nothing can be said about agreement")
+    names = headed(table, _CHAT, options)
+    completed(names, values, table, options, receipt)
+    lines, cells = table.cells.index, table.cells.reset_index(drop=True)
+    reject, made = Rejecting(cells, names.get("annotator")), np.full(len(cells), bool(options.weights))
+    rows = cells.fillna("").to_dict("records")
+    marks, broken = listed(map(_listed, rows), [None] * len(rows))
+    reject(broken, "severity", "gives lists of different lengths, or places that are none: mend the lists")
+    if not options.weights:
+        receipt.weights = _OWN_SCORE
+        receipt.orientation = "higher is better: the score is 100 less the weights of the errors per word, in percent"
+    found, marks = judged(
+        cells, marks, names, values, options, receipt, reject, made=made, column="severity", typed=table.typed
+    )
+    found.spans = spans_of(found.ratings, marks)
+    return on_lines(found, lines)
+
+
+def _listed(row: dict[str, str]) -> list[dict[str, Any]] | str:
+    """List the errors of a row; its severities where its lists do not agree.
+
+    A marked text stands in the translation or, else, in the source.
+    """
+    lists = [_parted(row[name]) for name in _LISTS]
+    texts = [row["error"]] if len(lists[0]) == 1 else row["error"].split("/")
+    texts = texts if len(texts) == len(lists[0]) else [""] * len(lists[0])
+    if len({*map(len, lists)}) > 1:
+        return row["severity"] or row["start_index"]
+    errors = []
+    for severity, kind, start, end, text in zip(*lists, texts):
+        placed = start.isdecimal() and end.isdecimal()
+        within = slice(int(start), int(end)) if placed else slice(0)
+        in_source = bool(text) and placed and row["mt"][within] != text == row["source"][within]
+        places = {"start_i": int(start), "end_i": int(end) - 1} if placed else {}
+        side = "source" if in_source else "target"
+        errors.append({"severity": severity, "category": kind, "text": text or None, "side": side} | places)
+    return errors
+
+
+def _parted(cell: str) -> list[str]:
+    """Cut a list at its slashes, except that of a name.
+
+    >>> _parted("Grammar/Date/Time Format"), _parted("0/41"), _parted("")
+    (['Grammar', 'Date/Time Format'], ['0', '41'], [])
+    """
+    inner = cell.replace(_SLASHED, _SLASHED.replace("/", "\0"))
+    return [part.strip().replace("\0", "/") for part in inner.split("/")] if cell else []

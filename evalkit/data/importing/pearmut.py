@@ -7,11 +7,11 @@ are void; of a screen that was submitted again, the last annotation of each outp
 import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,9 @@ from evalkit import DataError
 from evalkit.data import languages
 from evalkit.data.designs import by_place, inclusion
 from evalkit.data.importing import annotated, records
-from evalkit.data.importing.records import Cells, Records
+from evalkit.data.importing.records import Records
 from evalkit.data.importing.tables import Seen, Table, text_digest
+from evalkit.data.importing.tools import Judged, rows_of
 
 #: What stands in the place of annotations where an annotator began anew.
 RESET = "__RESET__"
@@ -42,10 +43,6 @@ class Entry:
     times: list[float] = field(default_factory=list)
     checks: list[Any] = field(default_factory=list)
     void: bool = False
-
-    def item(self, number: int) -> Any:
-        """Return the item that an answer is about."""
-        return self.items[number] if number < len(self.items) else {}
 
     @property
     def models(self) -> list[str]:
@@ -117,17 +114,16 @@ def screens(folder: Path) -> Table:
     Raises DataError where a screen is none.
     """
     beside, entries, seen, user = [], [], set[str](), 1
-    info: dict[str, Any] = {}
+    info: Mapping[str, Any] = {}
     for path in _screens(folder):
         beside.append(Seen.at(path))
         said, reason = _loaded(path)
         if reason or not is_screen(said):
             raise DataError(f"{folder.name}/{path.name} {reason or 'is no screen of Pearmut'}. Bake the site again.")
-        items = said["payload"]
+        items, info = said["payload"], _object(said["info"]) or info
         ids = {_id(item) for item in items if _kind(item, "") == "tutorial"}
         user, seen = (user + 1, ids) if ids & seen else (user, seen | ids)
-        info = said["info"] if isinstance(said["info"], dict) else info
-        marked = (said.get("payload_existing") or {}).get("annotation") or []
+        marked = _object(said.get("payload_existing")).get("annotation") or []
         entries.append(Entry(int(path.stem) + 1, f"unknown-{user}", path.stem, items, marked))
     whose = "they are taken for one annotator's"
     if seen:
@@ -136,10 +132,7 @@ def screens(folder: Path) -> Table:
         f"screens do not say who judged; {whose} (--value annotator=NAME names one for all)",
         "what is called a line is the number of a screen, counted from 1 (0.json is 1)",
     ]
-    read = Records([], title=folder.name, notes=notes)
-    table = records.laid_out(folder, read, _rows(entries, Campaign(info)), kind="pearmut")
-    table.beside = beside
-    return table
+    return _laid_out(folder, Records([], title=folder.name, notes=notes), entries, Campaign(info), beside)
 
 
 def log(path: Path, read: Records) -> Table:
@@ -150,15 +143,32 @@ def log(path: Path, read: Records) -> Table:
     last = {entry.user: place for place, entry in enumerate(entries) if entry.said == [RESET]}
     for place, entry in enumerate(entries):
         entry.void = place < last.get(entry.user, -1)
-    notes = [f"{beside.name} beside it was read, too"] if beside else []
+    read.notes = [*read.notes, *([f"{beside.name} beside it was read, too"] if beside else [])]
     read.title = read.title or str(campaign.info.get("campaign_id") or "")
     chances: list[dict[str, float]] = []
     if campaign.info.get("assignment") == "dynamic":
         chances, told = probabilities(entries, campaign)
-        notes.append(told)
-    read.notes = [*read.notes, *notes, *_checked(entries)]
-    table = records.laid_out(path, read, _rows(entries, campaign, chances), kind="pearmut")
-    table.beside = [Seen.at(beside)] if beside else []
+        read.notes.append(told)
+    if checks := [one is True for entry in entries if not entry.void for one in entry.checks]:
+        read.notes.append(
+            f"{sum(checks):,} of {len(checks):,} checks that Pearmut made of tutorials and attention items were passed"
+        )
+    return _laid_out(path, read, entries, campaign, [Seen.at(beside)] if beside else [], chances)
+
+
+def _laid_out(
+    path: Path,
+    read: Records,
+    entries: list[Entry],
+    campaign: Campaign,
+    beside: list[Seen],
+    chances: Sequence[Mapping[str, float]] = (),
+) -> Table:
+    """Make a table of entries. chances: of each, the probability that it showed a system, if scores had a say."""
+    every = _outputs_judged(entries, campaign, chances)
+    rows = rows_of(every, criteria=any(name != "score" for one in every for name in one.scores))
+    table = records.laid_out(path, read, rows, kind="pearmut")
+    table.beside = beside
     return table
 
 
@@ -192,16 +202,18 @@ def _described(path: Path) -> Campaign:
 
 def _entry(line: int, said: Mapping[str, Any], campaign: Campaign) -> Entry:
     """Read an entry of a log; one of early versions has no items, and an object in the list's place."""
-
-    def listed(value: Any) -> list[Any]:
-        return value if isinstance(value, list) else [value]
-
     user, position = str(said.get("user_id")), str(said.get("item_i"))
-    actions = [one for one in listed(said.get("actions")) if isinstance(one, dict)]
-    times = [time for one in actions if (time := _number(one.get("time"))) is not None]
-    items = listed(said.get("item") or campaign.items(user, position))
-    checks = said.get("validations") if isinstance(said.get("validations"), list) else []
-    return Entry(line, user, position, items, listed(said.get("annotation")), times, checks or [])
+    items, marked, actions = (
+        value if isinstance(value, list) else [value]
+        for value in (said.get("item") or campaign.items(user, position), said.get("annotation"), said.get("actions"))
+    )
+    times = [time for one in actions if (time := _number(_object(one).get("time"))) is not None]
+    checks = said.get("validations")
+    return Entry(line, user, position, items, marked, times, checks if isinstance(checks, list) else [])
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _number(value: object) -> float | None:
@@ -211,31 +223,13 @@ def _number(value: object) -> float | None:
         return None
 
 
-# A row per output
+# What was said of each output
 
 
-def _rows(
-    entries: list[Entry], campaign: Campaign, chances: Sequence[Mapping[str, float]] = ()
-) -> Iterator[tuple[int, Cells]]:
-    """Yield a row per output and criterion; of a screen that was submitted again, the last annotation counts.
-
-    chances: of each entry, the probability that it showed a system, where scores had a say in that.
-    """
-    names = _Names(entries, campaign)
-    latest: dict[tuple, int] = {}
-    for place, entry in enumerate(entries):
-        for number, said in enumerate(entry.said if not entry.void else ()):
-            latest |= {(entry.user, entry.position, number, model): place for model in _judged(said)}
-    outputs = [
-        judged
-        for entry in entries
-        for number, said in enumerate(entry.said)
-        if not entry.void and not _kind(entry.item(number), entry.position)
-        for judged in _judged(said).values()
-    ]
-    spans = [span for judged in outputs for span in judged.get("error_spans") or ()]
-    typed = any(isinstance(span, dict) and span.get("category") for span in spans)
-    scored = not typed or any(_number(judged.get("score")) for judged in outputs)
+def _outputs_judged(entries: list[Entry], campaign: Campaign, chances: Sequence[Mapping[str, float]]) -> list[Judged]:
+    """List what was said of each output; of a screen that was submitted again, the last annotation counts."""
+    names, every = _Names(entries, campaign), list[Judged]()
+    latest: dict[tuple[str, str, int, str], Judged] = {}
     for place, entry in enumerate(entries):
         common = {"annotator": entry.user, "hit": f"{entry.user}/{entry.position}", "item_i": entry.position}
         if entry.times:
@@ -243,41 +237,39 @@ def _rows(
         for number, said in enumerate(entry.said):
             if not isinstance(said, dict):
                 kind = "reset" if said == RESET else "void" if entry.void else "form"
-                yield entry.line, common | {annotated.KIND: kind}  # what was answered is about a person
+                every.append(Judged(entry.line, common, kind=kind))  # what was answered is about a person
                 continue
-            item = entry.item(number)
-            kind = "void" if entry.void else _kind(item, entry.position)
-            for model, judged in _judged(said).items():
-                own = names.of(entry, number, item, model)
+            item = entry.items[number] if number < len(entry.items) else {}
+            for model, judged in said.items():
+                cells, again = names.of(entry, number, _object(item), model)
                 if chances and model in chances[place]:
-                    own["probability"] = repr(chances[place][model])
-                replaced = latest.get((entry.user, entry.position, number, model), place) != place
-                own[annotated.KIND] = kind or ("replaced" if replaced else own[annotated.KIND])
-                for cells in _scores(judged, typed, scored, campaign.ends):
-                    yield entry.line, common | own | cells
+                    cells["probability"] = repr(chances[place][model])
+                kind = "void" if entry.void else _kind(item, entry.position)
+                one = Judged(entry.line, common | cells, kind=kind or (annotated.REPEAT if again else ""))
+                _say(one, judged, campaign)
+                if not entry.void:
+                    before = latest.get(key := (entry.user, entry.position, number, model))
+                    if before and before.kind not in annotated.NO_JUDGEMENTS:
+                        before.kind = "replaced"
+                    latest[key] = one
+                every.append(one)
+    counted = [one for one in every if one.kind in ("", annotated.REPEAT, "replaced")]
+    typed = any(_object(error).get("category") for one in counted for error in one.errors or ())
+    if typed and not any(_number(one.scores.get("score")) for one in counted):
+        for one in every:
+            one.scores.pop("score", None)  # nobody was asked for it
+    return every
 
 
-def _judged(said: Any) -> dict[str, dict[str, Any]]:
-    """Return what was said of each output of an item; early versions gave scores alone."""
-    outputs = said.items() if isinstance(said, dict) else ()
-    return {model: one if isinstance(one, dict) else {"score": one} for model, one in outputs}
-
-
-def _scores(judged: Mapping[str, Any], typed: bool, scored: bool, ends: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield the scores of one output: of each slider, the one that was given, and the one that its errors make."""
-    spans = {annotated.ERRORS: judged.get("error_spans") or []}
-    given, made = spans | {annotated.SCORED: annotated.BY_PERSON}, spans | {annotated.SCORED: annotated.BY_ERRORS}
-    sliders = judged.get("sliders")
-    if isinstance(sliders, dict) and sliders:
-        for name, value in sliders.items():
-            own = {"criterion": str(name), "score": records.cell(value), annotated.ENDS: ends.get(str(name), "?")}
-            yield given | own
-        return
-    both = typed and scored
-    if typed:
-        yield made | {"score": ""} | ({"criterion": "MQM"} if both else {})
-    if scored:
-        yield given | {"score": records.cell(judged.get("score"))} | ({"criterion": "score"} if both else {})
+def _say(one: Judged, judged: Any, campaign: Campaign) -> None:
+    """Write down scores and errors of one output; early versions gave scores alone."""
+    said = judged if isinstance(judged, dict) else {"score": judged}
+    one.errors = said.get("error_spans") or []
+    if sliders := _object(said.get("sliders")):
+        one.scores = {str(name): records.cell(value) for name, value in sliders.items()}
+        one.ends = {name: campaign.ends.get(name, "?") for name in one.scores}
+    else:
+        one.scores, one.ends = {"score": records.cell(said.get("score"))}, {"score": "0:100"}
 
 
 def _kind(item: Any, position: str) -> str:
@@ -326,17 +318,16 @@ class _Names:
                 self._texts[stem, model].add(records.cell(text))
         self._users = {user: place for place, user in enumerate(dict.fromkeys(entry.user for entry in entries), 1)}
 
-    def of(self, entry: Entry, number: int, item: Any, model: str) -> dict[str, str]:
-        """Return the cells that say what was judged and, where a screen shows several, at which place it stood."""
-        item, outputs = item if isinstance(item, dict) else {}, _outputs(item)
-        name, text, kind, cells = _id(item), _text(item), "", {}
+    def of(self, entry: Entry, number: int, item: dict[str, Any], model: str) -> tuple[dict[str, str], bool]:
+        """Return the cells that say what was judged, and whether it is a second showing (model')."""
+        outputs, name, text, cells = _outputs(item), _id(item), _text(item), dict[str, str]()
         if len(outputs) > 1 and model in outputs:
             cells = {"screen": entry.position, "screen_place": str(list(outputs).index(model) + 1)}
         stem, plain = _COPY.sub("", name), model.removesuffix("'")
         texts = self._texts.get((stem, model))
-        if plain != model and texts and texts == self._texts.get((stem, plain)):
-            model, kind = plain, annotated.REPEAT
-        cells |= {"system": model, annotated.KIND: kind, "source": text, "reference": records.cell(item.get("ref"))}
+        again = plain != model and bool(texts) and texts == self._texts.get((stem, plain))
+        model = plain if again else model
+        cells |= {"system": model, "source": text, "reference": records.cell(item.get("ref"))}
         if outputs:
             cells["hypothesis"] = records.cell(outputs.get(model, outputs.get(f"{model}'")))
         if name:
@@ -349,7 +340,7 @@ class _Names:
             position = entry.position + (f".{number}" if len(entry.said) > 1 else "")
             own = position if self._shared else f"{self._users[entry.user]}:{position}"
             cells |= {"segment": own, annotated.NAMED: "shared" if self._shared else "position"}
-        return cells
+        return cells, again
 
 
 def _parts(name: str) -> dict[str, str]:
@@ -369,22 +360,6 @@ def _parts(name: str) -> dict[str, str]:
     return {"pair": pair, "doc": _CUT.join(before) or "all", "segment": segment}
 
 
-def _checked(entries: Iterable[Entry]) -> list[str]:
-    """Tell how many of its checks Pearmut found passed, and by how many annotators all of them."""
-    results: dict[str, list[bool]] = defaultdict(list)
-    for entry in entries:
-        if not entry.void:
-            results[entry.user] += [one is True for one in entry.checks]
-    people = [checks for checks in results.values() if checks]
-    done = Counter(one for checks in people for one in checks)
-    if not done:
-        return []
-    return [
-        f"{done[True]:,} of {done.total():,} checks that Pearmut made of tutorials and attention items were passed, "
-        f"all of them by {sum(map(all, people)):,} of {len(people):,} annotators"
-    ]
-
-
 # Probabilities of dynamic assignment. Pearmut logs none, but they follow from what had been logged when a screen was
 # loaded, and from the campaign's own file. First all systems below ``dynamic_coldstart`` judgements are drawn evenly;
 # then ``dynamic_models`` of them, one after another, by weights of their places in the order of mean scores. Source:
@@ -400,8 +375,7 @@ _FITS, _CHANCELESS = 4.0, 0.02
 _LEAST = 1e-3  # probability that a likelihood takes at least
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """A state of Pearmut: its name in words, the weight of a place counted from 1, and what its start counts."""
 
     name: str
@@ -422,23 +396,27 @@ def probabilities(entries: Sequence[Entry], campaign: Campaign) -> tuple[list[di
     No probabilities, and why, where the campaign's file does not tell enough, or the log fits no known rule.
     """
     systems = pd.Index(campaign.systems)
-    shown = min(_whole(campaign.info.get("dynamic_models"), _SHOWN), len(systems))
+    shown, start = (
+        int(str(said)) if str(said := campaign.info.get(name)).isdecimal() else usual
+        for name, usual in (("dynamic_models", _SHOWN), ("dynamic_coldstart", _COLDSTART))
+    )
+    shown = min(shown, len(systems))
     if len(systems) < 2:
         return [], "probabilities of dynamic assignment were not rebuilt: the campaign's file lists no systems"
     again = _again(entries)
-    drawn = [n for n, entry in enumerate(entries) if entry.position.isdecimal() and entry.models and again[n] is None]
+    drawn = [n for n, entry in enumerate(entries) if entry.position.isdecimal() and entry.models and again[n] == n]
     seen = np.array([systems.isin(entries[n].models) for n in drawn], bool).reshape(len(drawn), len(systems))
-    known = _History.of(entries, systems).at(_before(entries)[drawn])
-    start = _whole(campaign.info.get("dynamic_coldstart"), _COLDSTART)
+    known = _known(entries, systems)[_before(entries)[drawn]]
     found = [_chances(rule, known, shown, start, len(campaign.data)) for rule in RULES]
     safe = [np.clip(chance, _LEAST, 1 - _LEAST) for chance in found]
     fits = [float(np.log(np.where(seen, chance, 1 - chance)).sum()) for chance in safe]
     best = int(np.argmax(fits))
-    if why := _misfit(found[best], seen):
+    if not len(drawn) or _misfits(found[best], seen):
+        why = "the log does not fit what Pearmut's known versions do with this campaign's file"
         return [], f"probabilities of dynamic assignment were not rebuilt: {why}"
     best = best if fits[best] - fits[0] >= _TOLD else 0
     unsure = [rule.name for n, rule in enumerate(RULES) if n != best and fits[best] - fits[n] < _TOLD]
-    of_entry: list[dict[str, float]] = [{} for _ in entries]
+    of_entry: dict[int, dict[str, float]] = {}
     for n, chance, own in zip(drawn, found[best], seen):
         of_entry[n] = {systems[place]: float(chance[place]) for place in np.flatnonzero(own & (chance > 0))}
     sure = f"; the log cannot tell it from {' or '.join(unsure)}" if unsure else "; the log fits it best"
@@ -446,22 +424,18 @@ def probabilities(entries: Sequence[Entry], campaign: Campaign) -> tuple[list[di
         f"assignment was dynamic: the probability of each system on each screen was rebuilt from the order of the log "
         f"({shown} of {len(systems)} systems a screen, weights by place {RULES[best].name}{sure})"
     )
-    return [of_entry[n] if first is None else of_entry[first] for n, first in enumerate(again)], told
+    return [of_entry.get(first, {}) for first in again], told
 
 
-def _whole(value: object, default: int) -> int:
-    return int(str(value)) if str(value).isdecimal() and int(str(value)) else default
-
-
-def _again(entries: Sequence[Entry]) -> list[int | None]:
-    """Name for each entry the one that it replaces, as its annotator went back to a screen: it was no draw."""
-    found: list[int | None] = []
+def _again(entries: Sequence[Entry]) -> list[int]:
+    """Name for each entry the first of that screen, to which its annotator may have gone back: that was no draw."""
+    found: list[int] = []
     first: dict[tuple[str, str, str], int] = {}
     for number, entry in enumerate(entries):
         if entry.said == [RESET]:
             first = {key: place for key, place in first.items() if key[0] != entry.user}
         keys = [(entry.user, entry.position, name) for name in entry.models]
-        found.append(next((first[key] for key in keys if key in first), None))
+        found.append(next((first[key] for key in keys if key in first), number))
         for key in keys:
             first.setdefault(key, number)
     return found
@@ -477,91 +451,55 @@ def _before(entries: Sequence[Entry]) -> np.ndarray:
     return np.minimum(np.array(loaded, int), np.arange(len(entries)))
 
 
-@dataclass
-class _History:
-    """What a log says of each system: sums and numbers of scores, outputs, documents; (entries + 1, systems) each.
+def _known(entries: Sequence[Entry], systems: pd.Index) -> np.ndarray:
+    """Follow a log: of each system the sum and the number of scores, outputs and documents, (entries + 1, 4, systems).
 
-    ``at`` a row: after so many entries.
+    Row n holds what was known after n entries; who begins anew takes their own away. A document counts while anybody's
+    judgement of it stands.
     """
-
-    sums: np.ndarray
-    scores: np.ndarray
-    outputs: np.ndarray
-    documents: np.ndarray
-
-    @classmethod
-    def of(cls, entries: Sequence[Entry], systems: pd.Index) -> "_History":
-        """Follow a log from entry to entry; who begins anew takes their own away."""
-        ends: dict[str, int] = {}  # of each annotator the next entry by which they begin anew
-        rows = []
-        for number, entry in reversed([*enumerate(entries, 1)]):
-            if entry.said == [RESET]:
-                ends[entry.user] = number
-                continue
-            end = ends.get(entry.user, len(entries) + 1)
-            for place, said in enumerate(entry.said):
-                doc = entry.position if entry.position.isdecimal() and not place else None
-                rows += [(number, end, entry.user, doc, name, _score(one)) for name, one in _raw(said).items()]
-        table = pd.DataFrame(rows, columns=["from", "to", "user", "doc", "system", "score"])
-        table = table[table["system"].isin(systems)]
-        place = systems.get_indexer(table["system"])
-        shape = (len(entries) + 2, len(systems))
-
-        def total(worth: np.ndarray, begin: np.ndarray, end: np.ndarray, place: np.ndarray) -> np.ndarray:
-            change = np.zeros(shape)
-            np.add.at(change, (begin, place), worth)
-            np.subtract.at(change, (end, place), worth)
-            return change.cumsum(axis=0)
-
-        when = table["from"].to_numpy(int), table["to"].to_numpy(int), place
-        score = table["score"].to_numpy(float)
-        return cls(
-            total(np.where(np.isfinite(score), score, 0.0), *when),
-            total(np.isfinite(score).astype(float), *when),
-            total(np.ones(len(table)), *when),
-            total(*_held(table.dropna(subset="doc"), systems)),
-        )
-
-    def at(self, before: np.ndarray) -> "_History":
-        """Return what was known after some numbers of entries."""
-        return _History(*(part[before] for part in vars(self).values()))
-
-
-def _held(table: pd.DataFrame, systems: pd.Index) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Say from which entry to which a document counts as judged for a system: while anybody's judgement stands."""
-    spells: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
-    for row in table.sort_values("from").itertuples(index=False):
-        own = spells[row.doc, row.system]
-        begin, end = row[0], row[1]
-        if own and begin <= own[-1][1]:
-            own[-1][1] = max(own[-1][1], end)
-        else:
-            own.append([begin, end])
-    flat = [(*spell, systems.get_loc(system)) for (_, system), own in spells.items() for spell in own]
-    begin, end, place = np.array(flat, int).reshape(-1, 3).T
-    return np.ones(len(flat)), begin, end, place
-
-
-def _raw(said: Any) -> dict[str, Any]:
-    return said if isinstance(said, dict) else {}
+    found = np.zeros((len(entries) + 1, 4, len(systems)))
+    own: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((3, len(systems))))
+    read: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    held: Counter[tuple[str, int]] = Counter()
+    for number, entry in enumerate(entries):
+        now = found[number + 1]
+        now[:] = found[number]
+        if entry.said == [RESET]:
+            now[:3] -= own.pop(entry.user, 0.0)
+            left = read.pop(entry.user, set())
+            held.subtract(left)
+            for document in left:
+                now[3, document[1]] -= held[document] == 0
+            continue
+        given = [(nth, name, one) for nth, said in enumerate(entry.said) for name, one in _object(said).items()]
+        for nth, name, one in ((nth, name, one) for nth, name, one in given if name in systems):
+            place, score = systems.get_loc(name), _score(one)
+            gain = (0.0, 0.0, 1.0) if np.isnan(score) else (score, 1.0, 1.0)
+            own[entry.user][:, place] += gain
+            now[:3, place] += gain
+            document = (entry.position, place)
+            if entry.position.isdecimal() and not nth and document not in read[entry.user]:
+                read[entry.user].add(document)
+                held[document] += 1
+                now[3, place] += held[document] == 1
+    return found
 
 
 def _score(judged: Any) -> float:
     """Return the score of an output as Pearmut takes it: the slider's or, of several, their mean; NaN for none."""
-    if not isinstance(judged, dict):
-        return np.nan
-    sliders = judged.get("sliders")
-    given = [judged.get("score")]
-    if given == [None] and isinstance(sliders, dict):
-        given = [value for value in sliders.values() if value is not None]
-    read = [number for value in given if (number := _number(value)) is not None]
-    return statistics.fmean(read) if read and len(read) == len(given) else np.nan
+    said = _object(judged)
+    given = [said.get("score")]
+    if given == [None]:
+        given = [value for value in _object(said.get("sliders")).values() if value is not None] or given
+    read = [number for value in given if (number := _number(value)) is not None and np.isfinite(number)]
+    return statistics.fmean(read) if len(read) == len(given) else np.nan
 
 
-def _chances(rule: Rule, known: _History, shown: int, start: int, documents: int) -> np.ndarray:
+def _chances(rule: Rule, known: np.ndarray, shown: int, start: int, documents: int) -> np.ndarray:
     """Return the probability that each screen shows each system, (screens, systems), by one rule."""
-    counts = known.documents if rule.by_document else known.outputs
-    means = np.divide(known.sums, known.scores, where=known.scores > 0, out=np.zeros_like(known.sums))
+    sums, scores, outputs, judged = known.transpose(1, 0, 2)
+    counts = judged if rule.by_document else outputs
+    means = np.divide(sums, scores, where=scores > 0, out=np.zeros_like(sums))
     found = np.empty_like(means)
     for row, (count, mean) in enumerate(zip(counts, means)):
         among = count < start  # the systems that are drawn first; any others fill up
@@ -590,12 +528,8 @@ def _of_places(rule: Rule, systems: int, shown: int) -> np.ndarray:
     return inclusion(rule.weight(np.arange(1.0, systems + 1)), shown)
 
 
-def _misfit(chance: np.ndarray, seen: np.ndarray) -> str:
-    """Say in what the log differs from a rule; empty where in nothing that matters."""
-    if not len(seen):
-        return "the log holds no screens of the campaign"
+def _misfits(chance: np.ndarray, seen: np.ndarray) -> bool:
+    """Tell whether the log differs from a rule in something that matters."""
     spread = np.sqrt((chance * (1 - chance)).sum(axis=0))
     off = np.divide(np.abs((seen - chance).sum(axis=0)), spread, where=spread > 0, out=np.zeros(len(spread)))
-    if (chance[seen] <= 0).mean() > _CHANCELESS or off.max() > _FITS:
-        return "the log does not fit what Pearmut's known versions do with this campaign's file"
-    return ""
+    return bool((chance[seen] <= 0).mean() > _CHANCELESS or off.max() > _FITS)

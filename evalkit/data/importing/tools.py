@@ -1,18 +1,18 @@
 """Lay out what Label Studio, Doccano and Prodigy export as a row per judgement, with its errors.
 
-Source: the tools' documentation of their exports (labelstud.io/guide/export, doccano.github.io, prodi.gy/docs/api-
-interfaces). A label that is a severity is one; any other is a category.
+A tool is a line of ``_TOOLS``: how an object of it is told, and a function that says what was judged in it. A label
+that is a severity is one; any other is a category. Source: the tools' documentation of their exports
+(labelstud.io/guide/export, doccano.github.io, prodi.gy/docs/api-interfaces).
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from evalkit.data.importing import annotated, numbers, records
-from evalkit.data.importing.annotated import Error
 from evalkit.data.importing.comparisons import head_two
 from evalkit.data.importing.records import Cells, Records
 from evalkit.data.importing.tables import Table, text_digest
@@ -24,46 +24,45 @@ _LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W
 _STEPS, _WORDS = 11, 60  # steps of a scale in words, letters of one
 #: What Label Studio and others put around the answers of a task, in its short export.
 _FRAME = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history")
+Object = Mapping[str, Any]
 
 
 @dataclass
 class Judged:
-    """What one annotator said of one task: cells that say who, when and of what, scores by name, and errors.
+    """What one annotator said of one task: cells that say who, when and of what; scores by name; and errors.
 
-    errors: None where the task asks for none. preferred: the side that was chosen, where two translations were shown.
+    errors: None where the task asks for none. kind: what it is if no judgement (``annotated.NO_JUDGEMENTS``).
+    preferred: the side that was chosen, where two translations were shown. ends: of the scales of scores, by name.
     """
 
     line: int
     cells: dict[str, str]
-    scores: list[tuple[str, str]]
-    errors: list[Error] | None
+    scores: dict[str, str] = field(default_factory=dict)
+    errors: list[Any] | None = None
     kind: str = ""
     preferred: str | None = None
-
-
-@dataclass(frozen=True)
-class _Tool:
-    """A tool's exports: how an object of one is told, and what is judged in it."""
-
-    name: str
-    fits: Callable[[Mapping[str, Any]], bool]
-    judged: Callable[[int, Mapping[str, Any]], Iterator[Judged]]
+    ends: Mapping[str, str] = field(default_factory=dict)
 
 
 def laid_out(path: Path, read: Records) -> Table | None:
-    """Lay objects out as the tool's module does whose export they are; None where they are no tool's."""
+    """Lay objects out as the tool's whose export they are; None where they are no tool's."""
     first = [said for _, said in read.objects[:_FIRST]]
-    tool = next((tool for tool in _TOOLS if first and all(map(tool.fits, first))), None)
-    if not tool:
+    fitting = [(tool, judged) for tool, fits, judged in _TOOLS if first and all(map(fits, first))]
+    if not fitting:
         return None
-    judged = [one for line, said in read.objects for one in tool.judged(line, said)]
-    _settle(judged)
-    scored = any(one.scores or one.preferred is not None for one in judged)
-    compared = (scored or tool.name == "prodigy") and any(head_two(one.cells) for one in judged[:_FIRST])
-    if compared or any(one.preferred is not None for one in judged):
+    tool, judged = fitting[0]
+    every = [one for line, said in read.objects for one in judged(line, said)]
+    _settle(every)
+    scored = any(one.scores or one.preferred is not None for one in every)
+    compared = (scored or tool == "prodigy") and any(head_two(one.cells) for one in every[:_FIRST])
+    if compared or any(one.preferred is not None for one in every):
         read.notes = ["what is called a line is the number of a comparison in the file"]
-        return records.laid_out(path, read, _preferences(judged))
-    return records.laid_out(path, read, _rows(tool.name, judged), kind=tool.name)
+        return records.laid_out(path, read, _preferences(every))
+    # a task of Label Studio does not say whether it asks for errors where none are marked
+    silent: tuple[Any, ...] = (None, []) if tool == "label-studio" else (None,)
+    asked = any(one.errors not in silent for one in every if not one.kind)
+    asked &= not any(one.scores for one in every) and "score" not in _named(every)
+    return records.laid_out(path, read, rows_of(every, asked=asked), kind=tool)
 
 
 def is_short_table(table: Table) -> bool:
@@ -83,14 +82,11 @@ def of_table(table: Table) -> Table | None:
 
 def _settle(every: list[Judged]) -> None:
     """Keep as scores what is one: numbers, or few words that recur; all else is a text, such as a comment."""
-    said: dict[str, list[str]] = {}
-    for judged in every:
-        for name, text in judged.scores:
-            said.setdefault(name, []).append(text)
-    texts = {name for name, cells in said.items() if not _are_scores(cells)}
-    for judged in every:
-        judged.cells |= {name: text for name, text in judged.scores if name in texts}
-        judged.scores = [(name, text) for name, text in judged.scores if name not in texts]
+    names = {name for judged in every for name in judged.scores}
+    for name in names:
+        if not _are_scores([judged.scores[name] for judged in every if name in judged.scores]):
+            for judged in (judged for judged in every if name in judged.scores):
+                judged.cells[name] = judged.scores.pop(name)
 
 
 def _are_scores(cells: list[str]) -> bool:
@@ -103,40 +99,40 @@ def _are_scores(cells: list[str]) -> bool:
     return numbers.is_numeric(cells) or (few and 2 * len({*cells}) <= len(cells) + 1)
 
 
-def _rows(tool: str, every: list[Judged]) -> Iterator[tuple[int, Cells]]:
-    """Yield a row per judgement and criterion."""
-    errors = [one for judged in every if not judged.kind for one in judged.errors or ()]
-    typed, scored = any(one["category"] for one in errors), any(judged.scores for judged in every)
-    # a task of Label Studio does not say whether it asks for errors where none are marked
-    asked = bool(errors) or (tool != "label-studio" and any(judged.errors is not None for judged in every))
-    several = len({name for judged in every for name, _ in judged.scores}) > 1
+def rows_of(every: list[Judged], *, asked: bool = False, criteria: bool = False) -> Iterator[tuple[int, Cells]]:
+    """Yield a row per judgement and criterion: of each score and, where errors have types, of what these make.
+
+    asked: errors make scores though none has a type. criteria: scores are named even if there is but one.
+    """
+    errors = [one for judged in every if judged.kind not in annotated.NO_JUDGEMENTS for one in judged.errors or ()]
+    made = asked or any(_is_object(one) and one.get("category") for one in errors)
+    names = {name for judged in every for name in judged.scores}
+    criteria |= len(names) > 1 or (made and bool(names))
     named = _named(every)
-    made = asked and (typed or not (scored or "score" in named))
-    both = made and scored
     for judged in every:
         cells: dict[str, Any] = {annotated.KIND: judged.kind} | judged.cells | _segment(judged.cells, named)
         if judged.errors is not None:
             cells[annotated.ERRORS] = judged.errors
-        if made or judged.kind:
-            yield judged.line, cells | {annotated.SCORED: annotated.BY_ERRORS} | ({"criterion": "MQM"} if both else {})
-        for name, score in judged.scores if not judged.kind else ():
-            own = {"criterion": name} if several or both else {}
-            yield judged.line, cells | own | {"score": score, annotated.SCORED: annotated.BY_PERSON}
-        if not judged.kind and not made and not judged.scores:
-            yield judged.line, cells | {annotated.SCORED: annotated.BY_PERSON}
+        if judged.kind in annotated.NO_JUDGEMENTS:
+            yield judged.line, cells
+            continue
+        if made:
+            yield judged.line, cells | {annotated.MADE: "yes"} | ({"criterion": "MQM"} if criteria else {})
+        for name, score in judged.scores.items():
+            own = {"score": score} | ({"criterion": name} if criteria else {})
+            yield judged.line, cells | own | ({annotated.ENDS: judged.ends[name]} if name in judged.ends else {})
+        if not made and not judged.scores:
+            yield judged.line, cells
 
 
 def _preferences(every: list[Judged]) -> Iterator[tuple[int, Cells]]:
     """Yield a row per comparison, as tables of preferences have them; the task's own fields name the systems."""
-    named = _named(every)
-    chosen = any(one.preferred is not None for one in every)
+    chosen, named = any(one.preferred is not None for one in every), _named(every)
     for place, judged in enumerate(every, 1):
         cells = judged.cells | _segment(judged.cells, named)
         cells.pop(annotated.NAMED)
-        if chosen:
-            said = {"preference": judged.preferred or ""}
-        else:
-            said = dict(judged.scores) or {name: cells[name] for name in cells if meaning(name) == "score"}
+        said = judged.scores or {name: cells[name] for name in cells if meaning(name) == "score"}
+        said = {"preference": judged.preferred or ""} if chosen else said
         yield place, cells | (dict.fromkeys(said, "") if judged.kind else said)
 
 
@@ -146,55 +142,134 @@ def _named(every: list[Judged]) -> set[str | None]:
 
 def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]:
     """Name a segment by its source text, else by its task, where no field names it."""
-    if "segment" in named:
-        return {annotated.NAMED: "id"}
+    if annotated.NAMED in cells or "segment" in named:
+        return {annotated.NAMED: cells.get(annotated.NAMED, "id")}
     if text := next((cell for name, cell in cells.items() if cell and meaning(name) == "source"), ""):
         return {"segment": text_digest(text), annotated.NAMED: "text"}
     return {"segment": cells.get("task", ""), annotated.NAMED: "task"}
 
 
-def _error(start: Any, end: Any, label: str, text: Any = None, side: str = "target") -> Error:
+def _error(start: Any, end: Any, *labels: str, text: Any = None, side: str = "target") -> dict[str, Any]:
     """Write an error as Pearmut does, its end included; a label may be its severity, its category, or both."""
-    severity, category = "", label
-    if read := _LABEL.fullmatch(label.strip()):
-        severity, category = read[1] or read[4], read[2] or read[3] or ""
+    levels, kinds = list[str](), list[str]()
+    for label in labels:
+        read = _LABEL.fullmatch(label.strip())
+        levels += [read[1] or read[4]] if read else []
+        kinds += [read[2] or read[3] or ""] if read else [label]
     first, last = _whole(start), _whole(end)
     return {
         "start_i": first,
         "end_i": last - 1 if isinstance(last, int) else last,
         "side": side,
-        "severity": severity.casefold() or None,
-        "category": category or None,
+        "severity": levels[0].casefold() if levels else None,
+        "category": " / ".join(filter(None, kinds)),
         "text": text,
     }
 
 
 def _whole(value: Any) -> Any:
     """Read a place; what is no whole number stays, and is rejected."""
-    return int(value) if str(value).isdecimal() and len(str(value)) < 12 else value if value is None else str(value)
+    return int(value) if str(value).isdecimal() and len(str(value)) < 12 else value
 
 
-# Label Studio
+# Label Studio: an annotation is a list of results, each of a control (from_name) and perhaps of a region (id)
 
 
-def _of_task(line: int, said: Mapping[str, Any]) -> Iterator[Judged]:
+def _of_task(line: int, said: Object) -> Iterator[Judged]:
     """Read a task of Label Studio's JSON: an annotation a judgement."""
     task = records.flat(said["data"]) | {"task": records.cell(said.get("id"))}
-    for one in said["annotations"]:
-        if not isinstance(one, dict):
-            continue
-        results = [result for result in one.get("result") or () if isinstance(result, dict)]
+    for one in filter(_is_object, said["annotations"]):
         kind = "cancelled" if one.get("was_cancelled") else "truth" if one.get("ground_truth") else ""
         person = one.get("completed_by")
         if isinstance(person, dict):
             person = person.get("email") or person.get("id")
         who = {"annotator": records.cell(person)} if person is not None else {}
-        chosen = [records.cell(_value(result)["selected"]) for result in results if "selected" in _value(result)]
-        cells = task | who | _when(one)
-        yield Judged(line, cells, _scores(results), _regions(results), kind, chosen[0] if chosen else None)
+        results = [result for result in one.get("result") or () if _is_object(result)]
+        yield _annotated(line, task | who | _when(one), results, kind)
 
 
-def _when(one: Mapping[str, Any]) -> dict[str, str]:
+def _of_row(line: int, said: Object) -> Iterator[Judged]:
+    """Read a row of Label Studio's short JSON or CSV: what was said stands under its own name beside the data."""
+    cells = {"task": records.cell(said.get("id")), "annotator": records.cell(said["annotator"])} | _when(said)
+    names, results = [*said], list[dict[str, Any]]()
+    answers = names[names.index("id") + 1 : names.index("annotator")] if "id" in names[1:] else []
+    for name in (name for name in names if name not in _FRAME):
+        value = _unpacked(said[name])
+        own = value if isinstance(value, list) else [value]
+        if own and all(
+            _is_object(one) and {"start", "choices", "selected", "rating", "number"} & {*one} for one in own
+        ):
+            values = own
+        elif own and all(isinstance(one, list) for one in own):
+            values = [{"taxonomy": own}]
+        elif value and not isinstance(value, list | dict) and (name in answers or _is_judgement(name)):
+            values = [{"choices": [value]}]
+        else:
+            cells[name] = records.cell(value)
+            continue
+        side = "source" if meaning(name) == "source" else name
+        results += [{"id": _stretch(one), "to_name": side, "from_name": name, "value": one} for one in values]
+    yield _annotated(line, cells, results)
+
+
+def _annotated(line: int, cells: dict[str, str], results: Sequence[Object], kind: str = "") -> Judged:
+    """Say what results come to: those of a marked region are its error, the others judge the whole."""
+    values = [result["value"] if _is_object(result.get("value")) else {} for result in results]
+    regions: list[dict[str, Any]] = []
+    for result, value in zip(results, values):
+        if _is_region(value):
+            offsets = value.get("globalOffsets")  # of HTML, whose start and end count within their elements
+            whole = offsets if _is_object(offsets) else value
+            side = "source" if meaning(str(result.get("to_name"))) == "source" else "target"
+            place = {"start": whole.get("start"), "end": whole.get("end"), "text": value.get("text"), "side": side}
+            labels = [*map(str, value.get("labels", value.get("hypertextlabels")))]
+            regions.append({"id": result.get("id"), "place": place, "labels": labels, "graded": {}})
+    judged = Judged(line, cells, kind=kind)
+    for result, value in ((result, value) for result, value in zip(results, values) if not _is_region(value)):
+        name, region = str(result.get("from_name") or result.get("type")), result.get("id")
+        about = [one for one in regions if region is not None and one["id"] == region]
+        said = [*map(str, value.get("choices") or ()), *map(_path, value.get("taxonomy") or ())]
+        for one in about:
+            if len(said) == 1 and "severity" in words(name):
+                one["graded"] = {"severity": said[0].casefold()}
+            else:
+                one["labels"] += said
+        if "selected" in value:
+            judged.preferred = records.cell(value["selected"])
+        elif not about and "start" not in value and (score := _score(value)) is not None:
+            judged.scores[name] = score
+    judged.errors = [_error(**one["place"]) | _called(one["labels"]) | one["graded"] for one in regions]
+    return judged
+
+
+def _is_region(value: Object) -> bool:
+    """Tell whether a result marks a stretch and labels it."""
+    return isinstance(value.get("labels", value.get("hypertextlabels")), list) and "start" in value
+
+
+def _called(labels: list[str]) -> dict[str, Any]:
+    return {name: value for name, value in _error(0, 0, *labels).items() if name in ("severity", "category")}
+
+
+def _path(path: Any) -> str:
+    return "/".join(map(str, path)) if isinstance(path, list) else str(path)
+
+
+def _score(value: Object) -> str | None:
+    """Take what was said of a whole task: a rating, a number, choices, the end of a path, or a number in a text."""
+    for kind in ("rating", "number", "choices", "taxonomy", "text"):
+        said = value.get(kind)
+        if kind == "choices" and isinstance(said, list):
+            said = " - ".join(map(records.cell, said)) or None
+        if kind == "taxonomy" and isinstance(said, list) and len(said) == 1 and isinstance(said[0], list):
+            said = said[0][-1:]
+        said = said[0] if isinstance(said, list) and len(said) == 1 else said
+        if said is not None and (kind != "text" or numbers.is_numeric([records.cell(said)])):
+            return records.cell(said)
+    return None
+
+
+def _when(one: Object) -> dict[str, str]:
     """Say when an annotation was begun and stored."""
     stored = one.get("created_at")
     if not stored:
@@ -206,109 +281,16 @@ def _when(one: Mapping[str, Any]) -> dict[str, str]:
         return {"ended": str(stored)}
 
 
-def _value(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    value = result.get("value")
-    return value if isinstance(value, dict) else {}
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
-def _scores(results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """List what was said of a whole task: ratings, numbers, and single choices."""
-    placed = {result.get("id") for result in results if _labels(_value(result)) is not None} - {None}
-    scores = []
-    for result in results:
-        value = _value(result)
-        if result.get("id") in placed or "start" in value:
-            continue
-        for kind in ("rating", "number", "choices", "taxonomy", "text"):
-            said = value.get(kind)
-            said = said[0] if isinstance(said, list) and len(said) == 1 else said
-            said = said[-1] if kind == "taxonomy" and isinstance(said, list) and said else said
-            if said is not None and (kind != "text" or numbers.is_numeric([records.cell(said)])):
-                scores.append((str(result.get("from_name") or kind), records.cell(said)))
-    return scores
+def _stretch(value: Object) -> tuple[str, str] | None:
+    return (str(value["start"]), str(value.get("end"))) if "start" in value else None
 
 
-def _labels(value: Mapping[str, Any]) -> list[Any] | None:
-    """Return the labels of a marked stretch; None where a result marks none."""
-    labels = value.get("labels", value.get("hypertextlabels"))
-    return labels if isinstance(labels, list) and "start" in value else None
-
-
-def _regions(results: Sequence[Mapping[str, Any]]) -> list[Error]:
-    """List the errors of an annotation; choices and taxonomies of the same region say more of one."""
-    more: dict[Any, list[str]] = {}
-    graded: dict[Any, dict[str, str]] = {}
-    for result in results:
-        value = _value(result)
-        if _labels(value) is not None:
-            continue
-        paths = ["/".join(map(str, path)) for path in value.get("taxonomy") or () if isinstance(path, list)]
-        said = [*map(str, value.get("choices") or ()), *paths]
-        if len(said) == 1 and "severity" in words(str(result.get("from_name"))):
-            graded[result.get("id")] = {"severity": said[0].casefold()}
-        else:
-            more.setdefault(result.get("id"), []).extend(said)
-    errors = []
-    for result in results:
-        value = _value(result)
-        if (labels := _labels(value)) is None:
-            continue
-        offsets = value.get("globalOffsets")  # of HTML, whose start and end count within their elements
-        whole = offsets if isinstance(offsets, dict) else value
-        side = "source" if meaning(str(result.get("to_name"))) == "source" else "target"
-        one = _error(whole.get("start"), whole.get("end"), "", text=value.get("text"), side=side)
-        called = _called([*map(str, labels), *more.get(result.get("id"), [])])
-        errors.append(one | called | graded.get(result.get("id"), {}))
-    return errors
-
-
-def _called(labels: list[str]) -> dict[str, Any]:
-    """Tell severity and category among several labels of one error."""
-    read = [_error(0, 1, label) for label in labels]
-    severity = next((one["severity"] for one in read if one["severity"]), None)
-    return {"severity": severity, "category": " / ".join(one["category"] for one in read if one["category"]) or None}
-
-
-def _is_row(said: Mapping[str, Any]) -> bool:
+def _is_row(said: Object) -> bool:
     return {"annotation_id", "annotator"} <= set(said) and bool({"lead_time", "created_at"} & set(said))
-
-
-def _of_row(line: int, said: Mapping[str, Any]) -> Iterator[Judged]:
-    """Read a row of Label Studio's short JSON or CSV: what was said stands under its own name beside the data."""
-    cells: dict[str, str] = {"task": records.cell(said.get("id")), "annotator": records.cell(said["annotator"])}
-    scores: list[tuple[str, str]] = []
-    regions: list[dict[str, Any]] = []
-    marked, preferred, names = False, None, [*said]
-    answers = names[names.index("id") + 1 : names.index("annotator")] if "id" in names[1:] else []
-    for name, value in ((name, _unpacked(value)) for name, value in said.items() if name not in _FRAME):
-        if _are_regions(value):
-            side, marked = "source" if meaning(name) == "source" else name, True
-            for one in value:
-                place = (str(one["start"]), str(one.get("end")))
-                regions.append({"id": place, "value": one, "to_name": side, "from_name": name})
-        elif isinstance(value, dict) and "selected" in value:
-            preferred = records.cell(value["selected"])
-        elif (score := _score(value, name in answers or _is_judgement(name))) is not None:
-            scores.append((name, score))
-        else:
-            cells[name] = records.cell(value)
-    yield Judged(line, cells | _when(said), scores, _regions(regions) if marked else None, preferred=preferred)
-
-
-def _are_regions(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) and "start" in one for one in value)
-
-
-def _score(value: Any, answers: bool) -> str | None:
-    """Take a value as a score: choices, a rating, a path through a taxonomy or, where its field answers, any cell."""
-    if isinstance(value, dict):
-        return " - ".join(map(str, value["choices"])) if value.get("choices") else None
-    if isinstance(value, list):
-        only = value[0] if len(value) == 1 else None
-        rated = only.get("rating", only.get("number")) if isinstance(only, dict) else None
-        rated = only[-1] if isinstance(only, list) and only else rated
-        return None if rated is None else records.cell(rated)
-    return records.cell(value) if answers and value not in (None, "") else None
 
 
 def _is_judgement(name: str) -> bool:
@@ -327,60 +309,56 @@ def _unpacked(value: Any) -> Any:
 # Doccano and Prodigy
 
 
-def _triples(said: Mapping[str, Any]) -> list[Any] | None:
+def _stretches(said: Object) -> list[Any] | None:
     """Return the labelled stretches of an object of Doccano; None where it is none."""
     labels = next((said[name] for name in ("label", "labels", "entities", "annotations") if name in said), None)
     if not isinstance(said.get("text", said.get("data")), str) or not isinstance(labels, list):
         return None
-    placed = all(
-        (isinstance(one, list) and len(one) == 3) or (isinstance(one, dict) and "start_offset" in one) for one in labels
-    )
-    return labels if placed else None
+    found = []
+    for one in labels:
+        if isinstance(one, list) and len(one) == 3:
+            found.append((*one, None))
+        elif _is_object(one) and "start_offset" in one:
+            found.append((one["start_offset"], one.get("end_offset"), one.get("label"), one.get("user")))
+        else:
+            return None
+    return found
 
 
-def _of_doccano(line: int, said: Mapping[str, Any]) -> Iterator[Judged]:
+def _of_doccano(line: int, said: Object) -> Iterator[Judged]:
     """Read a text of Doccano: all labels are one annotator's, unless each names its user, as early versions do."""
     left = ("label", "labels", "entities", "annotations", "relations", "text", "data", "id", "Comments", "comments")
     cells = records.flat({name: value for name, value in said.items() if name not in left})
     cells |= {"task": records.cell(said.get("id")), "hypothesis": str(said.get("text", said.get("data")))}
-    by_user: dict[str | None, list[Error]] = {}
-    for one in _triples(said) or ():
-        user = records.cell(one["user"]) if isinstance(one, dict) and one.get("user") is not None else None
-        start, end, label = (
-            one if isinstance(one, list) else (one["start_offset"], one.get("end_offset"), one.get("label"))
-        )
-        by_user.setdefault(user, []).append(_error(start, end, str(label)))
-    for user, errors in (by_user or {None: []}).items():
-        yield Judged(line, cells | ({"annotator": user} if user is not None else {}), [], errors)
+    by_user: dict[str, list[Any]] = {}
+    for start, end, label, user in _stretches(said) or ():
+        by_user.setdefault(records.cell(user), []).append(_error(start, end, str(label)))
+    for user, errors in (by_user or {"": []}).items():
+        yield Judged(line, cells | ({"annotator": user} if user else {}), errors=errors)
 
 
-def _of_prodigy(line: int, said: Mapping[str, Any]) -> Iterator[Judged]:
+def _of_prodigy(line: int, said: Object) -> Iterator[Judged]:
     """Read a task of Prodigy: its spans, and what was chosen."""
     left = {"text", "spans", "tokens", "options", "accept", "answer", "config", "html"}
     plain = {name: value for name, value in said.items() if name not in left and not name.startswith("_")}
-    who = said.get("_annotator_id") or said.get("_session_id")
     cells = records.flat(plain) | {"task": records.cell(said.get("_input_hash"))}
-    cells |= {"annotator": records.cell(who)} if who else {}
-    cells |= {"ended": records.cell(said["_timestamp"])} if said.get("_timestamp") is not None else {}
-    cells |= {"hypothesis": str(said["text"])} if isinstance(said.get("text"), str) else {}
-    errors: list[Error] | None = None if "options" in said else []
-    if isinstance(said.get("spans"), list):
-        spans = [one for one in said["spans"] if isinstance(one, dict)]
-        errors = [
-            _error(one.get("start"), one.get("end"), str(one.get("label") or ""), text=one.get("text")) for one in spans
-        ]
-    chosen = said.get("accept")
-    scores = [("choice", records.cell(chosen[0]))] if isinstance(chosen, list) and len(chosen) == 1 else []
-    yield Judged(line, cells, scores, errors, "" if said["answer"] == "accept" else "cancelled")
+    told = {"annotator": said.get("_annotator_id") or said.get("_session_id"), "ended": said.get("_timestamp")}
+    told["hypothesis"] = said.get("text")
+    cells |= {name: records.cell(value) for name, value in told.items() if value}
+    spans, chosen = said.get("spans"), said.get("accept")
+    errors = [
+        _error(one.get("start"), one.get("end"), str(one.get("label") or ""), text=one.get("text"))
+        for one in filter(_is_object, spans if isinstance(spans, list) else ())
+    ]
+    scores = {"choice": records.cell(chosen[0])} if isinstance(chosen, list) and len(chosen) == 1 else {}
+    kind = "" if said["answer"] == "accept" else "cancelled"
+    yield Judged(line, cells, scores, errors if isinstance(spans, list) or "options" not in said else None, kind)
 
 
-_TOOLS = (
-    _Tool(
-        "label-studio",
-        lambda said: isinstance(said.get("data"), dict) and isinstance(said.get("annotations"), list),
-        _of_task,
-    ),
-    _Tool("label-studio", _is_row, _of_row),
-    _Tool("prodigy", lambda said: "answer" in said and bool({"_input_hash", "_task_hash"} & set(said)), _of_prodigy),
-    _Tool("doccano", lambda said: _triples(said) is not None, _of_doccano),
+#: A tool's name, how an object of its exports is told, and what says what was judged in it.
+_TOOLS: tuple[tuple[str, Callable[[Object], bool], Callable[[int, Object], Iterator[Judged]]], ...] = (
+    ("label-studio", lambda said: _is_object(said.get("data")) and isinstance(said.get("annotations"), list), _of_task),
+    ("label-studio", _is_row, _of_row),
+    ("prodigy", lambda said: "answer" in said and bool({"_input_hash", "_task_hash"} & set(said)), _of_prodigy),
+    ("doccano", lambda said: _stretches(said) is not None, _of_doccano),
 )

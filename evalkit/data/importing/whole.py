@@ -13,7 +13,7 @@ from evalkit import DataError, nameable
 from evalkit.data import indicmt, languages, mtme, mturk, schemas
 from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing import metrics, numbers, wall, writing
-from evalkit.data.importing.mqm import resolve, tell
+from evalkit.data.importing.annotated import resolve, tell
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import (
