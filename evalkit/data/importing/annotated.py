@@ -318,10 +318,11 @@ def spans_of(
     marks = marks[marks["judgement"].isin(rows.index)]
     if marks.empty:
         return None
-    number = marks.groupby("judgement").cumcount().add(1).astype("str")
     said = ["error_type", "severity", "start", "end", "side", "text", "weight", "suggested"]
-    table = rows.loc[marks["judgement"], place].reset_index(drop=True).assign(span=number.to_numpy())
-    return table.join(marks[[name for name in said if name in marks]].reset_index(drop=True))
+    table = rows.loc[marks["judgement"], place].reset_index(drop=True)
+    judgement = [name for name in place if name != "against"]  # of one beside several others, errors are counted on
+    number = table.groupby(judgement, dropna=False, sort=False).cumcount().add(1).astype("str")
+    return table.assign(span=number).join(marks[[name for name in said if name in marks]].reset_index(drop=True))
 
 
 def on_lines(found: Judgements, lines: pd.Index) -> Judgements:
