@@ -280,40 +280,27 @@ def _unfolded(read: Records) -> Records:
 
     Names that are no headings, at as many places as there are judgements, become a column: of annotators, systems or
     segments where what the object is called, how the names look, or what else is lacking tells which; else of that
-    object's own name, which ``--map`` then takes.
+    object's own name, which ``--map`` then takes. Where a file is nothing but such names, level upon level, each level
+    is a column: level 1, level 2, …
     """
-    objects = [(line, one) for line, said in read.objects for one in _keyed(said)]
-    notes = [] if len(objects) == len(read.objects) else ["each object within an object became a row"]
-    for _ in range(_MOST):
-        name, role, measures = _several(objects)
-        if not name and not measures:
+    rows, levels, notes = read.objects, dict[str, set[str]](), list[str]()
+    whole = not _headed(_names(said for _, said in rows)) and all(len(said) > 1 for _, said in rows)
+    rows = [(line, {"": said}) for line, said in rows] if whole else rows
+    for depth in range(1, _MOST + 1):
+        name, column, measures = _several([said for _, said in rows])
+        if not column and not measures and not name:
             break
-        objects = [(line, one) for line, said in objects for one in _each(said, name, role, measures)]
-        notes.append(f"what {name or ', '.join(measures)} holds became a row each" + (f", by {role}" if role else ""))
-    return replace(read, objects=objects, notes=[*read.notes, *notes])
-
-
-def _keyed(said: Object) -> Iterator[Object]:
-    """Take objects in objects in objects, whose names are all of one kind at each depth, apart; level 1, level 2, …
-
-    They end in judgements, or in numbers.
-    """
-    leaves: list[tuple[tuple[str, ...], Any]] = [((), said)]
-    depth, names = 0, {*said}
-    while depth < _MOST and all(isinstance(leaf, dict) and leaf for _, leaf in leaves) and not _headed(names):
-        leaves = [((*path, name), value) for path, leaf in leaves for name, value in leaf.items()]
-        depth, names = depth + 1, _names([leaf for _, leaf in leaves if isinstance(leaf, dict)])
-    if all(isinstance(leaf, dict) for _, leaf in leaves):
-        alike = len({frozenset(filter(_is_heading, leaf)) for _, leaf in leaves}) == 1 and any(map(_is_measure, names))
-        sound = _headed(names) and (depth > 1 or alike)
-    else:
-        sound = depth > 1 and all(_is_number(leaf) for _, leaf in leaves)
-    if not depth or not sound or len(said) < 2:
-        yield said
-        return
-    roles = _roles([[path[at] for path, _ in leaves] for at in range(depth)], {*map(meaning, names)})
-    for path, leaf in leaves:
-        yield dict(zip(roles, path)) | (leaf if isinstance(leaf, dict) else {"score": leaf})
+        if not name and not measures:
+            column = f"level {depth}"
+            levels[column] = _names(said[""] for _, said in rows if isinstance(said.get(""), dict))
+        rows = [(line, one) for line, said in rows for one in _each(said, name, column, measures)]
+        what = name or ", ".join(measures) or "each object"
+        notes.append(f"what {what} holds became a row each" + (f", by {column}" if column else ""))
+    if any("" in said for _, said in rows):
+        return read  # not all of it is judgements
+    called = _roles(levels, {meaning(name) for name in _names(said for _, said in rows)})
+    rows = [(line, {called.get(name, name): value for name, value in said.items()}) for line, said in rows]
+    return replace(read, objects=rows, notes=[*read.notes, *notes])
 
 
 def _names(objects: Iterable[Object]) -> set[str]:
@@ -324,28 +311,24 @@ def _headed(names: Iterable[str]) -> bool:
     return any(map(_is_heading, names))
 
 
-def _roles(names: list[list[str]], have: set[str | None]) -> list[str]:
-    """Name the levels: by how their names look, the last one by what is still lacking."""
-    lacking = [role for role in ("segment", "annotator", "system") if role not in have]
-    roles = [f"level {depth}" for depth in range(1, len(names) + 1)]
-    for role in ("annotator", "segment"):
-        alike = [depth for depth, own in enumerate(names) if all(map(_LOOKS[role].fullmatch, own))]
-        alike = [depth for depth in alike if roles[depth].startswith("level")]
-        if role in lacking and len(alike) == 1:
+def _roles(levels: dict[str, set[str]], have: set[str | None]) -> dict[str, str]:
+    """Say what levels of names are: by how their names look, where no two look alike; the last by what is lacking."""
+    roles: dict[str, str] = {}
+    for role, look in _LOOKS.items():
+        alike = [level for level, own in levels.items() if level not in roles and all(map(look.fullmatch, own))]
+        if role not in have and len(alike) == 1:
             roles[alike[0]] = role
-            lacking.remove(role)
-    left = [depth for depth, role in enumerate(roles) if role.startswith("level")]
-    if len(left) == 1 and len(lacking) == 1:
-        roles[left[0]] = lacking[0]
-    return roles
+    left = [level for level in levels if level not in roles]
+    lacking = [role for role in _CALLED if role not in have and role not in roles.values()]
+    return roles | ({left[0]: lacking[0]} if len(left) == 1 and len(lacking) == 1 else {})
 
 
-def _several(objects: list[tuple[int, Object]]) -> tuple[str, str, list[str]]:
+def _several(objects: list[Object]) -> tuple[str, str, list[str]]:
     """Find what holds several judgements in each object: how it is called, the column of its names, and its parts."""
-    first = next((said for _, said in objects), {})
+    first = objects[0] if objects else {}
     have = {meaning(name) for name in first} | ({"segment"} if "source" in first else set())
     measures = [name for name, value in first.items() if isinstance(value, dict) and is_criterion(name)]
-    inner = {one for _, said in objects for name in measures for one in said.get(name) or ()}
+    inner = {one for said in objects for name in measures for one in said.get(name) or ()}
     values = [value for name in measures for value in first[name].values()]
     if inner and not _headed(inner) and all(map(_is_number, values)):
         return "", _role("", inner, have) or "names", measures
@@ -354,49 +337,49 @@ def _several(objects: list[tuple[int, Object]]) -> tuple[str, str, list[str]]:
             return name, "", []
         if not isinstance(value, dict) or not value:
             continue
-        held = [said[name] for _, said in objects if isinstance(said.get(name), dict)]
+        held = [said[name] for said in objects if isinstance(said.get(name), dict)]
         inner, parts = _names(held), [one for part in held for one in part.values()]
         if _headed(inner):
             continue
-        role = _role(name, inner, have)
-        called = [own for own, words in _CALLED.items() if bare(name) in words]
+        role, called = _role(name, inner, have), [own for own, words in _CALLED.items() if bare(name) in words]
         if all(isinstance(part, dict) for part in parts):
-            deeper = bool(called) and any(isinstance(one, dict) for part in parts for one in part.values())
+            below = [one for part in parts for one in part.values()]
+            deeper = any(isinstance(one, dict) for one in below) if called else not name and bool(below)
             if deeper or any(map(_is_measure, _names(parts))):
-                return name, role or name, []
+                return name, role or name or "names", []
         people = role == "annotator" and all(map(_LOOKS["annotator"].fullmatch, inner))
-        if all(map(_is_number, parts)) and (people or role in called):
-            return name, role, []
+        known = people or role in called or (not name and len(first) > 1)
+        if all(map(_is_number, parts)) and known:
+            return name, role or "names", []
     return "", "", []
 
 
 def _role(name: str, inner: set[str], have: set[str | None]) -> str:
     """Say what names are: as they look or their object is called, else the one thing that is lacking; "" where open."""
-    lacking = [role for role in ("system", "annotator", "segment") if role not in have]
+    lacking = [role for role in _CALLED if role not in have]
     looks = [role for role, look in _LOOKS.items() if all(map(look.fullmatch, inner))]
     called = [role for role, words in _CALLED.items() if bare(name) in words]
     told = [role for role in (*looks, *called) if role in lacking]
     return told[0] if told else lacking[0] if len(lacking) == 1 else ""
 
 
-def _each(said: Object, name: str, role: str, measures: list[str]) -> Iterator[Object]:
+def _each(said: Object, name: str, column: str, measures: list[str]) -> Iterator[Object]:
     """Take the judgements of an object apart, each with what all of them share."""
     rest = {key: value for key, value in said.items() if key not in (measures or [name])}
-    if measures:
-        parts = {measure: said.get(measure) or {} for measure in measures}
-        if not all(isinstance(part, dict) for part in parts.values()):
-            yield said
-            return
-        for one in dict.fromkeys(one for part in parts.values() for one in part):
-            yield rest | {role: one} | {measure: part.get(one) for measure, part in parts.items()}
-        return
     value = said.get(name)
-    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+    parts = [said.get(measure) or {} for measure in measures]
+    if measures and all(isinstance(part, dict) for part in parts):
+        for one in dict.fromkeys(one for part in parts for one in part):
+            yield rest | {column: one} | {measure: part.get(one) for measure, part in zip(measures, parts)}
+    elif isinstance(value, list) and all(isinstance(one, dict) for one in value):
         yield from (rest | one for one in value)
-    elif isinstance(value, dict) and role:
+    elif isinstance(value, dict) and column:
         for one, part in value.items():
-            yield rest | {role: one} | (part if isinstance(part, dict) else {"score": part})
-    elif value:  # not what the others have there: a row of its own, which lacks what a judgement must have
+            inside = {"score": part}
+            if isinstance(part, dict):
+                inside = part if name or _headed(part) else {"": part}
+            yield rest | {column: one} | inside
+    elif value or measures:  # not what the others have there: a row of its own, which lacks what a judgement must have
         yield said
 
 
