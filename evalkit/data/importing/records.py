@@ -95,19 +95,13 @@ def records(path: Path) -> list[Records]:
     Raises DataError where it holds no object, or is no sound JSON.
     """
     text = content(path, "Split it, or write the judgements as CSV.")
-    first, _, more = text.lstrip(_BLANK).partition(b"\n")
-    said, problem = loaded(first)
-    if more.strip():
-        if not problem:
-            return [_lines(path, text)]
-        said, problem = loaded(text)
-    if first[:1] not in (b"[", b"{"):
+    start = text.lstrip(_BLANK)[:1]
+    said, problem = loaded(text) if start in (b"[", b"{") else (None, "")
+    if said is not None:
+        return _of_whole(path, said)
+    if start != b"[" and any(isinstance(loaded(line)[0], dict) for line in text.split(b"\n", HEAD)[:HEAD]):
         return [_lines(path, text)]
-    if problem:
-        if first.startswith(b"{") and any(isinstance(loaded(line)[0], dict) for line in text.split(b"\n")[:HEAD]):
-            return [_lines(path, text)]
-        raise DataError(f"{path.name} {problem}. {_REMEDY}")
-    return _of_whole(path, said)
+    raise DataError(f"{path.name} {problem or 'has no JSON object in it'}. {_REMEDY}")
 
 
 def _lines(path: Path, text: bytes) -> Records:
