@@ -16,7 +16,7 @@ from scipy import stats
 
 from evalkit import ROOT, DataError, campaign, data
 from evalkit.campaign import first_page, method, paperwork, plan
-from evalkit.campaign.findings import SIGNS, WORDING, finding
+from evalkit.campaign.findings import SIGNS, WORDING, Result, finding
 from evalkit.campaign.opening import LONGEST
 from evalkit.campaign.paperwork import markup
 from evalkit.campaign.quality import Equivalence
@@ -86,6 +86,11 @@ def designs(draw):
     return finished(frame, scale), spans, draw(st.booleans())
 
 
+def results_of(found):
+    """All results of an analysis."""
+    return [found, *(one for one in vars(found).values() if isinstance(one, Result))]
+
+
 def figures(found):
     """The figures of the report's first pages, of an analysis."""
     if found.ranking:
@@ -94,9 +99,7 @@ def figures(found):
         looks = {"low": "low", "high": "high", "series": "stands"}
         yield draw.forest(found.ranking.standings, x="score", y="system", **looks)
     if found.profiles and found.profiles.scores["score"].nunique() > 1:
-        yield draw.score_strips(found.profiles.scores)
-    if found.plan and found.plan.table["segments_needed"].notna().any():
-        yield draw.lines(found.plan.curve, x="points", y="judgements", log="y")
+        yield draw.score_strips(found.profiles.busiest)
 
 
 @pytest.mark.slow
@@ -114,7 +117,9 @@ def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
         told += [shown.told(part) for part in PARTS]
         for figure in figures(found):
             figure.canvas.draw()
-    for text in told:
+        captions = [one["caption"] for result in results_of(found) for one in result.tables]
+    assert len({*captions}) == len(captions)
+    for text in [*told, *captions]:
         assert text
         assert not {"nan", "None", "<NA>", "Traceback"} & set(text.split()), text
     assert found.collection.pairs["judgements"].sum() == len(table)

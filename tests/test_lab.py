@@ -58,7 +58,6 @@ CONTROLS = {
         ("beside_people", "pair", DOWN),
     ],
     "study_planner": [("chances", "delta", ["ArrowUp"]), ("chances", "target", ["ArrowUp"])],
-    "campaign": [("strips", 0, [])],
 }
 SHOWN = "const shown = window.jupyterapp.shell.currentWidget;"
 CLOSE = """() => {

@@ -21,7 +21,7 @@ from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export, export_pages
 from evalkit.campaign.few import correlation, estimate_with_metrics, of_pilot
 from evalkit.campaign.findings import Finding, Missing
-from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems
+from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems, find_disagreement
 from evalkit.campaign.method import choose_method
 from evalkit.campaign.opening import Campaign, example, from_ratings
 from evalkit.campaign.pilot import read_pilot
@@ -54,6 +54,7 @@ __all__ = [
     "export",
     "export_pages",
     "find_comparisons",
+    "find_disagreement",
     "from_ratings",
     "give_feedback",
     "may_stop",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import measure_agreement
-from evalkit.campaign.findings import Missing, or_missing
+from evalkit.campaign.findings import Missing, Result, or_missing
 from evalkit.campaign.method import DOCUMENTS, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.data.provenance import like, reading_of, source_of
@@ -150,7 +150,7 @@ class Footing:
 
 
 @dataclass(frozen=True, eq=False)
-class Against:
+class Against(Result):
     """What two campaigns say of the same outputs: "here" is one's own, "there" the other; differences: here - there.
 
     names: of the two files. shared: what, here, there, both; sparse: systems with too few items in both. drawn: what
@@ -191,14 +191,29 @@ class Against:
         """Columns of ``systems`` that a page has room for; the intervals of places stand in the figure."""
         return [name for name in self.systems if not (name.startswith("rank") and name.endswith(("low", "high")))]
 
+    @property
+    def places(self) -> pd.DataFrame:
+        """Places of up to 30 systems, for a picture: system, campaign, place, low, high."""
+        names = {"rank_{}": "place", "rank_{}_low": "low", "rank_{}_high": "high"}
+        parts = [
+            self.systems.head(30).rename(columns={old.format(side): new for old, new in names.items()})
+            for side in SIDES
+        ]
+        told = (part.assign(campaign=f"{side}: {name}") for part, side, name in zip(parts, SIDES, self.names))
+        return pd.concat(told).reindex(columns=["system", "campaign", *names.values()])
+
     def measure(self, of: str, coefficient: str) -> dict[str, float]:
         """Return a row of ``alike``: estimate, low, high, n; empty where there is none."""
         rows = self.alike[self.alike["of"].eq(of) & self.alike["coefficient"].eq(coefficient)]
         return rows[["estimate", "low", "high", "n"]].iloc[0].to_dict() if len(rows) else {}
 
 
+#: What stands in the place of a comparison that nobody asked for.
+ALONE = Missing("no second campaign is named.", "Name one with -p against=FILE to compare two.")
+
+
 def compare_campaigns(
-    mine: Campaign, other: Campaign | Missing | None, *, score: str = "auto", resamples: int = 500, seed: int = 7
+    mine: Campaign, other: Campaign | Missing | None = None, *, score: str = "auto", resamples: int = 500, seed: int = 7
 ) -> Against | Missing:
     """Compare two campaigns on the outputs that both judged.
 
@@ -209,7 +224,7 @@ def compare_campaigns(
     Caveat: noise in either campaign makes two orders look less alike than they are, in every draw once more.
     """
     if other is None:
-        return Missing("no second campaign is named.", "Name one with -p against=FILE to compare two.")
+        return ALONE
     return other if isinstance(other, Missing) else _compare(mine, other, score=score, resamples=resamples, seed=seed)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import or_missing
+from evalkit.campaign.findings import Result, or_missing
 from evalkit.campaign.opening import STEPS, Campaign
 from evalkit.data.schemas import ITEM, of_systems
 from evalkit.stats import agreement, correlation
@@ -54,7 +54,7 @@ COLLECT = (
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class Agreement(Result):
     """How far annotators agree on items that several of them judged.
 
     by_pair: Krippendorff's alpha of every language pair; no rows where no pair has an estimate. measures: all measures
@@ -76,16 +76,6 @@ class Agreement:
     shared: int
     calibration: bool = False
     reason: str = ""
-
-    @property
-    def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
-        """What there is to show in tables: name, title and table."""
-        every = [
-            ("agreement_pairs", "Agreement by language pair", self.by_pair),
-            ("agreement", f"{self.pair}: agreement between annotators (1: the same scores)", self.measures),
-            ("annotator_pairs", f"{self.pair}: every two annotators, on items of both", self.between),
-        ]
-        return [entry for entry in every if len(entry[2])]
 
 
 @or_missing(COLLECT, of_people=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.campaign.agreement import Agreement, measure_agreement
 from evalkit.campaign.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
 from evalkit.campaign.collection import Collection, Errors, count_errors, count_judgements
-from evalkit.campaign.findings import Missing
+from evalkit.campaign.findings import Missing, Result
 from evalkit.campaign.method import OWN_LINES, choose_method
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.plan import Cost, Plan, measure_cost, plan_more
@@ -23,7 +23,7 @@ from evalkit.human.annotators import Rule
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis:
+class Analysis(Result):
     """What all analyses found; those that the data do not allow are ``Missing``, which counts as false."""
 
     campaign: Campaign
@@ -41,6 +41,11 @@ class Analysis:
     cost: Cost | Missing
     plan: Plan | Missing
     steering: Steering | Missing = NOT_STEERED
+
+    @property
+    def several_pairs(self) -> pd.DataFrame:
+        """``pairs``, where there are several."""
+        return self.pairs if len(self.pairs) > 1 else self.pairs.head(0)
 
 
 def analyse(
@@ -74,12 +79,13 @@ def analyse(
     compared: dict[str, Any] = {"score": score, "unit": unit, "lines": lines}
     if ranking is None:
         ranking = rank_systems(campaign, **compared, resamples=resamples, seed=seed)
+    profiles, screening = profile_annotators(campaign), screen_annotators(campaign, rules=rules, score=score)
     return Analysis(
         campaign=campaign,
         collection=count_judgements(campaign),
         agreement=measure_agreement(campaign, resamples=resamples, seed=seed),
-        profiles=profile_annotators(campaign),
-        screening=screen_annotators(campaign, rules=rules, score=score),
+        profiles=replace(profiles, first=screening.proposed) if profiles and screening else profiles,
+        screening=screening,
         quality=control_quality(campaign),
         context=compare_contexts(campaign, resamples=resamples, seed=seed),
         calibration=calibrate(campaign, resamples=resamples, seed=seed),

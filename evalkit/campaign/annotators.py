@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import or_missing
+from evalkit.campaign.findings import Result, or_missing
 from evalkit.campaign.method import order
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.data.schemas import ITEM
@@ -51,26 +51,36 @@ WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 
 
 @dataclass(frozen=True, eq=False)
-class Profiles:
+class Profiles(Result):
     """How each annotator of the pair works, on a scale from 0 to 100.
 
     table: one row per annotator, lenient ones first; measures that nobody has are left out. lacks: those of ``WANTED``
-    that nobody has. scores: the judgements on 0 to 100, for a figure.
+    that nobody has. scores: the judgements on 0 to 100, for a figure. first: annotators whom rules name.
     """
 
     pair: str
     table: pd.DataFrame
     lacks: tuple[str, ...]
     scores: pd.DataFrame
+    first: tuple[str, ...] = ()
 
     @property
     def shown(self) -> list[str]:
         """The table's columns that a page has room for."""
         return [name for name in self.table.columns if name in _SHOWN]
 
-    def with_first(self, named: Sequence[str]) -> pd.DataFrame:
-        """Return the table with some annotators on top, such as those whom rules name."""
-        own = self.table["annotator"].isin(named)
+    @property
+    def busiest(self) -> pd.DataFrame:
+        """``scores`` of the 20 annotators who gave most, lenient ones first, for a picture."""
+        busiest = self.scores["annotator"].value_counts().index[:20]
+        order = [name for name in self.table["annotator"] if name in set(busiest)]
+        part = self.scores[self.scores["annotator"].isin(order)]
+        return part.sort_values("annotator", key=lambda names: names.map(order.index), kind="stable")
+
+    @property
+    def ordered(self) -> pd.DataFrame:
+        """The table with those on top whom rules name."""
+        own = self.table["annotator"].isin(self.first)
         return pd.concat([self.table[own], self.table[~own]], ignore_index=True)
 
 
@@ -95,7 +105,7 @@ def profile_annotators(campaign: Campaign) -> Profiles:
 
 
 @dataclass(frozen=True, eq=False)
-class Screening:
+class Screening(Result):
     """Whom rules propose to look at; nobody is left out of anything by this.
 
     rules: those applied; aside: those set aside, with the reason. totals: how many each rule asks to look at; common:
@@ -119,6 +129,11 @@ class Screening:
     first: str
     first_without: str
     common: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> dict[str, dict[str, str]]:
+        """Rules in words, for tables."""
+        return {"rule": annotators.rules_in_words(self.rules)}
 
 
 @or_missing("Correct the rules, see the parameter's help.", of_people=True)

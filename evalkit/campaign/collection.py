@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import or_missing
+from evalkit.campaign.findings import Result, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, UNSTATED
 from evalkit.human import mqm
@@ -44,7 +45,7 @@ _COUNTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Collection:
+class Collection(Result):
     """What the file holds of all language pairs, and of the one in detail.
 
     pairs, kinds, systems, annotators: counts by language pair, kind of item, system and annotator; the last three are
@@ -71,24 +72,13 @@ class Collection:
     names_people: bool = True
 
     @property
-    def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
-        """What there is to show in tables: name, title and table."""
-        mean, rest = (
-            "mean: of segments' means, as in the ranking",
-            "of systems and human translations; other items apart",
-        )
-        every = [
-            ("uses", "Which judgements count for what", self.uses),
-            ("pairs", "Language pairs in the file", self.pairs),
-            ("items", f"{self.pair}: kinds of items", self.kinds),
-            ("coverage_systems", f"{self.pair}: coverage by system ({mean})", self.systems),
-            ("coverage_annotators", f"{self.pair}: coverage by annotator ({rest})", self.annotators),
-        ]
-        if not self.names_people:
-            every = [
-                (name, title, table.drop(columns="annotators", errors="ignore")) for name, title, table in every[:4]
-            ]
-        return [entry for entry in every if len(entry[2])]
+    def tables(self) -> list[dict[str, Any]]:
+        """As of any result; without annotators where the file does not say who judged."""
+        every = super().tables
+        if self.names_people:
+            return every
+        kept = [one for one in every if one["name"] != "coverage_annotators"]
+        return [one | {"frame": one["frame"].drop(columns="annotators", errors="ignore")} for one in kept]
 
     @property
     def thin(self) -> list[str]:
@@ -177,7 +167,7 @@ def _duplicates(part: pd.DataFrame) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
+class Errors(Result):
     """Marked errors of the pair's systems.
 
     by_system: errors, segments, errors a judgement (per_segment) and a count of each severity, the fewest first.

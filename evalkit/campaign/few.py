@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit.campaign.findings import Missing
+from evalkit.campaign.findings import Missing, Result
 from evalkit.campaign.judges import COLLECT, Judges, arrange
 from evalkit.campaign.opening import from_ratings
 from evalkit.metrics import ppi
@@ -58,7 +58,7 @@ def correlation(scores: Scores, metric: str) -> Correlation:
 
 
 @dataclass(frozen=True, eq=False)
-class Few:
+class Few(Result):
     """Means of systems, and their differences, by people alone and by people and a metric.
 
     table: judge, what (of ``ppi.WHAT``), name, judged and others (segments), plain, plain_low, plain_high,

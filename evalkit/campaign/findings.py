@@ -24,9 +24,12 @@ from evalkit import DataError
 from evalkit.stats.terms import join_names
 
 P = ParamSpec("P")
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
-WORDING = tomllib.loads((Path(__file__).parent / "wording.toml").read_text(encoding="utf-8"))
+WORDING, CAPTIONS = (
+    tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    for name in ("wording", "captions")
+)
 #: Verdicts from worst to best, each a sign and a word, so that neither colour nor sign alone carries it.
 SIGNS = {"problem": "✗ problem", "look": "! look", "unknown": "? not known", "fine": "✓ fine"}
 #: A citation in ``wording.toml``, and what stands for it in a sentence: one work or several, in brackets.
@@ -104,8 +107,34 @@ def words(key: str, /, **values: Any) -> str:
     return str(Finding(key, values))
 
 
+class Result:
+    """What an analysis found, in sentences and tables, whose words stand in ``wording.toml`` and ``captions.toml``."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return what is there to say; see ``known``."""
+        return known(self)
+
+    @property
+    def tables(self) -> list[dict[str, Any]]:
+        """Return the options of ``show.table`` for each table that has rows, in the order of ``captions.toml``."""
+        told = CAPTIONS.get(type(self).__name__, {})
+        return [
+            self._table(name, how) for name, how in told.items() if "always" in how or len(getattr(self, how["of"]))
+        ]
+
+    def _table(self, name: str, how: Mapping[str, Any]) -> dict[str, Any]:
+        options = {key: how[key] for key in ("digits", "headings", "folded") if key in how}
+        options |= {key: getattr(self, how[key]) for key in ("columns", "cells") if key in how}
+        return {
+            "frame": getattr(self, how["of"]),
+            "name": name,
+            "caption": _ENGLISH.format(how["say"], found=self),
+        } | options
+
+
 @dataclass(frozen=True)
-class Missing:
+class Missing(Result):
     """An analysis that these data do not allow; false, so that ``if found:`` asks whether there is something to show.
 
     reason: why, in a sentence. collect: what to collect so that there is something, in sentences.
@@ -127,16 +156,16 @@ NOBODY = Missing(
 
 def or_missing(
     collect: str, *, of_people: bool = False
-) -> Callable[[Callable[P, Result]], Callable[P, Result | Missing]]:
+) -> Callable[[Callable[P, Returned]], Callable[P, Returned | Missing]]:
     """Decorate an analysis: where it raises DataError it returns ``Missing``, with the error's sentence as the reason.
 
     collect: what to collect when the analysis cannot work on these data. of_people: whether it asks who judged what,
     so that it says nothing of a campaign, its first argument, that does not name annotators.
     """
 
-    def decorate(analyse: Callable[P, Result]) -> Callable[P, Result | Missing]:
+    def decorate(analyse: Callable[P, Returned]) -> Callable[P, Returned | Missing]:
         @functools.wraps(analyse)
-        def attempt(*arguments: P.args, **options: P.kwargs) -> Result | Missing:
+        def attempt(*arguments: P.args, **options: P.kwargs) -> Returned | Missing:
             if of_people and not arguments[0].names_people:  # type: ignore[attr-defined]
                 return NOBODY
             try:
@@ -156,6 +185,11 @@ def tell(found: object) -> Iterable[Finding]:
     found: a ``Campaign``, ``Missing``, or what one of the analyses returns; the modules of ``sentences`` register how.
     """
     raise TypeError(f"there are no sentences for {type(found).__name__}")
+
+
+@tell.register
+def _nothing(found: Result) -> list[Finding]:
+    return []
 
 
 @tell.register

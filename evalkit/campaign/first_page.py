@@ -14,7 +14,7 @@ from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.findings import Finding, Missing, capital, finding
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.plan import Plan
-from evalkit.campaign.ranking import Ranking, beside_human
+from evalkit.campaign.ranking import Criteria, Ranking, beside_human
 from evalkit.campaign.sentences.plan import step
 from evalkit.data.provenance import reading_of
 
@@ -53,6 +53,13 @@ def better(ranking: Ranking) -> str:
     values |= {"first": ranking.first, "mean": ranking.means[ranking.top], "scale": ranking.scale}
     few = finding("ranking.worse_named" if len(worse) < 3 else "ranking.worse", worse=worse)
     return str(finding(f"ranking.{key}", **values, few=few))
+
+
+def by_criterion(found: Criteria | Missing, campaign: Campaign) -> list[str]:
+    """Say which system is better by each other criterion; nothing where there is one."""
+    rankings = {} if isinstance(found, Missing) else found.rankings
+    others = {name: ranking for name, ranking in rankings.items() if name != campaign.criterion}
+    return [f"{name}: {one.reason if isinstance(one, Missing) else better(one)}" for name, one in others.items()]
 
 
 def _unranked(campaign: Campaign, ranking: Ranking | Missing) -> Finding:

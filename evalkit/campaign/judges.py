@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import kind_of
-from evalkit.campaign.findings import Missing
+from evalkit.campaign.findings import Missing, Result
 from evalkit.campaign.method import DOCUMENTS
 from evalkit.campaign.opening import Campaign, readable, renamed
 from evalkit.campaign.ranking import Ranking
@@ -138,13 +138,15 @@ FEWEST = 10
 MOST = 60
 #: How much less near to the others than a person a model may be, to stand in for skilled people (Calderon et al. 2025).
 EPSILON = 0.15
+#: Most metrics and models in a picture.
+MOST_DRAWN = 30
 #: Row of the table -> what it is of the persons' values.
 PEOPLE = "one person against the others, median"
 _RANGE = {PEOPLE: "median", "one person, lowest": "min", "one person, highest": "max"}
 
 
 @dataclass(frozen=True, eq=False)
-class Judges:
+class Judges(Result):
     """How each metric and model agrees with people, and people with each other.
 
     table: a row for each of them, and for people three (median, lowest and highest of the persons, each against the
@@ -180,18 +182,30 @@ class Judges:
     treated: str = ""
 
     @property
-    def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
-        """What there is to show in tables: name, title and table."""
-        meant = self.calibrated
-        meant = meant.assign(measure=meant["measure"].map(MEASURES)) if len(meant) else meant
-        every = [
-            ("judges", "metrics, models and people", self.table),
-            ("judges_intervals", "the same with 95 % intervals; of people, the range over persons", self.intervals),
-            ("judges_models", "models as annotators", self.models),
-            ("judges_calibration", "whether models' scores mean what people's do", meant),
-            ("judges_read", "how files of metrics were read", pd.DataFrame({"file": self.notes})),
-        ]
-        return [entry for entry in every if len(entry[2])]
+    def in_short(self) -> str:
+        """Which of them agrees best with people over items, for a picture's title."""
+        best = self.table[self.table["kind"] != "people"].iloc[0]
+        return f"{best['judge']} agrees best over items, {best['kendall_b']:.2f}"
+
+    @property
+    def drawn(self) -> pd.DataFrame:
+        """For a picture: ``intervals`` over items, and over systems by SPA or, where it is undefined, by tau-b."""
+        defined = self.intervals.dropna(subset="value")
+        over = "spa" if defined["statistic"].eq("spa").any() else "system_kendall_b"
+        order = ["people", *self.names[:MOST_DRAWN]]
+        held = defined[defined["statistic"].isin(["kendall_b", over]) & defined["judge"].isin(order)]
+        return held.sort_values("judge", key=lambda names: names.map(order.index), kind="stable")
+
+    @property
+    def meant(self) -> pd.DataFrame:
+        """``calibrated`` with its measures in words."""
+        named = self.calibrated
+        return named.assign(measure=named["measure"].map(MEASURES)) if len(named) else named
+
+    @property
+    def read(self) -> pd.DataFrame:
+        """How files of metrics were read: file."""
+        return pd.DataFrame({"file": self.notes})
 
     @property
     def names(self) -> list[str]:
@@ -455,6 +469,25 @@ def disagreeing_items(found: Judges, campaign: Campaign) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
     order = ["judge", *campaign.segment, "system", "people", "people_percentile", "score", "percentile"]
     return _with_texts(table.reindex(columns=order), campaign)
+
+
+@dataclass(frozen=True, eq=False)
+class Disagreement(Result):
+    """Where metrics and people disagree: ``disagreeing_systems`` and ``disagreeing_items``."""
+
+    pair: str
+    systems: pd.DataFrame
+    items: pd.DataFrame
+
+
+def find_disagreement(
+    found: Judges | Missing, campaign: Campaign, *, resamples: int = 200, seed: int = 7
+) -> Disagreement | Missing:
+    """List systems and items on which metrics and people disagree. found: the result of ``compare_judges``."""
+    if isinstance(found, Missing):
+        return found
+    systems = disagreeing_systems(found, resamples=resamples, seed=seed)
+    return Disagreement(campaign.pair, systems, disagreeing_items(found, campaign))
 
 
 def _with_texts(table: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:

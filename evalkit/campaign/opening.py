@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError, data
+from evalkit.campaign.findings import Result
 from evalkit.data import compared, registry, schemas
 from evalkit.data.names import UNNAMED, is_human
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
@@ -60,7 +61,7 @@ STEPS = 11
 
 
 @dataclass(frozen=True, eq=False)
-class Campaign:
+class Campaign(Result):
     """One file of judgements, higher is better, and the language pair in detail.
 
     ratings: all judgements with the column ``pair``; ``score`` is turned round where lower was better. pair: the one

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.findings import Missing, or_missing
+from evalkit.campaign.findings import Missing, Result, or_missing, words
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.ranking import Ranking
 from evalkit.human import annotators, components, planning
@@ -23,7 +23,7 @@ _BY_HIT = "the median time of a judgement in an annotator's HITs, for HITs hold 
 
 
 @dataclass(frozen=True, eq=False)
-class Cost:
+class Cost(Result):
     """Time and money that judgements took.
 
     by_annotator: as ``hours`` returns it, with ``cost`` where a pay is known. judgements: with times; untimed: without.
@@ -40,6 +40,11 @@ class Cost:
     hourly_pay: float
     currency: str
     pairs: int
+
+    @property
+    def longest(self) -> pd.DataFrame:
+        """``by_annotator``, the longest hours first."""
+        return self.by_annotator.sort_values("hours", ascending=False, kind="stable")
 
     @property
     def cost(self) -> float:
@@ -189,7 +194,7 @@ class Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Result):
     """People and judgements that distinguish two systems, by what scatters in this campaign.
 
     table: compares (two systems, or any), difference, points, people_needed, judgements_each (of one of them),
@@ -232,17 +237,15 @@ class Plan:
         return [name for name in self.table.columns if name not in hidden]
 
     @property
-    def called(self) -> dict[str, str]:
-        """What people call the components that scatter in a difference of two systems."""
-        return components.NAMES | {"document": "documents", "item": "segments, by system"}
+    def beyond(self) -> str:
+        """What a difference takes that is too small for any plan, in words."""
+        key = "goal.beyond_people" if self.basis.over_annotators else "goal.beyond"
+        return words(key, segments=MOST, people=planning.MOST_PEOPLE)
 
     @property
-    def curve(self) -> pd.DataFrame:
-        """Judgements of two systems that find each difference: points, judgements; where too many, there is no row."""
-        low, high = self.table["points"].min(), self.table["points"].max()
-        crews = {delta: self.basis.crew(delta) for delta in np.geomspace(max(low, high / 100), 1.1 * high, 60)}
-        rows = [(delta, crew.judgements) for delta, crew in crews.items() if crew]
-        return pd.DataFrame(rows, columns=["points", "judgements"])
+    def called(self) -> dict[str, dict[str, str]]:
+        """What people call the components that scatter in a difference of two systems, for a table's cells."""
+        return {"component": components.NAMES | {"document": "documents", "item": "segments, by system"}}
 
     def row(self, rivals: tuple[str, str], difference: str) -> dict[Hashable, Any] | None:
         """Return the table's row of two systems and a difference; None where it has none."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import or_missing
+from evalkit.campaign.findings import Result, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.human import annotators, calibration, context
@@ -24,7 +24,7 @@ SURE = 0.001
 
 
 @dataclass(frozen=True, eq=False)
-class QualityControl:
+class QualityControl(Result):
     """Annotators' scores of items that check them, in points of 100.
 
     table: each annotator's degraded items against their originals (see ``annotators.quality_control``); no rows where
@@ -117,7 +117,7 @@ class Equivalence:
 
 
 @dataclass(frozen=True, eq=False)
-class Context:
+class Context(Result):
     """Unchanged segments before and after the first degraded one of a copied document, in points of 100.
 
     sizes: how many of each (see ``context.group_sizes``). contrasts: original minus second showing, by group.
@@ -201,7 +201,7 @@ RAW = "raw scores"
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Result):
     """What calibration items say about strictness, and scores moved by it.
 
     by: who shares a shift, "pair" (language pairs, XSTS) or "annotator". strictness: means of the groups on the items.

@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign import strengths
-from evalkit.campaign.findings import Missing, or_missing, words
+from evalkit.campaign.findings import Missing, Result, or_missing, words
 from evalkit.campaign.method import OWN_LINES, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings, of_criterion
 from evalkit.campaign.strengths import KINDS
@@ -32,7 +32,7 @@ MOST_DRAWN = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranking(Result):
     """The pair's systems, best first, and how sure their order is.
 
     scale: ends of the scale of mean scores. method: how systems are compared. table: all that is known of each system,
@@ -319,7 +319,7 @@ def beside_human(system: str, human: str, duels: pd.DataFrame) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparisons:
+class Comparisons(Result):
     """A pair's comparisons under one scale of strengths, or several where systems were never compared.
 
     answers: the comparisons. table: group (where there are several), system, strength, low, high (95 %), won (share of
@@ -392,7 +392,7 @@ _CRITERIA = "To compare several, such as adequacy and fluency, name each in a co
 
 
 @dataclass(frozen=True, eq=False)
-class Criteria:
+class Criteria(Result):
     """What each criterion says of the pair's systems.
 
     rankings: by criterion, in the order of the file. table: criterion, judgements, first, systems, clusters, and
@@ -448,7 +448,7 @@ _BY_CALIBRATION = {"z from calibration items": {"method": "z_calibration", "no_s
 
 
 @dataclass(frozen=True, eq=False)
-class Normalization:
+class Normalization(Result):
     """Rankings of the same judgements, treated in several ways.
 
     ranks: systems × ways. tops: way -> the systems that come first. shifts: how far each ranking is from that by raw

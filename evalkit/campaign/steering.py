@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.findings import Missing, or_missing
+from evalkit.campaign.findings import Missing, Result, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import reading_of
 from evalkit.human import adaptive
@@ -102,7 +102,7 @@ NOT_STEERED = Missing("Every system was as likely to be shown as any other.", ""
 
 
 @dataclass(frozen=True, eq=False)
-class Steering:
+class Steering(Result):
     """How often each system was shown, and its mean without and with weights.
 
     table: system, judgements, plain, weighted (by 1 / probability), low, high (95 %, of the weighted mean, for one
@@ -255,7 +255,7 @@ _TIMES = "Record when each judgement began (a column started), and look from 40 
 
 
 @dataclass(frozen=True, eq=False)
-class Stopping:
+class Stopping(Result):
     """What each rule says of the two first systems, as if it had been asked at every look.
 
     table: rule, verdict (a system that is better, or "not yet"), screens (at which it said so first; all, if it has

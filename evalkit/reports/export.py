@@ -173,7 +173,7 @@ def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -
 def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool = False) -> Iterator[NotebookNode]:
     """Yield what a page shows of one output, followed by the reference results that belong beside it.
 
-    short: fold them, as on the first page, where there is no room for tables.
+    short: fold them, as on the first page, where there is no room for tables, and beside what is folded itself.
     """
     if output["output_type"] == "stream":
         yield block(
@@ -188,7 +188,8 @@ def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool =
             return
         yield from displayed(output, payload)
         if payload and reference:
-            yield from beside(payload, reference, short=short)
+            folded = text_of(output["data"].get("text/html", "")).startswith("<details>")
+            yield from beside(payload, reference, short=short or folded)
 
 
 def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookNode]:

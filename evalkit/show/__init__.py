@@ -8,7 +8,7 @@ Whatever comes from data is escaped here, so it can never become markup.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ __all__ = [
     "plain",
     "provenance",
     "record",
+    "results",
     "signature",
     "source",
     "table",
@@ -86,12 +87,14 @@ def table(
     headings: Mapping[str, str] | None = None,
     cells: Mapping[str, Mapping[Any, str]] | None = None,
     digits: Digits = 2,
+    folded: bool = False,
 ) -> None:
     """Show a table with header cells and a caption; ``name`` also records the whole frame, unrounded and unrenamed.
 
     columns: those to show, in this order, or a mapping from them to their headings; None shows all.
     headings: what single columns are called. cells: for a column, what its values are called. Other columns and cells
     that hold names of the code are said in words (``evalkit.stats.terms``).
+    folded: whether a page shows the caption only, until a reader opens it.
     digits: decimals for all float columns, or a mapping from column to decimals (others get 2). Columns called ``p``,
     ``p_…`` or ``…_p`` are p-values: three decimals, and ``<0.001`` below that. A page shows the
     first 12 rows of a long table and folds the others, so put those that matter first; it has no more than 200 rows,
@@ -100,27 +103,46 @@ def table(
     """
     options: dict[str, Any] = {"columns": columns, "headings": headings, "cells": cells, "digits": digits}
     markup = tables.markup(frame, caption=caption, name=name, **options)
+    if folded and not markup.startswith("<details>"):
+        markup = f"<details><summary>{escape(typeset(caption))}</summary>{markup}</details>"
     if name is None:
         _emit(None, html=markup, text=f"{caption}\n{frame.head(tables.MOST).to_string(index=False)}")
     else:
         _emit({"kind": "record", "name": name, "value": plain(frame)}, html=markup)
 
 
+def results(*found: Any) -> None:
+    """Show what analyses found: for each its ``sentences``, then its ``tables`` (options of ``table``).
+
+    found: such as the results of ``evalkit.campaign``; one that is missing has neither.
+    """
+    for one in found:
+        text(*one.sentences)
+        for options in one.tables:
+            table(**options)
+
+
 def figure(
-    drawn: Axes | Figure,
+    drawn: Axes | Figure | Callable[[Any], Axes | Figure | None],
     *,
     caption: str,
+    of: Any = None,
     alt: str | None = None,
     name: str | None = None,
     data: Any = None,
 ) -> None:
     """Show a figure with its caption and its alternative text; ``name`` also records the data behind it.
 
+    drawn: a figure, or a function that draws ``of``; nothing is shown where ``of`` is false, as what is missing is, or
+    where the function returns None.
     alt: what a reader who cannot see the figure needs to know; None takes what the drawing function said by
     ``figures.describe``. name, data: as in ``record``, so that one call shows a figure and records its table.
     Raises DataError for a figure without alternative text.
     """
-    shown, described = pictures.picture(drawn, alt=alt, caption=caption)
+    picture = (drawn(of) if of else None) if callable(drawn) else drawn
+    if picture is None:
+        return
+    shown, described = pictures.picture(picture, alt=alt, caption=caption)
     if name is not None:
         shown[MIME] = {"kind": "record", "name": name, "value": plain(data)}
     display(shown, metadata=described, raw=True)

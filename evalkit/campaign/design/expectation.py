@@ -14,7 +14,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.campaign.design.drawing import MEASURED, Drawn, Protocol
 from evalkit.campaign.design.texts import Texts
-from evalkit.campaign.findings import Missing
+from evalkit.campaign.findings import Missing, Result
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.pilot import recognise
 from evalkit.campaign.plan import hours
@@ -190,7 +190,7 @@ def share_error(comparisons: float, *, ties: float = 0.0) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(Result):
     """What was planned, and what came of it.
 
     annotators: annotator, planned, collected, lacking (judgements); kinds: the same by kind of item. planned,
@@ -206,14 +206,6 @@ class Outcome:
     achieved: tuple[float, float] | None
     unit: str
     basis: str
-
-    @property
-    def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
-        """What there is to show in tables: name, title and table."""
-        return [
-            ("outcome_annotators", "Plan and outcome: judgements by annotator", self.annotators),
-            ("outcome_kinds", "Plan and outcome: kinds of items", self.kinds),
-        ]
 
     @property
     def collected(self) -> int:

@@ -6,18 +6,15 @@ their results are told. The first page is a module of its own, ``campaign.first_
 
 from evalkit.campaign.findings import known, not_in_file, say
 from evalkit.campaign.sentences import people  # noqa: F401  registers its sentences with say
-from evalkit.campaign.sentences.beside import against_items, against_systems
-from evalkit.campaign.sentences.plan import answer, beyond, by_chance, metric_step, plan_steps, whose, with_metric
-from evalkit.campaign.sentences.systems import language_pairs, steered
+from evalkit.campaign.sentences.beside import against_other
+from evalkit.campaign.sentences.plan import answer, by_chance, metric_step, plan_steps, whose, with_metric
+from evalkit.campaign.sentences.systems import steered
 
 __all__ = [
-    "against_items",
-    "against_systems",
+    "against_other",
     "answer",
-    "beyond",
     "by_chance",
     "known",
-    "language_pairs",
     "metric_step",
     "not_in_file",
     "plan_steps",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from evalkit.campaign.against import ALONE, OPPOSITE, SAME, Against
 from evalkit.campaign.against import FEWEST as FEWEST_ITEMS
-from evalkit.campaign.against import OPPOSITE, SAME, Against
 from evalkit.campaign.few import Few
-from evalkit.campaign.findings import Finding, finding, tell
+from evalkit.campaign.findings import Finding, Missing, finding, say, tell
 from evalkit.campaign.judges import EPSILON, FEWEST, MOST, Judges
 from evalkit.metrics import ppi
 from evalkit.stats.terms import join_names
@@ -165,14 +165,9 @@ def against(found: Against) -> Iterator[Finding]:
     yield from of_items(found)
 
 
-def against_systems(found: Against) -> list[str]:
-    """Say whether two campaigns contradict each other, what both judged, and how they order the systems."""
-    return [str(one) for one in of_systems(found)]
-
-
-def against_items(found: Against) -> list[str]:
-    """Say how two campaigns score the same items, how far their people agree, and what intervals draw anew."""
-    return [str(one) for one in of_items(found)]
+def against_other(found: Against | Missing) -> list[str]:
+    """Say why a second campaign that is named cannot be compared."""
+    return say(found) if isinstance(found, Missing) and found is not ALONE else []
 
 
 def of_systems(found: Against) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from evalkit.campaign.design.expectation import Outcome
 from evalkit.campaign.few import Correlation
 from evalkit.campaign.findings import Finding, capital, finding, tell
 from evalkit.campaign.pilot import LAYOUTS, Pilot
-from evalkit.campaign.plan import ANY, CAUTIOUS, MOST, NOT_TOLD, OBSERVED, POWER, Plan
+from evalkit.campaign.plan import ANY, CAUTIOUS, NOT_TOLD, OBSERVED, POWER, Plan
 from evalkit.data.provenance import source_of
 from evalkit.human import planning
 
@@ -39,17 +39,11 @@ def step(plan: Plan) -> str:
     Where even the lower end of the difference's 50 % interval is none, to treat them as equal comes first.
     """
     if plan.needed is None:
-        return str(finding("steps.hopeless", plan=plan, beyond=beyond(plan)))
+        return str(finding("steps.hopeless", plan=plan, beyond=plan.beyond))
     if not plan.more_judgements:
         return ""
     key = "steps.equal_or_more" if plan.row(plan.best, CAUTIOUS) is None else "steps.more_or_equal"
     return str(finding(key, plan=plan, more=goal(plan.table.iloc[0].to_dict(), plan, segments=False)))
-
-
-def beyond(plan: Plan) -> str:
-    """Say what a difference takes that is too small for any plan."""
-    key = "goal.beyond_people" if plan.basis.over_annotators else "goal.beyond"
-    return str(finding(key, segments=MOST, people=planning.MOST_PEOPLE))
 
 
 @tell.register
@@ -79,7 +73,7 @@ def _rivals(found: Plan) -> Iterator[Finding]:
     if hopeless:
         gaps = [abs(gap) for rivals, gap in zip(found.rivals, found.gaps, strict=True) if rivals[1] in hopeless]
         ends = f"{min(gaps):.2f}" + (f" to {max(gaps):.2f}" if len(gaps) > 1 else "")
-        yield finding("plan.hopeless", found=found, others=hopeless, apart=ends, beyond=beyond(found))
+        yield finding("plan.hopeless", found=found, others=hopeless, apart=ends, beyond=found.beyond)
     if not found.apart:
         yield finding("plan.noisy" if len(hopeless) == len(rows) else "plan.or_equal")
 
@@ -89,7 +83,7 @@ def _too_small(row: Mapping[Hashable, Any] | None) -> bool:
 
 
 def _takes(row: Row, plan: Plan, *, segments: bool = True) -> object:
-    return beyond(plan) if _too_small(row) else goal(row, plan, segments=segments)
+    return plan.beyond if _too_small(row) else goal(row, plan, segments=segments)
 
 
 def _rival(found: Plan, rivals: tuple[str, str], row: Row, error: float) -> Finding:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.collection import Errors
 from evalkit.campaign.findings import Finding, Missing, finding, tell
 from evalkit.campaign.method import OWN_LINES
@@ -69,17 +70,20 @@ def lines_by(found: Ranking) -> Iterator[Finding]:
         yield finding("lines.rule", rule=rule, **does, order=order, domains=domains)
 
 
-def language_pairs(table: pd.DataFrame) -> list[str]:
-    """Say in how many language pairs one system is better than all others. table: see ``rank_pairs``."""
-    if len(table) == 1 or "first" not in table:
-        return [
-            str(finding("pairs.one" if len(table) == 1 else "pairs.alone", pairs=table, pair=table["pair"].iloc[0]))
-        ]
+@tell.register
+def language_pairs(found: Analysis) -> Iterator[Finding]:
+    """Say in how many language pairs, if there are several, one system is better than all others."""
+    table = found.several_pairs
+    if table.empty:
+        return
+    if "first" not in table:
+        yield finding("pairs.alone", pairs=table)
+        return
     judged = table["human"].dropna() if "human" in table else pd.Series(dtype="str")
     ahead = int(judged.str.contains("better than").sum())
     people = finding("pairs.people", judged=judged, ahead=ahead) if len(judged) else None
     clear = int(table["not_told_apart"].eq("none").sum())
-    return [str(finding("pairs.clear" if clear else "pairs.none", clear=clear, pairs=table, people=people))]
+    yield finding("pairs.clear" if clear else "pairs.none", clear=clear, pairs=table, people=people)
 
 
 @tell.register
