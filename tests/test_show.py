@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -13,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evalkit import DataError, show
+from evalkit.campaign import Missing
 from evalkit.reports import export, kernels
 from evalkit.show import explore, figures, lab, pictures
 from evalkit.show import figures as draw
@@ -116,6 +118,19 @@ def test_a_table_shows_chosen_columns_and_names_and_records_the_frame_as_it_is(s
     assert list(frame) == ["form", "alpha_cs", "kept"]
     with pytest.raises(DataError, match="no column 'gone' to show"):
         show.table(frame, caption="c", columns=["gone"])
+
+
+def test_results_show_sentences_then_tables_and_what_is_missing_shows_nothing(shown):
+    table = {"frame": pd.DataFrame({"n": [1]}), "caption": HOSTILE, "name": "t", "folded": True}
+    found = SimpleNamespace(sentences=["One.", HOSTILE], tables=[table])
+    show.results(found, Missing("why", "what"))
+    show.figure(lambda of: pytest.fail("drawn"), of=Missing("why", "what"), caption="c")
+    show.figure(lambda of: None, of=found, caption="c")
+    one, two, folded = (bundle["text/html"] for bundle, _ in shown)
+    assert ">One.<" in one
+    assert re.match(r"<details><summary>.*&lt;script&gt;", folded)
+    assert "<script" not in two + folded
+    assert shown[2][0][show.MIME]["value"] == [{"n": 1}]
 
 
 @pytest.mark.parametrize(
