@@ -74,31 +74,23 @@ def read(path: Path) -> Design:
     """Read a design. Raises DataError, in one sentence, where the file is none."""
     import jsonschema
 
-    try:
-        found = json.loads(delimited.content(path).decode("utf-8-sig"))
-    except (ValueError, RecursionError) as problem:
-        raise DataError(
-            f"{path.name} is no sound JSON: {problem}. Take the file that the campaign began with."
-        ) from problem
-    if not isinstance(found, dict) or found.get("evalkit") != KIND:
-        raise DataError(f"{path.name} is no campaign's design. Name the {NAME} that `evalkit new campaign` wrote.")
-    if found.get("version") != VERSION:
-        raise DataError(
-            f"{path.name} is a design of another version of evalkit ({found.get('version')!r:.60}). Use that one."
-        )
     form = json.loads(Path(__file__).with_suffix(".schema.json").read_text(encoding="utf-8"))
     try:
+        found = json.loads(delimited.content(path).decode("utf-8-sig"))
         jsonschema.Draft202012Validator(form).validate(found)
-    except jsonschema.ValidationError as problem:
-        where = "/".join(map(str, problem.absolute_path)) or "a field"
+    except (ValueError, RecursionError, jsonschema.ValidationError) as problem:
+        place = "/".join(map(str, getattr(problem, "absolute_path", ())))
+        reason = f"{place}: {getattr(problem, 'message', problem)!s:.80}".removeprefix(": ")
         raise DataError(
-            f"{path.name} was changed: {where} cannot be read. Take the file that the campaign began with."
+            f"{path.name} is no campaign's design as this version of evalkit writes it ({reason}). Name the {NAME} "
+            "that `evalkit new campaign` wrote, as it was then."
         ) from problem
     systems, rows = found.pop("systems"), found.pop("items")
     items = {name: Entry(*entry) for name, *entry in rows}
     if unknown := {alias for entry in items.values() for alias in entry.shown} - {*systems}:
-        first = repr(min(unknown))[:60]
-        raise DataError(f"{path.name} was changed: nothing says which system {first} is. Take the first file.")
+        raise DataError(
+            f"{path.name} was changed: nothing says which system {min(unknown)!r:.60} is. Take the first file."
+        )
     return Design(path, found, systems, items)
 
 

@@ -45,7 +45,7 @@ _SCREENS = np.array([(1, 2), (3, 4), (5, 6), (7, 8), (8, 9)])
 
 @dataclass(frozen=True)
 class Design:
-    """Say who judges what: systems, documents, how they are packed into HITs, and how much stays unjudged."""
+    """Say who judges what: systems, documents, and how they are packed into HITs."""
 
     pair: tuple[str, str] = ("xxx", "eng")
     systems: int = 4
@@ -55,7 +55,6 @@ class Design:
     judgements: int = 2  # annotators of each document of each system; equal to ``annotators``: all see all
     hit: int = 40  # segments in a HIT, at most (a longer document is a HIT of its own)
     calibration: int = 0  # items of a calibration set, the same for all annotators, shown first
-    missing: float = 0.0  # share of judgements that are not there, at random
     mixed: int = 0  # a HIT holds documents of different systems, and each is judged in so many systems' translations
     through: bool = False  # segments are numbered through all documents
 
@@ -78,11 +77,9 @@ class Behaviour:
     sd_bias: float = 6.0
     sd_gain: float = 0.2  # of the logarithm of the gain
     sd_noise: float = 7.0
-    cut: float = 0.0  # at most this share of the scale stays unused at each end, different between annotators
     ticks: int = 0  # how many evenly spaced points are used; 0: whole numbers
     coarse: float = 0.0  # probability that an annotator uses only every fifth of them or, a quarter of these, tenth
     drift: float = 0.0  # points by which scores have moved at the end of an annotator's work
-    fatigue: float = 0.0  # share by which the noise has grown then
 
 
 @dataclass(frozen=True)
@@ -113,22 +110,21 @@ def campaign(
     independent normals around ``quality.mean``. At showing t annotator a means
 
     .. math:: x_{at} = \mu + g_a (q - \mu - \ell\,B_t + c\,A_t) + b_a + \lambda u_t
-        + \epsilon_{at}, \qquad \epsilon_{at} \sim N(0, \sigma^2 (1 + \phi u_t)^2)
+        + \epsilon_{at}, \qquad \epsilon_{at} \sim N(0, \sigma^2)
 
     with bias :math:`b_a \sim N(0, \text{sd\_bias}^2)`, gain :math:`\ln g_a \sim N(0, \text{sd\_gain}^2)`, progress
-    :math:`u_t` from 0 to 1 through an annotator's work, drift :math:`\lambda`, fatigue :math:`\phi`; :math:`B_t` is 1
+    :math:`u_t` from 0 to 1 through an annotator's work, drift :math:`\lambda`; :math:`B_t` is 1
     for a spoilt segment, which loses :math:`\ell`, and :math:`A_t` for a clean one after the first spoilt one of its
     document, which moves by the effect of context :math:`c`. What is written down is
 
-    .. math:: y_{at} = \operatorname{clip}(k \operatorname{round}((x_{at} - L) / k) + L,\ L_a,\ H_a)
+    .. math:: y_{at} = \operatorname{clip}(k \operatorname{round}((x_{at} - L) / k) + L,\ L,\ H)
 
-    with the scale's lower end L, steps :math:`k` (1, or the scale cut into ``ticks`` points) and a range
-    :math:`L_a, H_a` that leaves up to ``cut`` of the scale out at each end, rounded to a step.
+    with the scale's ends L and H and steps :math:`k` (1, or the scale cut into ``ticks`` points).
 
     Documents of one system are packed in a random order into HITs; each HIT goes to ``judgements`` annotators, who
     see its documents in their own order. Copies have the item type ``degraded`` where spoilt and ``repeat`` elsewhere.
     References are :math:`\ell` better. Calibration items have :math:`q` evenly spread over the scale.
-    ``attrs["truth"]`` holds the qualities of systems, the bias, gain and range of each annotator, and all settings.
+    ``attrs["truth"]`` holds the qualities of systems, the bias and gain of each annotator, and all settings.
     true: the qualities, systems × documents × segments, where they are known and not drawn.
     Raises DataError for a design that cannot be drawn.
 
@@ -142,8 +138,8 @@ def campaign(
             f"{design.judgements} judgements of each document need as many annotators, and there are {people}. Add "
             "annotators."
         )
-    if not (low < high and 0 <= design.missing < 1 and 0 <= behaviour.cut < 0.5 and behaviour.ticks != 1):
-        raise DataError("A campaign needs a scale from low to high, missing < 1, cut < 0.5 and two or more ticks.")
+    if low >= high or behaviour.ticks == 1:
+        raise DataError("A campaign needs a scale from low to high, and two or more ticks.")
     rng = np.random.default_rng(seed)
     system = rng.normal(0, quality.sd_system, design.systems)
     if true is None:
@@ -152,14 +148,11 @@ def campaign(
         true = quality.mean + system[:, None, None] + document[:, None] + segment
     true = true + np.resize(quality.leads, design.systems)[:, None, None]
     step = (high - low) / (behaviour.ticks - 1) if behaviour.ticks else 1.0
-    cut = step * np.round(rng.uniform(0, behaviour.cut, (2, people)) * (high - low) / step)
     coarse = np.array([1 - behaviour.coarse, 0.75 * behaviour.coarse, 0.25 * behaviour.coarse])
     person = pd.DataFrame(
         {
             "bias": rng.normal(0, behaviour.sd_bias, people),
             "gain": np.exp(rng.normal(0, behaviour.sd_gain, people)),
-            "low": low + cut[0],
-            "high": high - cut[1],
             "step": step * rng.choice([1, 5, 10], people, p=coarse),
         },
         index=[f"sim-annotator-{n}" for n in range(1, people + 1)],
@@ -169,19 +162,18 @@ def campaign(
     by, own = work.groupby("who")["who"], person.iloc[work["who"]].reset_index(drop=True)
     progress = by.cumcount() / (by.transform("size") - 1).clip(lower=1)
     felt = work["true"] - quality.mean - control.loss * work["spoilt"] + control.context * work["after"]
-    noise = rng.normal(0, 1, len(work)) * behaviour.sd_noise * (1 + behaviour.fatigue * progress)
+    noise = rng.normal(0, 1, len(work)) * behaviour.sd_noise
     meant = quality.mean + own["gain"] * felt + own["bias"] + behaviour.drift * progress + noise
     begun = 1.6e9 + 1e6 * work["who"]
     ended = begun + pd.Series(rng.gamma(2, 10, len(work))).groupby(work["who"]).cumsum().round(3)
     frame = work.drop(columns=["who", "true", "spoilt", "after"]).assign(
         annotator=person.index[work["who"]],
-        score=(low + own["step"] * ((meant - low) / own["step"]).round()).clip(own["low"], own["high"]),
+        score=(low + own["step"] * ((meant - low) / own["step"]).round()).clip(low, high),
         started=ended.groupby(work["who"]).shift().fillna(begun),
         ended=ended,
         src_lang=design.pair[0],
         tgt_lang=design.pair[1],
     )
-    frame = frame[rng.random(len(frame)) >= design.missing].reset_index(drop=True)
     settings = {type(part).__name__.lower(): asdict(part) for part in (design, quality, behaviour, control)}
     named = {f"sim-system-{number}": float(quality.mean + one) for number, one in enumerate(system, 1)}
     # plain values, because pandas compares the attrs of frames that it joins
