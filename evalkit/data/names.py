@@ -149,15 +149,8 @@ def salt() -> bytes:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not path.exists():
-            new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
                 stream.write(secrets.token_hex(32) + "\n")
-            try:
-                os.link(new, path)  # fails where another process was first, whose salt then counts
-            except FileExistsError:
-                pass
-            finally:
-                new.unlink()
         found = path.read_bytes().strip()
     except OSError as problem:
         raise DataError(

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import takewhile
 
 import pandas as pd
 
@@ -51,20 +52,16 @@ _CELLS: dict[str, Callable[[str], object]] = {
 _MOSTLY = 0.8  # of the first rows that must have one layout
 
 
-def without_headings(rows: list[Row], *, origin: str) -> tuple[list[str], int] | None:
+def without_headings(rows: list[Row]) -> tuple[list[str], int] | None:
     """Return the names of columns that rows have without headings, or under ones cut by spaces; and the line before.
 
-    None for other rows. Raises DataError for rows that are Appraise's in an order of cells that is not known.
+    None for other rows.
     """
     line, cells = rows[0]
     if " ".join(cells).split() == mturk.COLUMNS:
         return mturk.COLUMNS, line
     known = [_appraise(own) for _, own in rows]
-    if known[0] and known.count(known[0]) >= _MOSTLY * len(known):
-        return known[0], 0
-    if not any(known):
-        _refuse_unknown([cell.strip() for cell in cells], origin)
-    return None
+    return (known[0], 0) if known[0] and known.count(known[0]) >= _MOSTLY * len(known) else None
 
 
 def _appraise(cells: list[str]) -> list[str] | None:
@@ -75,19 +72,6 @@ def _appraise(cells: list[str]) -> list[str] | None:
         if fits and all(_CELLS.get(name, lambda cell: True)(cell) for name, cell in zip(names, cells)):
             return names
     return None
-
-
-def _refuse_unknown(cells: list[str], origin: str) -> None:
-    places = [place for place, cell in enumerate(cells[:-3]) if cell in ("TGT", "BAD", "REF", "CHK")]
-    paired = any(all(map(_LANGUAGE.fullmatch, cells[place + 1 : place + 3])) for place in places)
-    if len(cells) >= 9 and paired and all(map(_NUMBER.fullmatch, cells[-2:])):
-        known = ", ".join(map(str, sorted({*map(len, APPRAISE)})))
-        headed = ",".join((*START, *DOC, *END))
-        raise DataError(
-            f"{origin} has no headings, and rows of {len(cells)} cells that read like Appraise's in an order that is "
-            f"not known (known are some of {known} cells). Write headings above them, such as {headed}, and import it "
-            "again."
-        )
 
 
 def line_of_survey(rows: list[Row]) -> int | None:
@@ -299,15 +283,12 @@ def _ways(questions: list[str]) -> dict[str, str]:
 def _bare(labels: list[str]) -> dict[str, str]:
     """Take away the words that all labels begin or end with: what is left names each."""
     cut = [label.split() for label in labels]
-    start = end = 0
-    while len(labels) > 1 and all(len(own) > start + 1 and own[start] == cut[0][start] for own in cut):
-        start += 1
-    while len(labels) > 1 and all(len(own) > start + end + 1 and own[-1 - end] == cut[0][-1 - end] for own in cut):
-        end += 1
-    rest = {label: " ".join(own[start : len(own) - end]).strip("()[]:'\"") for label, own in zip(labels, cut)}
-    return (
-        rest if all(rest.values()) and not all(map(_PLACE.fullmatch, rest.values())) else {one: one for one in labels}
-    )
+    for _ in range(2 if len(labels) > 1 else 0):  # from both sides
+        same = len([*takewhile(lambda alike: len({*alike}) == 1, zip(*cut))])
+        cut = [own[same:][::-1] for own in cut]
+    rest = [" ".join(own).strip("()[]:'\"") for own in cut]
+    named = all(rest) and not all(map(_PLACE.fullmatch, rest))
+    return dict(zip(labels, rest if named else labels))
 
 
 def _person(shared: list[str], options: Options) -> str | None:

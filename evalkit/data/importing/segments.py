@@ -27,6 +27,7 @@ _SHARED = 0.5  # share of common item numbers from which on they are segments; b
 _UNIQUE, _WHOLE = 0.95, 0.8  # of an account's numbers, and of showings without gaps, where numbers are places in tasks
 _NAMED = 20  # documents that are named one by one
 _MOST = 1_000_000  # comparisons for one showing; where a text stands thousands of times, no order is sought
+_LINE = re.compile(r"[^|]* \| *([^|]+?) *\| ")  # of an item of a batch: system | line | document
 _GIVEN = "Pass the JSON file of batches that Appraise was given with --batches."
 
 
@@ -110,27 +111,23 @@ def _places(shown: pd.DataFrame) -> bool:
 
 def batches(paths: Sequence[Path]) -> Batches:
     """Read files of batches. Raises DataError where one is no list of tasks with items."""
-    tables, seen, ways = [], [], set()
+    rows, seen = list[list[Any]](), list[Seen]()
     for path in paths:
         if not path.is_file():
             raise DataError(f"{path.name} is not there, or is no file. {_GIVEN}")
         seen.append(Seen.at(path))
         said = records.whole(path, _GIVEN)
-        if not isinstance(said, list) or not said:
+        for number, task in enumerate(said if isinstance(said, list) else []):
+            rows += _items(f"{path} {number}", task, path)
+        if not said or not isinstance(said, list):
             raise DataError(f"{path.name} is no list of tasks. {_GIVEN}")
-        rows = [row for number, task in enumerate(said) for row in _items(f"{path} {number}", task, path)]
-        table = pd.DataFrame(rows, columns=["account", *_KEY, "segment", "source"])
-        named = bool(table["segment"].notna().all())
-        ways.add(named)
-        if not named:
-            if not table["source"].map(lambda text: isinstance(text, str)).all():
-                raise DataError(f"{path.name} names no segments (_item), and its items lack a sourceText. {_GIVEN}")
-            texts = table.assign(source=table["source"].map(plain), doc=table["showing"].str.split("#").str[0])
-            table["segment"] = by_texts(texts.assign(number=range(len(table))), document=["doc"])
-        tables.append(table.drop(columns="source").rename(columns={"account": "task"}))
-    if len(ways) > 1:
-        raise DataError("Some files of batches name segments (_item) and some do not. Import their exports one by one.")
-    items = pd.concat(tables, ignore_index=True).dropna(subset="segment")
+    items = pd.DataFrame(rows, columns=["account", *_KEY, "segment", "source"])
+    if not items["segment"].notna().all():
+        if not items["source"].map(lambda text: isinstance(text, str)).all():
+            raise DataError(f"Some batches name no segments (_item), and their items lack a sourceText. {_GIVEN}")
+        texts = items.assign(source=items["source"].map(plain), doc=items["showing"].str.split("#").str[0])
+        items["segment"] = by_texts(texts.assign(number=range(len(items))), document=["doc"])
+    items = items.drop(columns="source").rename(columns={"account": "task"}).dropna(subset="segment")
     return Batches(items.drop_duplicates(["task", *_KEY], keep="last").astype("str"), seen)
 
 
@@ -141,10 +138,9 @@ def _items(name: str, task: Any, path: Path) -> Iterator[list[Any]]:
         raise DataError(f"{path.name} holds a task without items that have an itemID. {_GIVEN}")
     for item in items:
         if "tutorial" not in f"{item.get('documentID')}{item.get('targetID')}":
-            parts = [part.strip() for part in str(item.get("_item", "")).split(" | ")]  # system | line | document
-            line = parts[1] if len(parts) >= 3 and parts[1] else None
+            line = _LINE.match(str(item.get("_item", "")))
             key = [plain(str(item.get(part, ""))) for part in ("itemID", "documentID", "targetID")]
-            yield [name, *key, line, item.get("sourceText")]
+            yield [name, *key, line and line[1], item.get("sourceText")]
 
 
 def _of_batches(shown: pd.DataFrame, given: Batches, origin: str) -> Found:

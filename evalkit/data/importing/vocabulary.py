@@ -25,7 +25,6 @@ _LOOKUP = {word: ours for ours, words in _WORDS["columns"].items() for word in w
 _PERSONAL = re.compile(
     r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
 )
-_SHORT = 100  # letters of a heading whose meaning is remembered
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 _ENDS = re.compile(r"[(\[]\s*(\d{1,4})\s*(?:-|–|—|to|\.\.+|…|:)\s*(\d{1,4})\s*[)\]]", re.I)
 _SCORE = {"score", "scores", "points", "punkte", "rating"}
@@ -69,6 +68,7 @@ def words(heading: str) -> list[str]:
     return [word.casefold() for word in re.findall(r"[^\W\d_]+", apart)]
 
 
+@lru_cache(maxsize=4096)  # every format asks for the meaning of every heading, and of the first cells besides
 def meaning(heading: str) -> str | None:
     """Say which of our columns a heading may be; None where it is unknown.
 
@@ -79,21 +79,11 @@ def meaning(heading: str) -> str | None:
     >>> meaning("rater.id"), meaning("item.segment"), meaning("data.system.name"), meaning("z.score")
     ('annotator', 'segment', 'system', None)
     """
-    return (_remembered if len(heading) <= _SHORT else _meaning)(heading)
-
-
-def _meaning(heading: str) -> str | None:
-    name = heading.strip()
-    if name in OURS:
-        return name
-    small = bare(name)
-    known = small if small in OURS else _LOOKUP.get(small)
+    name, small = heading.strip(), bare(heading)
+    if name in OURS or small in OURS:
+        return name if name in OURS else small
     first, dot, rest = name.partition(".")
-    return known or (_meaning(rest) if dot and bare(first) in listed("around") else None)
-
-
-#: Every format asks for the meaning of every heading, and of the first cells besides.
-_remembered = lru_cache(maxsize=4096)(_meaning)
+    return _LOOKUP.get(small) or (meaning(rest) if dot and bare(first) in listed("around") else None)
 
 
 def scale_in(heading: str) -> tuple[float, float] | None:
