@@ -10,6 +10,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import importing
+from evalkit.data.importing import numbers, scales, vocabulary
 from evalkit.reports import cli
 
 PEOPLE, SYSTEMS, SEGMENTS = ("Eva", "Uli"), ("A", "B", "C"), range(30)
@@ -77,18 +78,13 @@ LOW = words(
     "post_edit_distance; cost; Fehleranzahl; Fehlerpunkte; Strafpunkte; nombre d'erreurs; pénalité; errores; penalización;"
     "počet chyb; chyby; число ошибок; 错误数; エラー数; Gesamtfehler; penalità; błędy"
 )
+RANKS = words("rank; Ranking; Rang; Platz; pořadí; classement; 排名; 順位")
 HIGH = words("score; DA; Bewertung; adequacy; fluency; quality; Hodnocení; 得分; スコア")
 
 
-@pytest.mark.parametrize("heading", [*LOW, *HIGH])
-def test_of_penalties_errors_and_distances_the_score_is_minus_the_number(heading):
-    low = heading in LOW
-    frame = judged(**{heading: up_to(12 if low else 100)}).sample(frac=1, random_state=3)
-    ratings, report = imported(written(frame))
-    assert means(ratings) == close((-1 if low else 1) * frame.groupby("system")[heading].mean())
-    assert report.orientation.startswith("lower is better by the heading" if low else "higher is better")
-    assert report.scale == (None if low else [0, 100])
-    assert not np.signbit(ratings["score"][ratings["score"].eq(0)]).any()
+def test_headings_in_many_languages_say_that_low_is_good():
+    expected = dict.fromkeys(LOW, "penalty") | dict.fromkeys(RANKS, "rank") | dict.fromkeys(HIGH, "")
+    assert {heading: vocabulary.tendency(heading) for heading in expected} == expected
 
 
 def ranked(heading):
@@ -96,12 +92,15 @@ def ranked(heading):
     return judged().assign(**{heading: [place for _ in range(60) for place in rng.sample([1, 2, 3], 3)]})
 
 
-@pytest.mark.parametrize("heading", words("rank; Ranking; Rang; Platz; pořadí; classement; 排名; 順位"))
-def test_of_ranks_the_first_is_best(heading):
-    frame = ranked(heading)
-    ratings, report = imported(written(frame, sep=";"))
-    assert means(ratings) == close(-frame.groupby("system")[heading].mean())
-    assert report.orientation.startswith("lower is better")
+@pytest.mark.parametrize("heading", words("Fehlerpunkte; число ошибок; Rang; score; 得分"))
+def test_of_penalties_and_ranks_the_score_is_minus_the_number(heading):
+    low = heading not in HIGH
+    frame = ranked(heading) if heading in RANKS else judged(**{heading: up_to(12 if low else 100)})
+    ratings, report = imported(written(frame.sample(frac=1, random_state=3), sep=";"))
+    assert means(ratings) == close((-1 if low else 1) * frame.groupby("system")[heading].mean())
+    assert report.orientation.startswith("lower is better by the heading" if low else "higher is better")
+    assert report.scale == (None if low else [0, 100])
+    assert not np.signbit(ratings["score"][ratings["score"].eq(0)]).any()
 
 
 DISAGREE = {
@@ -209,8 +208,7 @@ ABSENT = ["NA", "N/A", "nan", "null", "None", "-", ""]
 
 
 @pytest.mark.parametrize("word", ABSENT)
-@pytest.mark.parametrize("words_told", [{}, {"wide": "systems"}])
-@pytest.mark.parametrize("where", ["a third", "the first half"])
+@pytest.mark.parametrize(("where", "words_told"), [("a third", {}), ("the first half", {"wide": "systems"})])
 def test_cells_without_a_judgement_lose_no_system(word, words_told, where):
     frame = wide(sysA=up_to(70), sysB=up_to(60), sysC=up_to(100, 70))
     gone = np.random.default_rng(2).random(len(frame)) < 0.35 if where == "a third" else np.arange(len(frame)) < 30
@@ -302,9 +300,8 @@ def screens(places, seed=5):
     return rows, rows.pivot(index=["segment", "annotator"], columns="place", values=["system", "score"])
 
 
-@pytest.mark.parametrize("places", [2, 3])
 @pytest.mark.parametrize("named", PLACES, ids="|".join)
-@pytest.mark.parametrize("by_place", [True, False])
+@pytest.mark.parametrize(("places", "by_place"), [(2, True), (3, False)])
 def test_a_score_is_of_the_system_named_at_its_place(places, named, by_place):
     rows, shown = screens(places)
     order = itertools.product(range(places), (0, 1)) if by_place else ((p, k) for k in (0, 1) for p in range(places))
@@ -366,10 +363,9 @@ SCALES |= {(2, 5): (1, 5), (0, 3): (0, 4), (55, 90): (0, 100), (0, 1): (0, 1)}
 
 @pytest.mark.parametrize("ends", SCALES)
 def test_the_smallest_usual_scale_that_holds_the_scores_is_proposed(ends):
-    numbers = itertools.cycle(range(ends[0], ends[1] + 1))
-    _, report = imported(written(judged(score=lambda _: next(numbers))))
-    assert tuple(report.scale) == SCALES[ends]
-    assert f"({ends[0]} to {ends[1]})" in report.scale_from
+    scale, why = scales.proposed(np.arange(ends[0], ends[1] + 1.0))
+    assert scale == SCALES[ends]
+    assert f"({ends[0]} to {ends[1]})" in why
 
 
 def test_a_slip_does_not_stretch_the_scale_and_its_share_is_said():
@@ -444,12 +440,20 @@ LADDERS = {
 
 @pytest.mark.parametrize("ladder", LADDERS)
 def test_words_of_a_scale_are_its_scores_and_that_is_told(ladder):
-    worth = dict(zip(words(ladder), LADDERS[ladder], strict=True))
+    worth, notes = dict(zip(words(ladder), LADDERS[ladder], strict=True)), []
+    cells = pd.Series([*worth] * 3, dtype="str")
+    found, ends = scales.in_numbers(cells, {}, notes.append, heading="score")
+    assert found.astype(float).tolist() == cells.map(worth).tolist()
+    assert ends == ((1, 5) if len(worth) == 5 else None)
+    assert any("words for scores" in note for note in notes)
+
+
+def test_a_column_of_words_is_imported_as_scores():
+    worth = dict(zip(words("Sehr gut; gut; mittel; schlecht; sehr schlecht"), FIVE, strict=True))
     frame = judged(score=lambda rng: rng.choice([*worth]))
     ratings, report = imported(written(frame))
     assert means(ratings) == close(frame["score"].map(worth).groupby(frame["system"]).mean())
-    assert report.scale == [1, 5]
-    assert any("words for scores" in note for note in report.notes)
+    assert (report.scale, report.scale_from) == ([1, 5], "of its words")
 
 
 @pytest.mark.parametrize("worth", [{"Good": 4, "Poor": 2}, {"wow": 1, "meh": 0}])
@@ -465,40 +469,36 @@ def test_words_of_no_known_scale_or_of_two_are_refused_and_can_be_mapped(worth):
 
 # dates
 
-NOON = pd.Timestamp("2024-03-01 12:00:00").timestamp()
 DATES = """01.03.2024 12:00 | 1.3.2024, 12:00:00 | 01.03.24 12:00 | 2024.03.01 12:00 | 2024/03/01 12:00 | 1709294400000
     1 March 2024 12:00 | Mar 1, 2024 12:00 PM | Fri, 01 Mar 2024 12:00:00 GMT | 1. März 2024 12:00 Uhr | 1709294400
     2024年3月1日 12:00 | 01.03.2024 13:00:00+01:00 | 01-Mar-2024 12:00 | 2024. 3. 1. 12:00 | 01.03.2024 12:00:00"""
 
 
-@pytest.mark.parametrize("text", [one.strip() for line in DATES.splitlines() for one in line.split("|")])
-def test_dates_of_many_countries_are_read(text):
-    ratings, _ = imported(written(judged(score=up_to(100)).assign(started=text), sep="\t"), format="csv")
-    assert set(ratings["started"]) == {NOON}
+ORDERS = {
+    "03/25/2024 09:00 AM | 03/04/2024 01:30 PM": "2024-03-25 09:00 | 2024-03-04 13:30",
+    "25/03/2024 09:00 | 04/03/2024 12:00 AM": "2024-03-25 09:00 | 2024-03-04 00:00",
+    "3/25/24 9:00 | 3/4/24 10:00": "2024-03-25 09:00 | 2024-03-04 10:00",
+    "24/03/01 09:00 | 24/12/24 10:00": "2024-03-01 09:00 | 2024-12-24 10:00",
+    "03/25/2024 13:05:00 PM | 03/25/2024 09:05:00 AM": "2024-03-25 13:05 | 2024-03-25 09:05",
+    **{one.strip(): "2024-03-01 12:00" for line in DATES.splitlines() for one in line.split("|")},
+}
 
 
-ORDERS = [
-    ("03/25/2024 09:00 AM | 03/04/2024 01:30 PM", "2024-03-25 09:00 | 2024-03-04 13:30"),
-    ("25/03/2024 09:00 | 04/03/2024 12:00 AM", "2024-03-25 09:00 | 2024-03-04 00:00"),
-    ("3/25/24 9:00 | 3/4/24 10:00", "2024-03-25 09:00 | 2024-03-04 10:00"),
-    ("24/03/01 09:00 | 24/12/24 10:00", "2024-03-01 09:00 | 2024-12-24 10:00"),
-    ("03/25/2024 13:05:00 PM | 03/25/2024 09:05:00 AM", "2024-03-25 13:05 | 2024-03-25 09:05"),
-]
-
-
-@pytest.mark.parametrize(("texts", "right"), ORDERS)
-def test_a_whole_column_settles_the_order_of_its_dates(texts, right):
-    moments = [pd.Timestamp(one).timestamp() for one in right.split(" | ")]
-    ratings, _ = imported(written(judged(score=up_to(100)).assign(started=texts.split(" | ") * 90)))
-    assert ratings["started"].tolist() == moments * 90
+@pytest.mark.parametrize("texts", ORDERS)
+def test_dates_of_many_countries_are_read_in_the_order_that_a_whole_column_settles(texts):
+    moments = [pd.Timestamp(one).timestamp() for one in ORDERS[texts].split(" | ")]
+    assert numbers.times(pd.Series(texts.split(" | ") * 3, dtype="str"))[0].tolist() == moments * 3
 
 
 UNTOLD = words("04/03/2024 09:00; 25/03/2024|03/25/2024; yesterday; 31.02.2024; 04-03-24; 04/03/2024 25:00")
 
 
 @pytest.mark.parametrize("texts", UNTOLD)
-def test_dates_that_cannot_be_told_are_left_empty_and_no_judgement_is_lost(texts):
-    column = list(itertools.islice(itertools.cycle(texts.split("|")), 180))
-    ratings, report = imported(written(judged(score=up_to(100)).assign(started=column)))
+def test_dates_that_cannot_be_told_are_left_empty(texts):
+    assert np.isnan(numbers.times(pd.Series(texts.split("|"), dtype="str"))[0]).all()
+
+
+def test_no_judgement_is_lost_whose_date_cannot_be_told():
+    ratings, report = imported(written(judged(score=up_to(100)).assign(started="04/03/2024 09:00")))
     assert (len(ratings), ratings["started"].notna().sum()) == (180, 0)
     assert any(note.startswith("started was left empty in 180 rows") for note in report.notes)
