@@ -49,12 +49,13 @@ def converted(
     """
     frame = options.looks.alike(frame, names)
     reject = Rejecting(frame, names.get("annotator"))
-    given, values = {*values}, {"item_type": options.item_types.get("", "system")} | values
+    whole = {"item_type": options.item_types.get("", "system")} | values
+    given, have = {*names, *values}, {*names, *whole}
     table: dict[str, pd.Series | np.ndarray] = {}
 
     def column(ours: str) -> pd.Series:
         """Return a column of the file, or the one value that all rows have."""
-        return frame[names[ours]] if ours in names else constant(values[ours], frame.index)
+        return frame[names[ours]] if ours in names else constant(whole[ours], frame.index)
 
     def refuse(ours: str, wrong: dict[int, str]) -> None:
         for place, reason in wrong.items():
@@ -75,7 +76,7 @@ def converted(
     for place, (name, reason) in marked.items():
         reject([place], name, reason, EXCLUDED)
     for side, ours in enumerate(("src_lang", "tgt_lang")):
-        if ours in names or ours in values:
+        if ours in have:
             table[ours] = _languages(needed(ours), ours, note)
         else:
             pairs = needed("pair")
@@ -92,18 +93,18 @@ def converted(
     table["score"] = np.where(low, -scores, scores) + 0.0
     _tell_checks(marked, scores, note)
     table["item_type"] = kinds = _kinds(column("item_type"), options, note)
-    if "item_type" not in {*names, *given} and not is_human(table["system"]).all():
+    if "item_type" not in given and not is_human(table["system"]).all():
         table["item_type"] = kinds.mask(people(table["system"], note) & kinds.eq("system"), "reference")
     unknown = np.flatnonzero(kinds.isna() & column("item_type").notna())
     wanted = f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it"
     reject(unknown, names.get("item_type", "item_type"), wanted)
-    if "hit" in names or "hit" in values:
+    if "hit" in have:
         table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
     elif options.accounts:  # several accounts of one person stay apart
         table["hit"] = options.pseudonyms.column(column("annotator"), accounts=True)
     if "screen" in names:
         table["screen"] = _hits(column("screen"), column("annotator"), options.pseudonyms)
-    table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in names or ours in values}
+    table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in have}
     table |= {ours: _times(column(ours), names[ours], note) for ours in ("started", "ended") if ours in names}
     table |= {ours: column(ours) for ours in _TAKEN if ours in names}
     for ours in (name for name in _NUMBERS if name in names):
@@ -125,11 +126,10 @@ def converted(
 
 def _turned(scale: Ends | Mapping[str, Ends | None] | None, lower: bool | Collection[str]) -> Ends | None:
     """Turn a scale round where lower is better; the one that all criteria then have, if they have one."""
-    if isinstance(scale, Mapping):
-        low = scale if lower is True else lower or ()
-        ends = {_turned(own, name in low) for name, own in scale.items()}
-        return ends.pop() if len(ends) == 1 else None
-    return (-scale[1], -scale[0]) if scale and lower is True else scale
+    each = scale if isinstance(scale, Mapping) else {"": scale}
+    low = each if lower is True else lower or ()
+    ends = {(-own[1], -own[0]) if own and name in low else own for name, own in each.items()}
+    return ends.pop() if len(ends) == 1 else None
 
 
 def _kinds(cells: pd.Series, options: Options, note: Callable[[str], None]) -> pd.Series:

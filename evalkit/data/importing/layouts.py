@@ -247,37 +247,34 @@ def _measured(origin: str, questions: list[str]) -> dict[str, tuple[str, str]]:
     Several measures are told by words of criteria, such as adequate and fluent; what else the questions say, or else
     the number before each, must tell the segments then. Raises DataError where it does not.
     """
-    named = {question: [w for w in words(question) if w[:_STEM] in _STEMS] for question in questions}
-    if all(named.values()) and len({*map(tuple, named.values())}) > 1:
+    named = {question: tuple(w for w in words(question) if w[:_STEM] in _STEMS) for question in questions}
+    criteria = {*named.values()}
+    if () in criteria or len(criteria) == 1:
+        if not _asks_several(questions):
+            return {question: (question, "score") for question in questions}
+    else:
         rest = {question: _without(question, own) for question, own in named.items()}
         number = {question: (re.match(r"\W*(\d+)", question) or [""])[0] for question in questions}
-        ways = len({*map(tuple, named.values())})
         for told in (rest, number):
-            pairs = {(told[question], *named[question]) for question in questions}
-            if len(pairs) == len(questions) == ways * len({*told.values()}):
+            pairs = {(told[question], named[question]) for question in questions}
+            if len(pairs) == len(questions) == len(criteria) * len({*told.values()}):
                 return {question: (told[question], " ".join(own)) for question, own in named.items()}
-    elif len({*_ways(questions).values()}) == 1:
-        return {question: (question, "score") for question in questions}
     raise DataError(
         f"{origin} asks several things about each segment, and its questions do not say which belong together. Begin "
         "each with the number of its segment and name one criterion in it: 1. Source text: adequacy [System]."
     )
 
 
-def _without(question: str, own: list[str]) -> str:
+def _without(question: str, own: tuple[str, ...]) -> str:
     """Leave the words of criteria out of a question."""
     return " ".join(re.sub(rf"\b({'|'.join(map(re.escape, own))})\b", " ", question, flags=re.I).split()).strip(" :-")
 
 
-def _ways(questions: list[str]) -> dict[str, str]:
-    """Say in which way each question asks: by its first or last words, where these come equally often in all."""
-    plainly = {question: re.sub(r"^\W*\d+\w?\W+", "", question).split() for question in questions}
-    for end in (slice(-3, None), slice(None, 3)):
-        ways = {question: " ".join(own[end]) for question, own in plainly.items()}
-        counts = Counter(ways.values())
-        if 1 < len(counts) < len(questions) and len({*counts.values()}) == 1:
-            return ways
-    return dict.fromkeys(questions, "")
+def _asks_several(questions: list[str]) -> bool:
+    """Tell whether questions ask in several ways, whose first or last words come equally often in all."""
+    plainly = [re.sub(r"^\W*\d+\w?\W+", "", question).split() for question in questions]
+    counts = [Counter(" ".join(own[end]) for own in plainly) for end in (slice(-3, None), slice(None, 3))]
+    return any(1 < len(ways) < len(questions) and len({*ways.values()}) == 1 for ways in counts)
 
 
 def _bare(labels: list[str]) -> dict[str, str]:

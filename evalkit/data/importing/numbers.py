@@ -211,29 +211,26 @@ def dates(texts: Iterable[str]) -> tuple[dict[str, _Moment], str]:
     >>> dates(["04/03/2024 09:00"])
     ({}, 'dates like 04/03/2024 09:00 can be read in two orders')
     """
-    moments, numbered = dict[str, _Moment](), dict[str, re.Match[str]]()
-    for text in (text for text in dict.fromkeys(texts) if len(text) <= _LONGEST_DATE):
-        if match := _DATE.fullmatch(text):
-            numbered[text] = match
-        elif match := _IN_WORDS.fullmatch(text):
-            month = _MONTHS.get((match[2] or match[3]).casefold())
-            moment = month and _with_clock(int(match[5]), month, int(match[1] or match[4]), match[6])
-            moments |= {text: moment} if moment else {}
-    if not numbered:
-        return moments, ""
-    read = {
-        name: {text: moment for text, match in numbered.items() if (moment := _of_numbers(match, order))}
-        for name, order in _ORDERS.items()
-    }
-    fitting = [name for name, own in read.items() if len(own) == len(numbered)]
+    short = [text for text in dict.fromkeys(texts) if len(text) <= _LONGEST_DATE]
+    numbered = {text: match for text in short if (match := _DATE.fullmatch(text))}
+    read = {name: {text: moment for text in short if (moment := _date(text, order))} for name, order in _ORDERS.items()}
+    fitting = [name for name, own in read.items() if {*numbered} <= {*own}]
     if "day, month, year" in fitting and all(match[2] == match[4] == "." for match in numbered.values()):
         fitting = ["day, month, year"]
     if len(fitting) == 1:
-        return moments | read[fitting[0]], f"dates were read as {fitting[0]}"
-    return moments, f"dates like {next(iter(numbered))} can be read in {'two orders' if fitting else 'no one order'}"
+        return read[fitting[0]], f"dates were read as {fitting[0]}" if numbered else ""
+    in_words = {text: moment for text, moment in read["day, month, year"].items() if text not in numbered}
+    how = "two orders" if fitting else "no one order"
+    return in_words, f"dates like {next(iter(numbered))} can be read in {how}"
 
 
-def _of_numbers(match: re.Match[str], order: tuple[int, int, int]) -> _Moment | None:
+def _date(text: str, order: tuple[int, int, int]) -> _Moment | None:
+    """Read a date in words, or one of numbers in some order; None where it is none."""
+    if match := _IN_WORDS.fullmatch(text):
+        named = _MONTHS.get((match[2] or match[3]).casefold(), 0)
+        return _with_clock(int(match[5]), named, int(match[1] or match[4]), match[6])
+    if not (match := _DATE.fullmatch(text)):
+        return None
     year, month, day = (match[1 + 2 * place] for place in order)
     if len(year) not in (2, 4) or len(month) > 2 or len(day) > 2:
         return None
