@@ -342,7 +342,17 @@ def convert_csv(table: Table, options: Options, receipt: Receipt, *, xsts: bool 
         cells, judged, constants, options, scale=scale, lower=lower, note=receipt.note, typed=table.typed
     )
     result.weak, result.read = all(part.weak for part in parts.values()), len(cells) + len(nobody)
-    return _by_columns(result, cells, lines, names, found, nobody, options) if found.role else result
+    if found.role:  # say of judgements on which line each stands, and of rejected ones under which heading
+        result.names, result.role, result.parts = names, found.role, found.columns
+        result.people = [*found.columns] if found.role == "annotator" else []
+        headings = cells[_PART].map({title: name for name, title in found.columns.items()})
+        for row in result.rejected:
+            if row.column == _SCORE:
+                row.column = options.pseudonyms.one(headings[row.line]) if result.people else headings[row.line]
+            row.line = int(lines[row.line])
+        result.ratings = result.ratings.set_axis(lines[result.ratings.index])
+        result.rejected = sorted([*nobody, *result.rejected], key=lambda row: row.line)
+    return result
 
 
 def _named_and_given(
@@ -446,29 +456,6 @@ def _melted(
     long = long.assign(**{name: pd.array(own, dtype="str") for name, own in made.items()})
     reason = f"has no score of any {_OF_ROLE[found.role]}"
     return long, ends, [Rejection(int(line), "score", "", reason) for line in cells.index[nobody]]
-
-
-def _by_columns(
-    result: Judgements,
-    cells: pd.DataFrame,
-    lines: pd.Index,
-    names: dict[str, str],
-    found: Scores,
-    nobody: list[Rejection],
-    options: Options,
-) -> Judgements:
-    """Say of judgements on which line each stands, and of rejected ones under which heading."""
-    heading = {title: name for name, title in found.columns.items()}
-    result.people = [*found.columns] if found.role == "annotator" else []
-    for row in result.rejected:
-        if row.column == _SCORE:
-            name = heading[cells[_PART].iloc[row.line]]
-            row.column = options.pseudonyms.one(name) if result.people else name
-        row.line = int(lines[row.line])
-    result.ratings = result.ratings.set_axis(lines[result.ratings.index])
-    result.rejected = sorted([*nobody, *result.rejected], key=lambda row: row.line)
-    result.names, result.role, result.parts = names, found.role, found.columns
-    return result
 
 
 def _parts(

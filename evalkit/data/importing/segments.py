@@ -209,9 +209,8 @@ def by_texts(shown: pd.DataFrame, *, document: list[str]) -> pd.Series:
             places[text].append(place)
         for key, items in part.groupby(who, sort=False):
             segments.update(zip(items.index, _aligned(seen[key], order, places)))
-    keys = pd.MultiIndex.from_frame(table.loc[list(segments), item])
-    of_item = pd.Series(list(segments.values()), index=keys, dtype="str")
-    return pd.Series(of_item.reindex(pd.MultiIndex.from_frame(shown[item])).to_numpy(), index=shown.index, dtype="str")
+    of_item = table[item].assign(segment=pd.Series(segments, dtype="str"))
+    return shown[item].merge(of_item, how="left", on=item)["segment"].set_axis(shown.index).astype("str")
 
 
 def _aligned(texts: list[str], whole: list[str], places: dict[str, list[int]]) -> list[str | None]:
@@ -245,10 +244,6 @@ def _of_order(table: pd.DataFrame) -> Found:
         "item numbers are places in an account's task, so segments were found by their order within documents: "
         f"{total - unsure:,} of {total:,} segments are sure, in documents that were judged whole for all systems"
     )
-    several = runs[whole & ~runs["degraded"]].groupby([*_DOC, "system"])["account"].nunique()
-    if several.gt(1).any():
-        docs = several[several.gt(1)].reset_index()["doc"].nunique()
-        said += f"; {docs} documents were judged by several accounts, whose items in the same place are one segment"
     if len(cut):
         said += f"; the other {unsure:,} lie in {len(cut)} documents that were cut for a system ({_list(cut['doc'])})"
         if parts["first"].notna().any():
@@ -267,15 +262,11 @@ def _runs(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     order = table.sort_values([*_SHOWING, "number"], kind="stable")
     step = order.groupby(_SHOWING, sort=False)["number"].diff()
     table["run"] = (~step.isin([0, 1])).cumsum()
-    lengths = _measured(table).groupby(_DOC)["size"].max()
-    spans = table.groupby(_SHOWING)["number"].agg(["min", "max"])
-    span = pd.MultiIndex.from_frame(table[_SHOWING]).map(spans["max"] - spans["min"] + 1)
-    length = pd.MultiIndex.from_frame(table[_DOC]).map(lengths)
-    one = pd.Series(np.asarray(span) == np.asarray(length), index=table.index)
+    lengths = _measured(table).groupby(_DOC)["size"].max().rename("length")
+    numbers = table.groupby(_SHOWING)["number"]
+    one = (numbers.transform("max") - numbers.transform("min") + 1).eq(table.join(lengths, on=_DOC)["length"])
     table["run"] = table["run"].mask(one, table.groupby(_SHOWING)["run"].transform("min"))
-    runs = _measured(table)
-    runs["length"] = pd.MultiIndex.from_frame(runs[_DOC]).map(lengths)
-    return runs, lengths
+    return _measured(table).join(lengths, on=_DOC), lengths
 
 
 def _measured(table: pd.DataFrame) -> pd.DataFrame:
