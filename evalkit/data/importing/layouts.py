@@ -52,16 +52,25 @@ _CELLS: dict[str, Callable[[str], object]] = {
 _MOSTLY = 0.8  # of the first rows that must have one layout
 
 
-def without_headings(rows: list[Row]) -> tuple[list[str], int] | None:
+def without_headings(rows: list[Row], *, origin: str) -> tuple[list[str], int] | None:
     """Return the names of columns that rows have without headings, or under ones cut by spaces; and the line before.
 
-    None for other rows.
+    None for other rows. Raises DataError for rows that are Appraise's in an order of cells that is not known.
     """
     line, cells = rows[0]
     if " ".join(cells).split() == mturk.COLUMNS:
         return mturk.COLUMNS, line
     known = [_appraise(own) for _, own in rows]
-    return (known[0], 0) if known[0] and known.count(known[0]) >= _MOSTLY * len(known) else None
+    if known[0] and known.count(known[0]) >= _MOSTLY * len(known):
+        return known[0], 0
+    cells = [cell.strip() for cell in cells]
+    if not any(known) and {"TGT", "BAD", "REF", "CHK"} & {*cells} and all(map(_NUMBER.fullmatch, cells[-2:])):
+        headed = ",".join((*START, *DOC, *END))
+        raise DataError(
+            f"{origin} has no headings, and its rows of {len(cells)} cells read like Appraise's in an order that is not "
+            f"known. Write headings above them, such as {headed}, and import it again."
+        )
+    return None
 
 
 def _appraise(cells: list[str]) -> list[str] | None:
@@ -76,12 +85,9 @@ def _appraise(cells: list[str]) -> list[str] | None:
 
 def line_of_survey(rows: list[Row]) -> int | None:
     """Return the place of the row in which Qualtrics writes its own identifiers; None where there is none."""
-    places = [place for place, (_, cells) in enumerate(rows[:6]) if any(map(_is_import_id, cells))]
+    ids = [any(cell.startswith('{"ImportId"') for cell in cells) for _, cells in rows[:6]]
+    places = [place for place, are_ids in enumerate(ids) if are_ids]
     return places[0] if places and places[0] else None
-
-
-def _is_import_id(cell: str) -> bool:
-    return cell.startswith('{"ImportId"')
 
 
 # Forms

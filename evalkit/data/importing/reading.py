@@ -146,7 +146,7 @@ def _headed(path: Path, rows: list[Row], notes: list[str]) -> tuple[list[str], i
             f"{path.name} holds the rows that an earlier import rejected. Mend them in the file that they come from, "
             "on the lines named, and import that again."
         )
-    if known := layouts.without_headings(rows):
+    if known := layouts.without_headings(rows, origin=path.name):
         return known
     counts = [vocabulary.count_known(cells) for _, cells in rows[:_TOP]]
     place = counts.index(max(counts))

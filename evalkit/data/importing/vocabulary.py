@@ -187,12 +187,11 @@ def mapped(header: list[str], options: Mapping[str, str], *, origin: str, given:
     given: names that have a constant value.
     Raises DataError where such a column is not there, or a name that is needed fits several columns.
     """
-    unwanted = {ours for ours, theirs in options.items() if not theirs}  # --map item_type= takes no column
     told = {ours: theirs for ours, theirs in options.items() if theirs}
     demand_present(header, told, origin=origin)
     result = Columns(dict(told), dict.fromkeys(told, "as told"))
     free = [name for name in header if name not in told.values()]
-    for ours in (name for name in OURS if name not in {*told, *given, *unwanted}):
+    for ours in (name for name in OURS if name not in {*options, *given}):  # --map item_type= takes none
         exact = [name for name in free if bare(name) == bare(ours)]  # "score" and "Score" are two of them
         choice = exact or [name for name in free if meaning(name) == ours]
         if len(choice) == 1:
