@@ -67,7 +67,7 @@ def without_headings(rows: list[Row], *, origin: str) -> tuple[list[str], int] |
     if not any(known) and {"TGT", "BAD", "REF", "CHK"} & {*cells} and all(map(_NUMBER.fullmatch, cells[-2:])):
         headed = ",".join((*START, *DOC, *END))
         raise DataError(
-            f"{origin} has no headings, and rows of {len(cells)} cells that read like Appraise's in an order that is not "
+            f"{origin} has no headings, and {len(cells)} cells a row that read like Appraise's in an order that is not "
             f"known. Write headings above them, such as {headed}, and import it again."
         )
     return None
