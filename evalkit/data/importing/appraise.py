@@ -77,6 +77,8 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     if len(ratings) and spans:
         showing = told["segment"].loc[ratings.index] + "\0" + told["doc"].loc[ratings.index]
         ratings, gone = _latest(ratings, shown, showing, receipt)
+        order = ratings.index.get_indexer(marks["judgement"]).argsort(kind="stable")
+        marks = marks.iloc[order].drop(columns="text")  # which the file does not have
         found.spans = spans_of(ratings, marks, shown=("item_type", "hit", "started", "mark"))
     elif len(ratings):
         ratings, gone = _with_repeats(ratings, shown, receipt)
