@@ -257,23 +257,15 @@ def campaign(seed=1, *, people=6, documents=12, systems=2, length=3, taste=0.0, 
     return ratings(seed, **sizes, each=None if crossed else 1, gap=gap, spread=spread, scale=None)
 
 
+@pytest.mark.parametrize(("unit", "taste"), [("segment", 0.0), ("annotator", 3.0)])
 @pytest.mark.parametrize("seed", range(2))
-def test_by_segments_it_is_the_paired_t_test(seed):
-    judged = campaign(seed, gap=1.0)
-    wide = judged.pivot(index="segment", columns="system", values="score")
-    [found] = lines.pairwise_tests(judged, test="t").to_dict("records")
+def test_over_units_of_equally_many_judgements_it_is_the_paired_t_test(seed, unit, taste):
+    judged = campaign(seed, taste=taste, gap=1.0)
+    wide = judged.pivot_table(index=unit, columns="system", values="score")
+    [found] = lines.pairwise_tests(judged, test="t", unit=unit).to_dict("records")
     theirs = stats.ttest_rel(wide[found["better"]], wide[found["worse"]], alternative="greater")
     assert found["p"] == pytest.approx(theirs.pvalue, rel=1e-9)
     assert found["difference"] == pytest.approx(wide.mean()[found["better"]] - wide.mean()[found["worse"]])
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_by_annotators_who_judged_equally_much_it_is_the_t_test_of_their_differences(seed):
-    judged = campaign(seed, taste=3.0)
-    means = judged.pivot_table(index="annotator", columns="system", values="score")
-    [found] = lines.pairwise_tests(judged, test="t", unit="annotator").to_dict("records")
-    theirs = stats.ttest_rel(means[found["better"]], means[found["worse"]], alternative="greater")
-    assert found["p"] == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
 def test_the_variance_of_a_difference_is_the_sandwich_clustered_by_annotator():

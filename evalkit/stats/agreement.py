@@ -238,17 +238,18 @@ def correlations(ratings: pd.DataFrame, *, repeats: str = "mean") -> pd.DataFram
     rows: list[tuple[object, ...]] = []
     for pair, group in with_pair(ratings).groupby("pair"):
         scores = score_matrix(group, repeats=repeats)
-        for a, b in itertools.combinations(scores.columns, 2):
-            both = scores[[a, b]].dropna()
-            if len(both) < 3:
+        columns = [(name, column.to_numpy(float)) for name, column in scores.items()]
+        for (a, first), (b, second) in itertools.combinations(columns, 2):
+            x, y = np.stack([first, second])[:, np.isfinite(first + second)]
+            if len(x) < 3:
                 raise DataError(
-                    f"{pair}: annotators {a} and {b} share {len(both)} items, and a correlation needs at least 3. "
+                    f"{pair}: annotators {a} and {b} share {len(x)} items, and a correlation needs at least 3. "
                     "Leave one of them out, or give them a common calibration set."
                 )
-            varied = both.nunique().min() > 1
+            varied = np.ptp(x) > 0 and np.ptp(y) > 0
             for name, correlate in _CORRELATIONS.items():
-                value, p = correlate(*both.to_numpy(float).T) if varied else (np.nan, np.nan)
-                rows.append((pair, a, b, len(both), name, value, p))
+                value, p = correlate(x, y) if varied else (np.nan, np.nan)
+                rows.append((pair, a, b, len(x), name, value, p))
     if not rows:
         raise DataError("No two annotators share a language pair: agreement needs at least two annotators.")
     return pd.DataFrame(rows, columns=["pair", "annotator_a", "annotator_b", "n", "statistic", "value", "p"])

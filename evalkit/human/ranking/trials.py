@@ -179,20 +179,18 @@ def _split(values: np.ndarray, weights: np.ndarray, codes: np.ndarray) -> tuple[
     return both[0].swapaxes(-1, -2), both[1].swapaxes(-1, -2)
 
 
-def lined(
-    batch: Batch, chosen: Sequence[LineRule], *, resamples: int = 200, seed: int = 7
-) -> tuple[np.ndarray, np.ndarray]:
-    """Tell whether each rule draws any line, and whether its test parts any two systems: both (rules, campaigns).
+def lined(batch: Batch, chosen: Sequence[LineRule], *, resamples: int = 200, seed: int = 7) -> np.ndarray:
+    """Tell whether each rule draws any line, and whether its test parts any two systems: (2, rules, campaigns).
 
     resamples, seed: random signs or draws of the rules that need them.
     """
-    drawn_lines, parted = [], []
+    found = []
     for rule in chosen:
         beats = judge(batch.tables[rule.by], rule, resamples=resamples, seed=seed)[2]
-        drawn_lines.append((rules.ends(beats, rule.line)[:, :-1] & batch.counted).any(axis=1))
+        below = rules.ends(beats, rule.line)[:, :-1] & batch.counted
         between = beats if batch.counted.all() else np.diagonal(beats, 1, 1, 2) & batch.counted
-        parted.append(between.reshape(len(beats), -1).any(axis=1))
-    return np.array(drawn_lines), np.array(parted)
+        found.append([below.any(axis=1), between.reshape(len(beats), -1).any(axis=1)])
+    return np.array(found).swapaxes(0, 1)
 
 
 def rates(
@@ -215,21 +213,16 @@ def rates(
     chosen = [rules.named(name) for name in names]
     found = [lined(batch, chosen, resamples=resamples, seed=seed) for batch in batches]
     if not found:  # none of the data allow this situation
-        chosen, found = [], [(np.zeros((0, 0), bool),) * 2]
+        chosen, found = [], [np.zeros((2, 0, 0))]
     parts = []
-    for name, hits in zip((situation, tests), zip(*found, strict=True), strict=True):
-        table = np.concatenate(hits, axis=1)
-        low, high = share_interval(table.sum(axis=1), table.shape[1])
-        part = {
-            "rule": [rule.name for rule in chosen],
-            "situation": name,
-            "rate": table.sum(axis=1) / max(table.shape[1], 1),
-            "low": low,
-            "high": high,
-            "nominal": [rule.nominal if nominal else np.nan for rule in chosen],
-            "campaigns": table.shape[1],
-        }
-        parts += [pd.DataFrame(part)] if name else []
+    for name, table in zip([situation, *[tests] * bool(tests)], np.concatenate(found, axis=2)):
+        hits, campaigns = table.sum(axis=1), table.shape[1]
+        low, high = share_interval(hits, campaigns)
+        part = pd.DataFrame(
+            {"rule": [rule.name for rule in chosen], "situation": name, "rate": hits / max(campaigns, 1)}
+        )
+        levels = [rule.nominal if nominal else np.nan for rule in chosen]
+        parts.append(part.assign(low=low, high=high, nominal=levels, campaigns=campaigns))
     return pd.concat(parts, ignore_index=True)
 
 
