@@ -91,7 +91,7 @@ def test_random_and_constant_scores_are_those_of_chance(entered):
 def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
     table, passed = bounds.ceiling({"WMT-MQM": entered}, resamples=200)
     found = passed.query("statistic == 'segment acc_eq'").reset_index(drop=True)
-    rows, drawn = statistics.draws(entered.segments, resamples=200, unit="document")
+    rows, drawn = statistics.draws(entered.segments, resamples=200, documents=True)
     place = {row.metric: row.Index for row in rows.itertuples() if row.statistic == "acc_eq"}
     value = table[table["statistic"] == "segment acc_eq"].set_index("contestant")["value"]
     metrics = [name for name, kind in entered.kinds.items() if kind == "metric"]
@@ -132,7 +132,6 @@ def test_what_cannot_be_is_refused(tables, entered):
     scored, metrics, outputs = tables
     fewer = metrics[metrics["system"] != metrics["system"].iloc[0]]
     for words, call in {
-        "'page'": lambda: statistics.bootstrap(entered.segments, resamples=2, unit="page"),
         "'BLEU'": lambda: bounds.contest(*tables, gold="BLEU"),
         "whole systems": lambda: bounds.measures(named_scores(np.ones((1, 2)), np.ones(2))),
         "No segment": lambda: bounds.contest(scored, fewer, outputs),

@@ -148,7 +148,7 @@ def ceiling(
     tables, passed = [], []
     for gold, entered in contests.items():
         both = entered.segments, of_systems(entered.segments)
-        drawing = partial(statistics.draws, resamples=resamples, flips=flips, unit="document", seed=seed)
+        drawing = partial(statistics.draws, resamples=resamples, flips=flips, documents=True, seed=seed)
         rows, draws = zip(*map(drawing, both), strict=True)
         table, drawn = _main(pd.concat(rows, ignore_index=True)), np.concatenate(draws, axis=1)
         table["low"], table["high"] = defined_interval(drawn)
@@ -456,27 +456,25 @@ def favour(metric: np.ndarray, human: np.ndarray) -> np.ndarray:
     return both[0] - both[1]
 
 
-def own_kind(
-    scores: Scores, *, related: Sequence[Related] = RELATED, resamples: int = 500, seed: int = 7
-) -> pd.DataFrame:
+def own_kind(scores: Scores, *, resamples: int = 500, seed: int = 7) -> pd.DataFrame:
     """Ask whether judges favour systems that are related to them: metric, system, against, why, value, low, high, ….
 
     value: how much more the metric favours the system (``favour``) than the one it is compared with, or than the mean
-    of all others; others: the median of that over metrics that are not named in ``related`` for this system; beyond:
+    of all others; others: the median of that over metrics that are not named in ``RELATED`` for this system; beyond:
     value less others, beyond_low and beyond_high. Intervals (95 %) draw whole documents. Pairs that are not there are
     left out.
     Caveat: what all metrics share, such as a taste for fluent translations, is taken off by ``beyond``, right or
     wrong. That a judge favours a system more than others do need not be for the relation that is known.
     """
     names = {*scores.systems, ""}
-    wanted = [one for one in related if one.metric in scores.metrics and {one.system, one.against} <= names]
+    wanted = [one for one in RELATED if one.metric in scores.metrics and {one.system, one.against} <= names]
     table = pd.DataFrame(wanted, columns=Related._fields)
     if not wanted:
         return table.reindex(columns=[*table, *_FAVOURED])
 
     def favoured(counts: np.ndarray) -> np.ndarray:
         gaps = favour(*statistics.system_means(scores, counts)).swapaxes(0, 1)
-        return np.stack([_contrast(gaps, scores, one, related) for one in wanted], axis=1)
+        return np.stack([_contrast(gaps, scores, one) for one in wanted], axis=1)
 
     value = favoured(np.ones((1, len(scores.segments))))[0]
     low, high = interval(resample(favoured, scores.documents, resamples=resamples, seed=seed))
@@ -487,14 +485,14 @@ def own_kind(
 _FAVOURED = ("value", "low", "high", "others", "beyond", "beyond_low", "beyond_high")
 
 
-def _contrast(found: np.ndarray, scores: Scores, one: Related, related: Sequence[Related]) -> np.ndarray:
+def _contrast(found: np.ndarray, scores: Scores, one: Related) -> np.ndarray:
     """Compare a system with another one, or all others: (batch, 3) of the metric, the others' median and the gap."""
     system = scores.systems.index(one.system)
     if one.against:
         gap = found[..., system] - found[..., scores.systems.index(one.against)]
     else:  # the values of a metric add up to 0
         gap = found[..., system] * len(scores.systems) / (len(scores.systems) - 1)
-    own = {each.metric for each in related if each.system == one.system}
+    own = {each.metric for each in RELATED if each.system == one.system}
     rest = [place for place, name in enumerate(scores.metrics) if name not in own]
     others = np.nanmedian(gap[:, rest], axis=1) if rest else np.full(len(gap), np.nan)
     value = gap[:, scores.metrics.index(one.metric)]

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from functools import cache, lru_cache, partial
 from math import exp, fsum, log
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -161,13 +161,9 @@ def _scorer(metric: str, tokenize: str) -> tuple[str, Callable[[str, str], float
         parts = f"{metric}|tiny:{_TINY}|small:{_SMALL}|tok:blanks|case:mixed"
         return parts, partial(caption_bleu, order=int(metric[5]))
     order = metric[5] if metric.startswith("BLEU-") else ""
-    measure: BLEU | CHRF | TER
-    if metric == "SacreBLEU":
-        measure = BLEU(tokenize=tokenize)
-    elif order:
-        measure = BLEU(max_ngram_order=int(order), effective_order=True, tokenize=tokenize)
-    else:
-        measure = TER() if metric == "TER" else CHRF(word_order=2 if metric == "chrF++" else 0)
+    bleu: dict[str, Any] = {"max_ngram_order": int(order), "effective_order": True} if order else {}
+    others: dict[str, Callable[[], Any]] = {"TER": TER, "chrF": CHRF, "chrF++": partial(CHRF, word_order=2)}
+    measure = others.get(metric, partial(BLEU, tokenize=tokenize, **bleu))()
     measure.num_refs = 1
 
     def single(said: str, meant: str) -> float:

@@ -176,16 +176,11 @@ def p_matrix(values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None
 
 
 def rank_table(
-    values: pd.DataFrame,
-    tests: pd.DataFrame,
-    *,
-    statistic: str | None = None,
-    ends: pd.DataFrame | None = None,
-    alpha: float = ALPHA,
+    values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None = None, ends: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Rank metrics by clusters: a metric opens a new one if any metric of the current cluster is significantly better.
 
-    Takes what ``p_matrix`` takes. ends: the result of ``bootstrap``, whose low and high are added. alpha: the level.
+    Takes what ``p_matrix`` takes. ends: the result of ``bootstrap``, whose low and high are added.
     Returns metric, value, rank (1 is best; all metrics of a cluster share it), worse (how many metrics it is
     significantly better than), best first. A metric without a value is left out.
     Source: WMT23 metrics task (Freitag et al. 2023), section 6.  Caveat: inside a cluster, metrics can still differ
@@ -200,7 +195,7 @@ def rank_table(
         values, tests = from_ratings(values, statistic), from_ratings(tests, statistic)
         ends = None if ends is None else from_ratings(ends, statistic)
     table = _ordered(values)
-    better = p_matrix(values, tests).to_numpy() <= alpha  # NaN is not
+    better = p_matrix(values, tests).to_numpy() <= ALPHA  # NaN is not
     rank, start, ranks = 1, 0, []
     for number in range(len(table)):
         if better[start:number, number].any():

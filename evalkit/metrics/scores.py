@@ -62,11 +62,7 @@ class Scores:
 
 
 def align(
-    metric_scores: pd.DataFrame,
-    human_scores: pd.DataFrame,
-    *,
-    without: Collection[str] = (),
-    data: str | None = None,
+    metric_scores: pd.DataFrame, human_scores: pd.DataFrame, *, without: Collection[str] = (), data: str | None = None
 ) -> Scores:
     """Match metrics' and human scores of one language pair by the names of system, document and segment.
 
@@ -119,11 +115,7 @@ def of_pair(table: pd.DataFrame, pair: str) -> pd.DataFrame:
 
 
 def each_pair(
-    metric_scores: pd.DataFrame,
-    human_scores: pd.DataFrame,
-    *,
-    gold: str = "",
-    without: Collection[str] | None = None,
+    metric_scores: pd.DataFrame, human_scores: pd.DataFrame, *, gold: str = "", without: Collection[str] | None = None
 ) -> dict[str, Scores]:
     """Align metrics with human scores in every language pair that both tables have, by the name of the pair.
 

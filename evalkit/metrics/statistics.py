@@ -70,7 +70,6 @@ WORDS = {
 #: What ``agreement`` computes. kendall_b: over all items together; kendall_b_within: of the systems of each segment,
 #: averaged over segments.
 AGREEMENT = ("pearson", "kendall_b", "kendall_b_within", "acc_eq", "system_pearson", "system_kendall_b", "spa")
-_UNITS = ("segment", "document")  # what is drawn where scores are of segments
 _COLUMNS = ["level", "statistic", "grouping", "metric", "value", "n", "groups"]
 _BINS = 8192  # enough that only few differences need sorting, few enough to stay in cache
 _LANES = 255  # bytes of ones that add up without overflow
@@ -359,16 +358,13 @@ def flipped(segments: int, *, flips: int, seed: int) -> np.ndarray:
 # Intervals
 
 
-def bootstrap(
-    *scores: Scores, resamples: int = 1000, flips: int = 1000, unit: str = "segment", seed: int = 7
-) -> pd.DataFrame:
+def bootstrap(*scores: Scores, resamples: int = 1000, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
     """Return every metric's main statistics with 95 % percentile intervals.
 
     Of scores of segments, those are Pearson's r over all, Kendall's tau-b by item, acc_eq and SPA; of scores of
     systems, Pearson's r and the accuracy of pairs. Statistics of segments are resampled by segment, all systems of a
-    segment together, those of systems, and SPA, by system. unit: "document" draws whole documents in place of single
-    segments. A resample's copies of one system are not compared with one another. The threshold of acc_eq is held
-    fixed.
+    segment together, those of systems, and SPA, by system. A resample's copies of one system are not compared with one
+    another. The threshold of acc_eq is held fixed.
     Returns data, pair, level, statistic, grouping, metric, value, low, high.
     Caveat: intervals of two metrics overlap more than the difference of the two is uncertain, because both are drawn on
     the same data: compare metrics by ``significance``. With a dozen systems, intervals over systems are rough.
@@ -376,23 +372,22 @@ def bootstrap(
     """
     tables = []
     for each in scores:
-        table, drawn = draws(each, resamples=resamples, flips=flips, unit=unit, seed=seed)
+        table, drawn = draws(each, resamples=resamples, flips=flips, seed=seed)
         low, high = defined_interval(drawn)
         tables.append(described(each, table.assign(low=low, high=high)))
     return pd.concat(tables, ignore_index=True)
 
 
 def draws(
-    scores: Scores, *, resamples: int = 1000, flips: int = 1000, unit: str = "segment", seed: int = 7
+    scores: Scores, *, resamples: int = 1000, flips: int = 1000, documents: bool = False, seed: int = 7
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Return level, statistic, grouping, metric and value, and what each row came to in every resample.
 
     The second is resamples × rows. All metrics are evaluated on the same resamples, so that differences between rows of
-    one statistic are those of pairs. Options and caveats: see ``bootstrap``. Raises DataError for an unknown unit.
+    one statistic are those of pairs. documents: draw whole documents in place of single segments. Other options, and
+    caveats: see ``bootstrap``.
     """
-    if unit not in _UNITS:
-        raise DataError(f"There is no unit {unit!r} to draw. Choose {' or '.join(_UNITS)}.")
-    labels = {"system": scores.systems, "segment": scores.segments if unit == "segment" else scores.documents}
+    labels = {"system": scores.systems, "segment": scores.documents if documents else scores.segments}
     estimates = _of_systems(scores) if scores.level == "system" else _of_segments(scores, flips, seed)
     rows, drawn = [], []
     for key, estimate in estimates.items():
