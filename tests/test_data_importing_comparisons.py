@@ -758,6 +758,8 @@ ACCOUNTS = {
     "turned.csv": "Ann,deu00\nAnn,deu01\nBob,deu02\n",
     "headed.tsv": "person\taccount\nAnn\tdeu00\nAnn\tdeu01\nBob\tdeu02\n",
     "more.csv": "AnnotatorID,protocol,login,,\nAnn,ESA,deu00,,\nAnn,ESA,deu01,,\nBob,MQM,deu02,,\n",
+    "flat.json": '{"deu00": "Ann", "deu01": "Ann", "deu02": "Bob"}',
+    "lists.json": '{"Ann": ["deu00", "deu01"], "Bob": ["deu02"]}',
     "semicolons.csv": "\ufefflogin;name\r\ndeu00;Ann\r\ndeu01;Ann\r\ndeu02;Bob\r\n",
 }
 
@@ -788,7 +790,8 @@ NO_ACCOUNTS = {
     "deu00,Ann,7\n": "3 columns",
     "deu00,Ann\n,Bob\n": "account",
     "": "columns|accounts",
-    '{"deu00": {"name": "Ann"}}': "columns",
+    '{"deu00": {"name": "Ann"}}': "name",
+    '{"a":' * 100_000: "JSON",
 }
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 from evalkit import DataError, one_line
 from evalkit.data import delimited, designs, languages, registry, schemas
 from evalkit.data.designs import Design
-from evalkit.data.importing import vocabulary
+from evalkit.data.importing import records, vocabulary
 from evalkit.data.importing.vocabulary import EXTRAS, OTHERS, OURS
 from evalkit.data.names import UNNAMED, Looks, plain
 from evalkit.data.names import salt as own_salt
@@ -26,7 +26,7 @@ from evalkit.data.names import salt as own_salt
 _LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
 #: What a pseudonym looks like.
 ALIAS = re.compile(f"a-[a-z2-7]{{{_LETTERS}}}")
-_REMEDY = "Write one account and its person a line, such as deu01,Ann."
+_REMEDY = "Write one account and its person a line, such as deu01,Ann, or a JSON object."
 
 
 class Pseudonyms:
@@ -116,15 +116,16 @@ def owners(path: Path) -> dict[str, str]:
     """Return whose each account is.
 
     path: CSV or TSV with a column of accounts and one of people (told apart by headings; without headings accounts
-    are the column in which nothing stands twice, else the first).
+    are the column in which nothing stands twice, else the first), or JSON: account -> person, or person -> [accounts].
     Raises DataError where the file cannot be read, or gives an account to two people.
     """
     try:
         text = delimited.content(path).decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise DataError(f"{path.name} is not in UTF-8. Save it as UTF-8.") from problem
+    pairs = _of_json(path) if text.lstrip()[:1] in ("{", "[") else _of_table(text, path)
     people: dict[str, str] = {}
-    for account, person in _of_table(text, path):
+    for account, person in pairs:
         if not (account and person):
             raise DataError(f"{path.name}: a row lacks {'its person' if account else 'its account'}. {_REMEDY}")
         if people.setdefault(account, person) != person:
@@ -132,6 +133,16 @@ def owners(path: Path) -> dict[str, str]:
     if not people:
         raise DataError(f"{path.name} names no accounts. {_REMEDY}")
     return people
+
+
+def _of_json(path: Path) -> list[tuple[str, str]]:
+    said = records.whole(path, _REMEDY)
+    entries = said.items() if isinstance(said, dict) else [(said, None)]
+    pairs: list[tuple[Any, Any]] = [(one, key) for key, own in entries if isinstance(own, list) for one in own]
+    pairs += [(key, own) for key, own in entries if not isinstance(own, list)]
+    if not all(isinstance(name, str) for pair in pairs for name in pair):
+        raise DataError(f"{path.name} is no JSON object, or has an entry that is no name. {_REMEDY}")
+    return [(plain(account), plain(person)) for account, person in pairs]
 
 
 def _of_table(text: str, path: Path) -> list[tuple[str, str]]:

@@ -253,7 +253,7 @@ def _print_formats(context: click.Context, _: click.Parameter, wanted: bool) -> 
 @click.option(
     "--design", type=a_path, metavar="JSON", help="that the campaign began with (default: design.json beside)"
 )
-@click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns)")
+@click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
 @click.option(
     "--metric",
