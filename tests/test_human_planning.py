@@ -378,7 +378,7 @@ FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
         (lambda: planning.power({"document": 1}, delta=3, segments=100), "item"),
         (lambda: planning.power({**V, "annotator": -1}, delta=3, segments=100), "annotator"),
         (lambda: planning.power(LIKING, delta=3, segments=200, arrangement="mixed"), "independent evidence"),
-        (lambda: planning.power(LIKING, delta=3, segments=200, judgements=2), "one of them"),
+        (lambda: planning.power(LIKING, delta=3, segments=200, judgements=2), "judged once"),
         (lambda: planning.power(LIKING, delta=3, segments=200, annotators=30), "a document for each"),
         (lambda: planning.simulate_power(V, delta=3, segments=100, **FEW_PEOPLE), "Raise annotators"),
         (lambda: planning.simulate_power(V, delta=3, segments=40, arrangement="separate", annotators=10), "document"),

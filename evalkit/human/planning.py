@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special, stats
 
 from evalkit import DataError
 from evalkit.human.components import NEEDED, of_pair
@@ -75,26 +75,82 @@ def power(
     >>> power(V, delta=3, segments=[100, 200], block=10).round(2).tolist()
     [0.2, 0.38]
     """
-    _check(variances, arrangement, segments, block, judgements)
-    if not 0 <= metric < 1:
-        raise DataError(
-            f"A metric's correlation of {metric:g} is none that a plan can use. Give one from 0 to below 1."
-        )
-    documents, people = np.asarray(segments, float) / block, np.asarray(annotators)
-    left = 1 - metric**2 * np.clip(1 - np.asarray(segments, float) / scored, 0, 1)
-    own = left * document_variance(variances, block=block, judgements=judgements)
-    units, added = documents, added_variance(variances, arrangement, calibration) / judgements
-    if arrangement == "separate":
-        if people.min() < 4:
-            raise DataError("Separate annotators: a test needs two for each system or more. Raise annotators to 4.")
-        units = people // 2
-    elif _over_annotators(variances, arrangement):
-        if people.min() < 2 or (documents < people).any():
-            raise DataError("A test over annotators needs two of them or more, and a document for each.")
-        units = people
-    spread = 2 * (own * units / documents + added)
-    freedom = np.maximum(units - 1 - (metric > 0), 1)
-    return t_power(np.abs(np.asarray(delta, float)) * np.sqrt(units / spread), freedom, alpha=alpha)
+    design = Design(arrangement, calibration, judgements, block, metric, scored)
+    shift, freedom, units = design.test(variances, delta, segments, annotators)
+    if design.over_annotators(variances) and (np.min(units) < 2 or (np.asarray(segments) < units * block).any()):
+        raise DataError("A test over annotators needs two of them or more, and a document for each.")
+    return t_power(shift, freedom, alpha=alpha)
+
+
+@dataclass(frozen=True)
+class Design:
+    """Who judges what, and how often, but for the numbers of segments and annotators; the options of ``power``."""
+
+    arrangement: str = "same"
+    calibration: int = 0
+    judgements: int = 1
+    block: int = 10
+    metric: float = 0.0
+    scored: float = np.inf
+
+    def over_annotators(self, variances: Mapping[str, float]) -> bool:
+        """Tell whether documents of one annotator are alike even in the difference of two systems."""
+        return self.arrangement == "same" and variances.get("taste", 0) > 0
+
+    def test(
+        self, variances: Mapping[str, float], delta: ArrayLike, segments: ArrayLike, annotators: ArrayLike
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the noncentrality of ``power``'s test, its degrees of freedom, and over how many units it is."""
+        self.check(variances, segments, annotators)
+        documents = np.asarray(segments, float) / self.block
+        units = documents
+        if self.arrangement == "separate" or self.over_annotators(variances):
+            units = np.asarray(annotators) // (2 if self.arrangement == "separate" else 1)
+        left = 1 - self.metric**2 * np.clip(1 - np.asarray(segments, float) / self.scored, 0, 1)
+        own = left * document_variance(variances, block=self.block, judgements=self.judgements)
+        added = self.added_variance(variances) / self.judgements
+        error = np.sqrt(2 * (own / documents + added / units))
+        return np.abs(np.asarray(delta, float)) / error, np.maximum(units - 1 - (self.metric > 0), 1), units
+
+    def added_variance(self, variances: Mapping[str, float]) -> float:
+        """Return what scatters between annotators beside their documents, squared points: tastes, and where they do not
+        cancel, levels, or what a calibration set leaves of them.
+        """
+        taste, level = variances.get("taste", 0.0), variances["annotator"]
+        if self.calibration:
+            level = (variances["block"] + variances["residual"]) / self.calibration
+        return taste if self.arrangement == "same" else taste + level
+
+    def check(self, variances: Mapping[str, float], segments: ArrayLike, annotators: ArrayLike) -> None:
+        """Refuse what no test can be made of."""
+        same, separate = (self.arrangement == kind for kind in ("same", "separate"))
+        taste, known = variances.get("taste", 0) > 0, {name: variances.get(name, -1) for name in NEEDED}
+        if same and math.isnan(known["annotator"]):
+            known["annotator"] = 0.0  # nobody knows it, and it cancels
+        wrong = [name for name, value in known.items() if not value >= 0]
+        problems = {
+            f"The components {', '.join(wrong)} are missing or negative. Give variances in squared points.": wrong,
+            f"arrangement={self.arrangement!r} is not known. Choose one of: {', '.join(ARRANGEMENTS)}.": (
+                self.arrangement not in ARRANGEMENTS
+            ),
+            f"A test needs two documents or more: raise segments to {2 * self.block:g}, or make block smaller.": (
+                self.block < 1 or self.judgements < 1 or np.min(segments) < 2 * self.block
+            ),
+            f"A metric's correlation of {self.metric:g} is none that a plan can use. Give one from 0 to below 1.": (
+                not 0 <= self.metric < 1
+            ),
+            "Each segment is judged once by separate annotators, and by such as have tastes. Set judgements to 1.": (
+                self.judgements > 1 and (separate or (same and taste))
+            ),
+            "Separate annotators: a test needs two for each system or more. Raise annotators to 4.": (
+                separate and np.min(annotators) < 4
+            ),
+            "Where annotators have tastes, documents dealt out by chance are no independent evidence. "
+            "Choose the arrangement same or separate.": taste and self.arrangement == "mixed",
+        }
+        for problem, there in problems.items():
+            if there:
+                raise DataError(problem)
 
 
 def t_power(shift: ArrayLike, freedom: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
@@ -156,45 +212,47 @@ def simulate_power(
     "documents" tests over documents where annotators have tastes, as if they had none. Returns power, power_low,
     power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson interval.
     """
-    _check(variances, arrangement, segments, block, judgements)
+    design = Design(arrangement, calibration, judgements, block)
+    design.check(variances, segments, annotators)
     if arrangement == "mixed" and annotators < 2 * judgements:
         raise DataError(f"Mixed annotators: {2 * judgements} judge each document. Raise annotators to that number.")
-    rng, documents, tastes = np.random.default_rng(seed), segments // block, _over_annotators(variances, arrangement)
-    if arrangement == "separate" or tastes:
-        shares = annotators if tastes else annotators // 2
+    documents, by_person = segments // block, design.over_annotators(variances)
+    if arrangement == "separate" or by_person:
+        shares = annotators if by_person else annotators // 2
         documents = documents // shares * shares
     if not documents:
         raise DataError("Each pair of annotators needs a document. Raise segments, or lower annotators.")
-    step = max(1, inference.BATCH // (documents * block * judgements * 2 + annotators * (calibration + documents)))
-    hits = 0
-    for start in range(0, resamples, step):
-        shape = (min(step, resamples - start), annotators, documents, judgements, calibration)
-        differences = delta + _campaigns(variances, shape, arrangement, block, rng)
-        if tastes and over == "annotators":
-            differences = differences.reshape(len(differences), annotators, -1).mean(axis=2)
-        hits += int((stats.ttest_1samp(differences, 0, axis=1).pvalue < alpha).sum())
+
+    def found(campaigns: int, rng: np.random.Generator) -> int:
+        differences = delta + _campaigns(variances, design, (campaigns, annotators, documents), rng)
+        if by_person and over == "annotators":
+            differences = differences.reshape(campaigns, annotators, -1).mean(axis=2)
+        return int((stats.ttest_1samp(differences, 0, axis=1).pvalue < alpha).sum())
+
+    numbers = documents * block * judgements * 2 + annotators * (calibration + documents)
+    hits = sum(inference.in_blocks(found, resamples, seed=np.random.default_rng(seed), numbers=numbers))
     interval = stats.binomtest(hits, resamples).proportion_ci(0.95, method="wilson")
     return {"power": hits / resamples, "power_low": float(interval.low), "power_high": float(interval.high)}
 
 
 def _campaigns(
-    variances: Mapping[str, float],
-    shape: tuple[int, int, int, int, int],
-    arrangement: str,
-    block: int,
-    rng: np.random.Generator,
+    variances: Mapping[str, float], design: Design, shape: tuple[int, int, int], rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw campaigns judgement by judgement; return (campaigns, units) differences of the units' mean scores."""
-    campaigns, annotators, documents, judges, calibration = shape
+    """Draw campaigns judgement by judgement; return (campaigns, units) differences of the units' mean scores.
+
+    shape: of campaigns, annotators, documents.
+    """
+    campaigns, annotators, documents = shape
+    judges, block, arrangement = design.judgements, design.block, design.arrangement
 
     def normal(variance: float, *sizes: int) -> np.ndarray:
         return rng.standard_normal((campaigns, *sizes), dtype=np.float32) * np.float32(math.sqrt(variance))
 
     levels = normal(0.0 if arrangement == "same" else variances["annotator"], annotators)
-    if calibration:  # what is taken off holds the level itself and the mean error over the set
-        noise = normal(variances["block"], annotators, calibration)
-        levels = -(noise + normal(variances["residual"], annotators, calibration)).mean(axis=2, dtype=float)
-    evenly = _over_annotators(variances, arrangement)
+    if design.calibration:  # what is taken off holds the level itself and the mean error over the set
+        noise = normal(variances["block"], annotators, design.calibration)
+        levels = -(noise + normal(variances["residual"], annotators, design.calibration)).mean(axis=2, dtype=float)
+    evenly = design.over_annotators(variances)
     who = _assigned((campaigns, documents, 2, judges), annotators, "evenly" if evenly else arrangement, rng)
     given = np.take_along_axis(levels[:, None, None, :], who, axis=3)
     if taste := variances.get("taste", 0.0):
@@ -203,10 +261,8 @@ def _campaigns(
     scores += normal(variances["item"], documents, 2, 1, block) + normal(variances["document"], documents, 2, 1, 1)
     scores += (given + normal(variances["block"], documents, 2, judges))[..., None]
     means = scores.mean(axis=(3, 4), dtype=float)
-    differences = means[:, :, 0] - means[:, :, 1]
-    return (
-        differences.reshape(campaigns, annotators // 2, -1).mean(axis=2) if arrangement == "separate" else differences
-    )
+    apart = means[:, :, 0] - means[:, :, 1]
+    return apart.reshape(campaigns, annotators // 2, -1).mean(axis=2) if arrangement == "separate" else apart
 
 
 def _assigned(
@@ -223,62 +279,6 @@ def _assigned(
     if arrangement == "same":
         return np.broadcast_to(drawn[:, :, None, :judges], shape)
     return drawn[..., : 2 * judges].reshape(shape)
-
-
-def _check(
-    variances: Mapping[str, float], arrangement: str, segments: ArrayLike, block: float, judgements: int
-) -> None:
-    """Refuse what no test can be made of."""
-    known = {name: variances.get(name, -1) for name in NEEDED}
-    if arrangement == "same" and math.isnan(known["annotator"]):
-        known["annotator"] = 0.0  # nobody knows it, and it cancels
-    wrong = next((name for name, value in known.items() if not value >= 0), None)
-    problems = {
-        f"The component {wrong} is missing or negative. Give its variance in squared points.": wrong,
-        f"arrangement={arrangement!r} is not known. Choose one of: {', '.join(ARRANGEMENTS)}.": (
-            arrangement not in ARRANGEMENTS
-        ),
-        f"A test needs two documents or more: raise segments to {2 * block:g}, or make block smaller.": (
-            block < 1 or judgements < 1 or np.min(segments) < 2 * block
-        ),
-        "With separate annotators each segment is judged once for each system. Set judgements to 1.": (
-            arrangement == "separate" and judgements > 1
-        ),
-        "Where annotators have tastes, documents dealt out by chance are no independent evidence. "
-        "Choose the arrangement same or separate.": variances.get("taste", 0) > 0 and arrangement == "mixed",
-        "A test over annotators takes each document to be judged by one of them. Set judgements to 1.": (
-            _over_annotators(variances, arrangement) and judgements > 1
-        ),
-    }
-    for problem, there in problems.items():
-        if there:
-            raise DataError(problem)
-
-
-def _over_annotators(variances: Mapping[str, float], arrangement: str) -> bool:
-    """Tell whether documents of one annotator are alike even in the difference of two systems."""
-    return arrangement == "same" and variances.get("taste", 0) > 0
-
-
-def added_variance(variances: Mapping[str, float], arrangement: str, calibration: int = 0) -> float:
-    """Return what scatters between annotators beside their documents, squared points: tastes, and where they do not
-    cancel, levels, or what a calibration set leaves of them.
-    """
-    taste, level = variances.get("taste", 0.0), variances["annotator"]
-    if calibration:
-        level = (variances["block"] + variances["residual"]) / calibration
-    return taste if arrangement == "same" else taste + level
-
-
-def fewest(enough: Callable[[int], bool], most: int) -> int | None:
-    """Find the smallest number from 2 on that is enough, by halving; None beyond ``most``."""
-    if most < 2 or not enough(most):
-        return None
-    low, high = 1, most
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 @dataclass(frozen=True)
@@ -316,27 +316,23 @@ class Limits:
                 "calibrations must be sizes of 0 or more, and at least one judgement by one annotator made."
             )
 
-    @property
-    def test(self) -> dict[str, Any]:
-        """What ``power`` is asked beside a design."""
-        return {"alpha": self.alpha, "metric": self.metric, "scored": self.most_segments, "block": self.block}
-
-    def designs(self, variances: Mapping[str, float]) -> Iterator[tuple[str, int, int, np.ndarray | None]]:
-        """Yield arrangement, calibration, judgements of a translation, and annotators to try (None: few as can be).
+    def designs(self, variances: Mapping[str, float]) -> Iterator[tuple[Design, np.ndarray | None]]:
+        """Yield designs, and the numbers of annotators to try with each (None: as few as can be).
 
         Where annotators have tastes, ``same`` has each document judged once by one of a searched number, and ``mixed``
         no test. Where levels are unknown (missing), nothing is planned in which they do not cancel.
         """
+        plain = Design(block=self.block, metric=self.metric, scored=self.most_segments)
         known = not np.isnan(variances["annotator"])
         sets = [size for size in self.calibrations if known and self.capacity - size >= self.block]
         if variances.get("taste", 0) > 0:
-            yield "same", 0, 1, np.arange(MOST_CREWS) + max(2, self.fewest_annotators)
+            yield plain, np.arange(MOST_CREWS) + max(2, self.fewest_annotators)
         else:
             for each in range(1, self.most_judgements + 1):
-                yield "same", 0, each, None
-                yield from (("mixed", size, each, None) for size in sets)
-        even = max(4, self.fewest_annotators + self.fewest_annotators % 2)
-        yield from (("separate", size, 1, np.arange(even, even + MOST_CREWS, 2)) for size in sets)
+                yield replace(plain, judgements=each), None
+                yield from ((replace(plain, arrangement="mixed", calibration=n, judgements=each), None) for n in sets)
+        even = np.arange(0, MOST_CREWS, 2) + max(4, self.fewest_annotators + self.fewest_annotators % 2)
+        yield from ((replace(plain, arrangement="separate", calibration=size), even) for size in sets)
 
 
 def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limits()) -> pd.DataFrame:
@@ -485,17 +481,17 @@ def smallest_crew(
     """
     costs: dict[str, Any] = {"cost_annotator": finding, "capacity": capacity, "most_segments": most_segments}
     limits = Limits(target=target, alpha=alpha, block=block, fewest_annotators=1, **costs)
-    taste = variances.get("taste", 0.0)
-    over_annotators = taste > 0 if over_annotators is None else over_annotators
-    taste = taste if over_annotators else 0.0
-    parts, crews = dict(variances) | {"taste": taste}, np.arange(2, MOST_PEOPLE + 1) if over_annotators else None
-    if delta <= 0 or (table := _rows(parts, delta, limits, "same", 0, 1, crews)).empty:
+    if over_annotators is None:
+        over_annotators = variances.get("taste", 0.0) > 0
+    parts = {**variances, "taste": variances.get("taste", 0.0) * over_annotators}
+    crews = np.arange(2, MOST_PEOPLE + 1) if over_annotators else None
+    design = Design(block=block, scored=most_segments)
+    if delta <= 0 or (table := _rows(parts, delta, limits, design, crews)).empty:
         return None
     people, segments = table.loc[table["cost"].astype(float).idxmin(), ["annotators", "segments"]].astype(int)
-    documents = segments // block
-    each = math.ceil(documents / people)
-    own = document_variance(variances, block=block)
-    return Crew(people, each * block, segments, 2 * (taste / people + own / documents))
+    own = document_variance(variances, block=block) * block / segments
+    each = math.ceil(segments // block / people) * block
+    return Crew(people, each, segments, 2 * (parts["taste"] / people + own))
 
 
 def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.DataFrame:
@@ -503,37 +499,67 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
     if delta <= 0:
         raise DataError(f"A difference of {delta:g} points cannot be found. Give delta above 0.")
     parts = []
-    for arrangement, calibration, each, crews in limits.designs(variances):
-        rows = _rows(variances, delta, limits, arrangement, calibration, each, crews)
+    for design, crews in limits.designs(variances):
+        rows = _rows(variances, delta, limits, design, crews)
         if len(rows):
-            design: dict[str, Any] = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
-            design |= {name: rows[name].to_numpy() for name in ("segments", "annotators")}
-            parts.append(rows.assign(power=power(variances, delta=delta, **design, **limits.test)))
+            shift, freedom, _ = design.test(
+                variances, delta, rows["segments"].to_numpy(), rows["annotators"].to_numpy()
+            )
+            parts.append(rows.assign(power=t_power(shift, freedom, alpha=limits.alpha)))
     table = pd.concat(parts) if parts else pd.DataFrame(columns=_PLAN)
     return table.sort_values(["cost", "judgements", "segments"], ignore_index=True)
 
 
-def _over_documents(variances: Mapping[str, float], delta: float, limits: Limits, **design: Any) -> np.ndarray:
-    """Find the fewest documents with which a test over them reaches the target: one, or none beyond the limits."""
+def _rows(
+    variances: Mapping[str, float], delta: float, limits: Limits, design: Design, crews: np.ndarray | None
+) -> pd.DataFrame:
+    """Make ``plan``'s rows, but for the power: of each crew, or of one as small as can be; none where none suffices."""
+    both = 2 if design.arrangement == "same" else 1  # who judges a document judges it by both systems
+    free, each = limits.capacity - design.calibration, design.judgements
+    segments = _fewest_segments(variances, delta, limits, design, crews)
+    if crews is None:
+        people = np.ceil(segments / limits.block * each * 2 / both / (free // (both * limits.block)))
+        crews = np.maximum(people, max(limits.fewest_annotators, each * 2 // both))
+    kept = (segments <= limits.most_segments) & (2 * segments * each <= crews * free)
+    segments, crews = segments[kept].astype(int), crews[kept].astype(int)
+    judgements = 2 * segments * each + crews * design.calibration
+    cost = judgements * limits.cost_judgement + crews * limits.cost_annotator
+    columns = (design.arrangement, design.calibration, segments, each, crews, judgements, cost)
+    return pd.DataFrame(dict(zip(_PLAN, columns, strict=False)))
 
-    def reached(documents: int) -> bool:
-        reach = power(variances, delta=delta, segments=documents * limits.block, **limits.test, **design)
-        return bool(reach >= limits.target)
 
-    found = fewest(reached, limits.most_segments // limits.block)
-    return np.array([found] if found else [])
+def _fewest_segments(
+    variances: Mapping[str, float], delta: float, limits: Limits, design: Design, crews: np.ndarray | None
+) -> np.ndarray:
+    """Find by halving with how few segments each crew's test reaches the target; infinite where none does.
+
+    crews: numbers of annotators where the test is over them, who then judge equally many documents each; None where it
+    is over documents.
+    """
+    people = np.array([4]) if crews is None else crews  # of documents dealt to anybody the number does not matter
+    step = np.array([1]) if crews is None else people // (2 if design.arrangement == "separate" else 1)
+    most = limits.most_segments // limits.block
+    needed = _shifts(limits.target, limits.alpha, max(MOST_PEOPLE, most))
+
+    def enough(number: np.ndarray) -> np.ndarray:
+        segments = np.maximum(number * step, 2) * limits.block
+        shift, freedom, _ = design.test(variances, delta, segments, people)
+        return shift >= needed[freedom.astype(int) - 1]
+
+    low, high = np.zeros(len(step), int), most // step
+    reached = (high > 0) & enough(high)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        there = enough(middle)
+        low, high = np.where(there, low, middle), np.where(there, middle, high)
+    return np.where(reached, np.maximum(high * step, 2) * limits.block, np.inf)
 
 
 @functools.cache
-def _shifts(target: float, alpha: float) -> np.ndarray:
-    """Return the noncentrality at which a test of 1, 2, … degrees of freedom reaches the target, by halving."""
-    freedom = np.arange(1, MOST_PEOPLE)
-    low, high = np.zeros(len(freedom)), np.full(len(freedom), 100.0)
-    for _ in range(50):
-        middle = (low + high) / 2
-        enough = t_power(middle, freedom, alpha=alpha) >= target
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return high
+def _shifts(target: float, alpha: float, most: int) -> np.ndarray:
+    """Return the noncentrality with which tests of 1, 2, … degrees of freedom find the right sign with ``target``."""
+    freedom = np.arange(1, most + 1)
+    return special.nctdtrinc(freedom, 1 - target, stats.t.isf(alpha / 2, freedom))
 
 
 def _smallest(variances: Mapping[str, float], delta: float, limits: Limits) -> str:
@@ -608,49 +634,3 @@ def span(designs: pd.DataFrame, unit: str) -> str:
     lost = len(designs) - len(found)
     none = f" (in {lost} of {len(designs)} language pairs no campaign within the limits does it)"
     return f"{numbers} {unit}{none if lost else ''}"
-
-
-def _over_people(
-    variances: Mapping[str, float], delta: float, limits: Limits, arrangement: str, calibration: int, crews: np.ndarray
-) -> np.ndarray:
-    """Find the fewest documents with which each number of annotators, tested over, reaches the target; infinite: none.
-
-    Each of the units (annotators; pairs of them, where they are separate) judges as many documents, D in all. With what
-    a metric leaves of the documents' variance, :math:`1 - \\rho^2(1 - n/N)`, the smallest D solves a linear equation.
-    """
-    units = crews // 2 if arrangement == "separate" else crews
-    shift = _shifts(limits.target, limits.alpha)[np.maximum(units - 1 - (limits.metric > 0), 1) - 1]
-    own, saved = document_variance(variances, block=limits.block), limits.metric**2
-    taken = own * saved * units * limits.block / limits.most_segments
-    room = delta**2 * units / (2 * shift**2) - added_variance(variances, arrangement, calibration) - taken
-    each = np.divide(own * (1 - saved), room, out=np.full(len(units), np.inf), where=room > 0)
-    return units * np.ceil(each - 1e-9).clip(min=1)
-
-
-def _rows(
-    variances: Mapping[str, float],
-    delta: float,
-    limits: Limits,
-    arrangement: str,
-    calibration: int,
-    each: int,
-    crews: np.ndarray | None,
-) -> pd.DataFrame:
-    """Make ``plan``'s rows, but for the power: of each crew, or of one as small as can be; none where none suffices."""
-    free = limits.capacity - calibration
-    if crews is None:
-        options = {"arrangement": arrangement, "calibration": calibration, "judgements": each}
-        found = _over_documents(variances, delta, limits, **options)
-        both = arrangement == "same"  # who judges a document judges it by both systems
-        blocks = found * each * (1 if both else 2)
-        people = np.ceil(blocks / (free // (2 * limits.block if both else limits.block)))
-        crews = np.maximum(people, max(limits.fewest_annotators, each if both else 2 * each)).astype(int)
-    else:
-        found = _over_people(variances, delta, limits, arrangement, calibration, crews)
-    segments = found * limits.block
-    kept = (segments <= limits.most_segments) & (2 * segments * each <= crews * free)
-    segments, crews = segments[kept].astype(int), crews[kept]
-    judgements = 2 * segments * each + crews * calibration
-    cost = judgements * limits.cost_judgement + crews * limits.cost_annotator
-    columns = (arrangement, calibration, segments, each, crews, judgements, cost)
-    return pd.DataFrame(dict(zip(_PLAN, columns, strict=False)))
