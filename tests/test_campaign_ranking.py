@@ -185,7 +185,9 @@ def test_strictness_is_the_best_linear_prediction_and_its_weights_are_its_own():
     frame = simulated(PARTLY, 4)
     mine = campaign.from_ratings(frame)
     strict, people = mine.strict, sorted(frame["annotator"].unique())
-    parts = campaign.opening.components.mixed_effects(frame, gain=False).parts.set_index("part")["sd"]
+    codes = [frame.groupby(name).ngroup().to_numpy() for name in (["doc", "segment"], "annotator", "system")]
+    fit = campaign.opening.components.fit_mixed(frame["score"].to_numpy(float), *codes, gain=False)
+    parts = pd.Series(np.sqrt(fit.state[:3]), ["noise", "segment", "bias"])
     X, Z = (pd.get_dummies(frame[name]).astype(float).to_numpy() for name in ("system", "annotator"))
     G = pd.get_dummies(frame["doc"] + frame["segment"]).astype(float).to_numpy()
     V = parts["noise"] ** 2 * np.eye(len(frame)) + parts["bias"] ** 2 * Z @ Z.T + parts["segment"] ** 2 * G @ G.T

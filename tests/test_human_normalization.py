@@ -39,6 +39,14 @@ def crossed(rng, *, people=7, segments=25, share=0.5, gains=None):
     return laid_out(zip(a, s, k, score), "annotator segment system score"), bias, gain
 
 
+def fitted(frame, **options):
+    """Fit bias and gain of every annotator; beside the fit, standard deviations by part."""
+    columns = (["doc", "segment"], "annotator", "system")
+    codes = [frame.groupby(name).ngroup().to_numpy() for name in columns]
+    fit = components.fit_mixed(frame["score"].to_numpy(float), *codes, **options)
+    return fit, pd.Series(np.sqrt(fit.state[:4]), ["noise", "segment", "bias", "log gain"])
+
+
 # forms
 
 
@@ -125,9 +133,9 @@ CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
         (lambda: normalization.normalize(SMALL, no_spread="drop"), "no_spread='drop'"),
         (lambda: normalization.normalize(SMALL, by="annotator"), "tuple"),
         (lambda: normalization.normalize(SMALL, by=("session",)), "session"),
-        (lambda: components.mixed_effects(CROSSED, steps=2), "eng-deu: .* 2 steps"),
-        (lambda: components.mixed_effects(CROSSED, item_types=("calibration",)), "No calibration items"),
-        (lambda: components.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
+        (lambda: fitted(CROSSED, steps=2), "2 steps"),
+        (lambda: normalization.normalize(CROSSED, method="mixed", item_types=("repeat",)), "of repeat items"),
+        (lambda: fitted(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT)), "No row"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT).drop(columns="hit")), "hit"),
         (lambda: normalization.means(SMALL, calibration=PANEL), "No annotator"),
@@ -208,14 +216,13 @@ def test_without_gains_the_model_is_statsmodels_reml():
     from statsmodels.formula.api import mixedlm
 
     frame, _, _ = crossed(np.random.default_rng(5))
-    found = components.mixed_effects(frame, gain=False, tolerance=1e-9)
+    found, own = fitted(frame, gain=False, tolerance=1e-9)
     parts = {"a": "0 + C(annotator)", "s": "0 + C(segment)"}
     theirs = mixedlm("score ~ C(system)", frame.assign(one=1), groups="one", vc_formula=parts).fit(gtol=1e-8)
-    own = found.parts.set_index("part")["sd"]
     np.testing.assert_allclose(own[["bias", "segment"]], np.sqrt(theirs.vcomp), rtol=1e-4)
     assert own["noise"] == pytest.approx(np.sqrt(theirs.scale), rel=1e-4)
-    np.testing.assert_allclose(found.groups["bias"], theirs.random_effects[1].iloc[:7], atol=1e-3)
-    assert (found.groups["gain"] == 1).all()
+    np.testing.assert_allclose(found.bias, theirs.random_effects[1].iloc[:7], atol=1e-3)
+    assert (found.state.log_gain == 0).all()
 
 
 def _restricted(frame, level, noise, segments, biases, gains, log_gain):
@@ -234,9 +241,8 @@ def _restricted(frame, level, noise, segments, biases, gains, log_gain):
 def test_with_gains_the_fit_stands_on_top_of_the_penalised_restricted_likelihood():
     """No small step of a variance or of the gains against each other improves an independent computation of it."""
     frame, _, _ = crossed(np.random.default_rng(6), people=5, segments=14, gains=[0.5, 0.8, 1, 1.3, 1.9])
-    found = components.mixed_effects(frame, tolerance=1e-8)
-    variances = found.parts.set_index("part")["sd"] ** 2
-    level, v = found.groups["level"].iloc[0], np.log(found.groups["gain"].to_numpy())
+    found, own = fitted(frame, tolerance=1e-8)
+    variances, level, v = own**2, found.level, found.state.log_gain
     order = ["noise", "segment", "bias", "log gain"]
 
     def value(shift):
@@ -255,11 +261,10 @@ def test_the_fit_ends_where_annotators_and_segments_do_not_differ():
     rng = np.random.default_rng(22)
     frame, _, _ = crossed(rng, people=8, segments=60, share=0.3)
     frame["score"] = 50 + rng.normal(0, 5, len(frame))
-    found = components.mixed_effects(frame)
-    sd = found.parts.set_index("part")["sd"]
+    found, sd = fitted(frame)
     assert sd["noise"] == pytest.approx(frame.groupby("system")["score"].std().mean(), rel=0.1)
     assert sd[["segment", "bias"]].max() < 1.5
-    np.testing.assert_allclose(found.groups["gain"], 1, atol=0.15)
+    np.testing.assert_allclose(np.exp(found.state.log_gain), 1, atol=0.15)
 
 
 def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they_saw():
@@ -267,7 +272,7 @@ def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they
     flat = frame["annotator"] == "2"
     frame.loc[flat, "score"] = 85.0
     found = normalization.normalize(frame, method="mixed")
-    assert components.mixed_effects(frame).groups["gain"].min() == pytest.approx(0.02)
+    assert np.exp(fitted(frame)[0].state.log_gain.min()) == pytest.approx(0.02)
     theirs, others = (found.loc[rows, "normalized"].mean() for rows in (flat, ~flat))
     assert theirs == pytest.approx(others, abs=1)
 

@@ -3,7 +3,7 @@ r"""Variance components: how much of the scatter of scores is the segments', the
 ``equate`` is the package's estimator of variance components, of any factors, crossed or nested, whatever else is held
 fixed; ``estimate`` asks it for what a comparison of two systems needs.
 
-``mixed_effects`` tells each annotator's bias and gain, and how strict each is, of who judged what.
+``without_bias`` takes each annotator's bias and gain out of scores, ``estimate_strictness`` tells how strict each is.
 
 Score y by annotator a of segment t translated by system k:  y - μ = b_a + g_a (β_k + u_t + e),  with u ~ N(0, σ_u²),
 e ~ N(0, σ²), b ~ N(0, σ_b²), log g ~ N(0, τ²) with mean 0 over annotators and no gain below 0.02; β is fixed and μ the
@@ -425,36 +425,6 @@ _VARIANCES = ("noise", "segments", "biases", "gains")
 _SMALL = 1e-6  # variances below this share of the total count as none
 
 
-class MixedEffects(NamedTuple):
-    """Hold a fit: ``groups`` (pair, by, judgements, bias in points, gain), ``parts`` (pair, part, sd, steps)."""
-
-    groups: pd.DataFrame
-    parts: pd.DataFrame
-    by: tuple[str, ...]
-
-    def moved(self, scores: np.ndarray, ratings: pd.DataFrame) -> np.ndarray:
-        """Take each bias and gain out of scores: μ + (score - μ - bias) / gain; NaN for groups not fitted."""
-        keys = with_pair(ratings)[["pair", *self.by]]
-        own = keys.merge(self.groups, on=["pair", *self.by], how="left")
-        return ((scores - own["level"] - own["bias"]) / own["gain"] + own["level"]).to_numpy()
-
-
-class _Sums(NamedTuple):
-    """Counts and sums of scores: segments × groups, systems × groups, and squares by group.
-
-    ``cross`` counts segments × systems and groups, these beside each other; ``row`` is the segment of each cell of it.
-    """
-
-    count_sg: sparse.csr_array
-    cross: sparse.csr_array
-    row: np.ndarray
-    count_s: np.ndarray
-    count_kg: np.ndarray
-    total_sg: sparse.csr_array
-    total_kg: np.ndarray
-    squares: np.ndarray
-
-
 class State(NamedTuple):
     """Variances (noise, segments, biases, log gains) and log gains."""
 
@@ -474,6 +444,11 @@ class Fit(NamedTuple):
     steps: int
     sums: _Sums
 
+    def moved(self, scores: np.ndarray, group: np.ndarray) -> np.ndarray:
+        """Take bias and gain out of scores: μ + (score - μ - bias) / gain; NaN where the group's number is below 0."""
+        out = (scores - self.level - self.bias[group]) / np.exp(self.state.log_gain)[group] + self.level
+        return np.where(group < 0, np.nan, out)
+
 
 class _Solved(NamedTuple):
     """Hold the solution of the mixed-model equations.
@@ -491,66 +466,24 @@ class _Solved(NamedTuple):
     right_u: np.ndarray
 
 
-class _Moments(NamedTuple):
-    """Posterior means of effects, and the expected sums that the variances and gains follow from."""
+def without_bias(ratings: pd.DataFrame, *, by: Sequence[str], used: np.ndarray) -> np.ndarray:
+    """Take bias and gain of every group out of one language pair's scores; NaN for groups of which nothing is used.
 
-    bias: np.ndarray
-    noise: float
-    segments: float
-    biases: float
-    square: np.ndarray  # by group: sum of (y - b)²
-    product: np.ndarray  # by group: sum of (y - b) q
-
-
-def mixed_effects(
-    ratings: pd.DataFrame,
-    *,
-    by: Sequence[str] = ("annotator",),
-    item_types: Sequence[str] | None = None,
-    gain: bool = True,
-    tolerance: float = 1e-6,
-    steps: int = 1000,
-) -> MixedEffects:
-    """Fit bias and gain of every group, language pair by language pair.
-
-    by: the columns that make a group: an annotator, or a HIT. item_types: what the fit uses; None: everything.
-    Degraded items and references count as systems of their own. gain=False keeps all gains at 1: a linear mixed model
-    by exact REML.
-    tolerance: largest change in the last step, of variances as a share of all variance, and of log gains.
-    Raises DataError for a pair with a single group or without any spread, and where ``steps`` do not suffice.
+    by: the columns that make a group: an annotator, or a HIT. used: which rows the fit is made of. Degraded items and
+    references count as systems of their own.
+    Raises DataError for a pair with a single group or without any spread, and where the fit does not come to an end.
     Caveats: a segment's translations by two systems share one u, so what is special to one translation counts as
     noise; gains multiply the noise too (as in z-scores), the variance of log gains is an empirical-Bayes estimate
     that errs on the small side, and the model knows no ends of the scale.
-
-    >>> frame = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": "d", "item_type": "system",
-    ...     "segment": list("123456") * 2, "annotator": ["lenient"] * 6 + ["strict"] * 6,
-    ...     "score": [90.0, 62, 71, 99, 80, 77, 75, 50, 57, 88, 66, 60]})
-    >>> mixed_effects(frame, gain=False).groups[["annotator", "bias"]].round(1).values.tolist()
-    [['lenient', 6.9], ['strict', -6.9]]
     """
-    use, by = with_pair(ratings), list(by)
-    use = use[use["item_type"].isin(item_types)] if item_types else use
-    if use.empty:
-        raise DataError(f"No {' or '.join(item_types or ())} items are there to fit a mixed model to.")
-    groups, parts = [], []
-    for pair, part in use.groupby("pair", sort=True):
-        group, keys = part.groupby(by, sort=True).ngroup().to_numpy(), part[by].drop_duplicates().sort_values(by)
-        if len(keys) < 2:
-            raise DataError(f"{pair}: a mixed model of biases needs two groups. Choose another method for this pair.")
-        kind = pd.factorize(part["system"].where(~part["item_type"].isin(_OWN_KIND), "item type " + part["item_type"]))[
-            0
-        ]
-        segment, scores = part.groupby(["doc", "segment"]).ngroup().to_numpy(), part["score"].to_numpy(float)
-        try:
-            fit = fit_mixed(scores, segment, group, kind, gain=gain, tolerance=tolerance, steps=steps)
-        except DataError as problem:
-            raise DataError(f"{pair}: {problem}") from problem
-        own = {"judgements": np.bincount(group), "bias": fit.bias, "gain": np.exp(fit.state.log_gain)}
-        groups.append(keys.assign(pair=pair, level=fit.level, **own)[["pair", *by, "level", *own]])
-        sds = np.sqrt([*fit.state[:3], fit.state.gains * gain])
-        names = ["noise", "segment", "bias", "log gain"]
-        parts.append(pd.DataFrame({"pair": pair, "part": names, "sd": sds, "steps": fit.steps}))
-    return MixedEffects(pd.concat(groups, ignore_index=True), pd.concat(parts, ignore_index=True), tuple(by))
+    group, part = ratings.groupby(list(by), sort=True).ngroup().to_numpy(), ratings[used]
+    code, names = pd.factorize(group[used], sort=True)
+    if len(names) < 2:
+        raise DataError("a mixed model of biases needs two groups. Choose another method for this language pair.")
+    kind = part["system"].where(~part["item_type"].isin(_OWN_KIND), "item type " + part["item_type"])
+    segment, scores = part.groupby(["doc", "segment"]).ngroup().to_numpy(), part["score"].to_numpy(float)
+    fit = fit_mixed(scores, segment, code, pd.factorize(kind)[0])
+    return fit.moved(ratings["score"].to_numpy(float), pd.Index(names).get_indexer(group))
 
 
 def fit_mixed(
@@ -566,10 +499,17 @@ def fit_mixed(
 ) -> Fit:
     """Fit one language pair, a judgement an element; the codes of segments, groups and systems count from 0.
 
-    start: where to begin. Every third step sets out from where the two before it point to (Aitken's extrapolation).
+    gain=False keeps all gains at 1: a linear mixed model by exact REML. tolerance: largest change in the last step, of
+    variances as a share of all variance, and of log gains. start: where to begin. Every third step sets out from where
+    the two before it point to (Aitken's extrapolation). Raises DataError where nobody gave two different scores, and
+    where ``steps`` do not suffice.
+
+    >>> y, people = np.array([90.0, 62, 71, 99, 80, 77, 75, 50, 57, 88, 66, 60]), np.repeat([0, 1], 6)
+    >>> fit_mixed(y, np.tile(range(6), 2), people, np.zeros(12, int), gain=False).bias.round(1).tolist()
+    [6.9, -6.9]
     """
     level = float(scores.mean())
-    sums = _sums(scores - level, segment, group, system)
+    sums = _Sums(scores - level, segment, group, system)
     within = sums.squares - sums.total_kg.sum(axis=0) ** 2 / sums.count_kg.sum(axis=0)
     if (gain and within.max() < 1e-9) or not np.ptp(scores):
         raise DataError("Nobody gave two different scores, so that there is no gain to estimate. Check the scores.")
@@ -577,34 +517,17 @@ def fit_mixed(
     state = start or State(total / 2, total / 4, total / 4, 0.01 if gain else _EQUAL, np.zeros(sums.count_kg.shape[1]))
     trail = [np.log(state[:4])]
     for taken in range(1, steps + 1):
-        moments = _expect(sums, state)
-        new = state._replace(**{name: max(getattr(moments, name), _SMALL * total) for name in _VARIANCES[:3]})
-        new = _gains(sums, moments, new) if gain else new
+        bias, new = sums.step(state, _SMALL * total, gain=gain)
         trail.append(np.log(new[:4]))
         variances = np.abs(np.subtract(new[:3], state[:3])).max() / total
         moved = max(variances, abs(new.gains - state.gains), np.abs(new.log_gain - state.log_gain).max())
         state = new
         if moved < tolerance:
-            return Fit(level, moments.bias, state, taken, sums)
+            return Fit(level, bias, state, taken, sums)
         if len(trail) == 3:
             trail = [_further(*trail)]
             state = state._replace(**dict(zip(_VARIANCES, np.exp(trail[0]), strict=True)))
     raise DataError(f"The mixed model still moves after {steps} steps. Allow more, or use another method.")
-
-
-def _sums(y: np.ndarray, segment: np.ndarray, group: np.ndarray, system: np.ndarray) -> _Sums:
-    one = np.ones(len(y))
-
-    def table(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> sparse.csr_array:
-        return sparse.coo_array((values, (rows, columns))).tocsr()  # adds up what falls on one cell
-
-    count_sg, count_sk = table(one, segment, group), table(one, segment, system)
-    cross = sparse.hstack([count_sk, count_sg]).tocsr()
-    row = np.repeat(np.arange(cross.shape[0]), np.diff(cross.indptr))
-    by_kind = (table(values, system, group).toarray() for values in (one, y))
-    count_kg, total_kg = by_kind
-    squares = np.bincount(group, y**2)
-    return _Sums(count_sg, cross, row, count_sk.sum(axis=1), count_kg, table(y, segment, group), total_kg, squares)
 
 
 def _further(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
@@ -615,48 +538,67 @@ def _further(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.nda
     return third + np.clip(last * rate / (1 - rate), -1.5, 1.5)
 
 
-def _solve(sums: _Sums, state: State) -> _Solved:
-    """Solve the mixed-model equations for given variances and gains. Source: Henderson 1975."""
-    systems, gain = len(sums.count_kg), np.exp(state.log_gain)
-    cells = sums.cross.data * np.concatenate([np.ones(systems), 1 / gain])[sums.cross.indices]
-    own = sums.count_s + state.noise / state.segments  # the segments' diagonal
-    cross, scaled = _weighted(sums.cross, cells), _weighted(sums.cross, (1 / own)[sums.row] * cells)
-    group_diagonal = sums.count_kg.sum(axis=0) / gain**2 + state.noise / state.biases
-    inner = np.diag(np.concatenate([sums.count_kg.sum(axis=1), group_diagonal]))
-    inner[:systems, systems:] = sums.count_kg / gain
-    inner[systems:, :systems] = inner[:systems, systems:].T
-    inverse = np.linalg.inv(inner - (cross.T @ scaled).toarray())
-    right_u = sums.total_sg @ (1 / gain)
-    right = np.concatenate([sums.total_kg @ (1 / gain), sums.total_kg.sum(axis=0) / gain**2])
-    effects = inverse @ (right - scaled.T @ right_u)
-    return _Solved(effects, right_u / own - scaled @ effects, inverse, scaled, own, right, right_u)
+class _Sums:
+    """What the fit knows of one pair's scores: counts and sums by segment, system and group, and squares by group.
 
+    ``cross`` counts segments × systems and groups, these beside each other; ``row`` is the segment of each cell of it.
+    """
 
-def _expect(sums: _Sums, state: State) -> _Moments:
-    """Take expectations of what the variances and gains follow from."""
-    found, (systems, groups), gain = _solve(sums, state), sums.count_kg.shape, np.exp(state.log_gain)
-    ratio_u, ratio_b = state.noise / state.segments, state.noise / state.biases
-    u, beta, bias, n_g = found.u, found.effects[:systems], found.effects[systems:], sums.count_kg.sum(axis=0)
-    spread = found.scaled @ found.inverse  # minus the segments' covariance with systems and groups
-    beside = spread[sums.row, sums.cross.indices]  # of the cells with judgements
-    var_u = 1 / found.own + np.bincount(sums.row, found.scaled.data * beside, minlength=len(u))
-    var_b = np.diag(found.inverse)[systems:]
-    # residual sum of squares, from y'y - 2 y'fit + fit'fit
-    fitted = found.right_u @ u + found.right @ found.effects
-    penalty = ratio_u * u @ u + ratio_b * bias @ bias
-    residual = (sums.squares / gain**2).sum() - fitted - penalty
-    free = len(u) + len(found.effects) - ratio_u * var_u.sum() - ratio_b * var_b.sum()
-    shared = (sums.count_kg * found.inverse[:systems, systems:]).sum(axis=0)
-    shared = shared - np.bincount(sums.cross.indices, sums.cross.data * beside, minlength=systems + groups)[systems:]
-    quality = sums.count_kg.T @ beta + sums.count_sg.T @ u
-    return _Moments(
-        bias,
-        noise=(residual + state.noise * free) / n_g.sum(),
-        segments=float(u @ u + state.noise * var_u.sum()) / len(u),
-        biases=float(bias @ bias + state.noise * var_b.sum()) / groups,
-        square=sums.squares - 2 * bias * sums.total_kg.sum(axis=0) + n_g * (bias**2 + state.noise * var_b),
-        product=sums.total_kg.T @ beta + sums.total_sg.T @ u - bias * quality - state.noise * shared,
-    )
+    def __init__(self, y: np.ndarray, segment: np.ndarray, group: np.ndarray, system: np.ndarray) -> None:
+        def table(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> sparse.csr_array:
+            return sparse.coo_array((values, (rows, columns))).tocsr()  # adds up what falls on one cell
+
+        one = np.ones(len(y))
+        self.count_sg, count_sk = table(one, segment, group), table(one, segment, system)
+        self.cross = sparse.hstack([count_sk, self.count_sg]).tocsr()
+        self.row = np.repeat(np.arange(self.cross.shape[0]), np.diff(self.cross.indptr))
+        self.count_s, self.total_sg = count_sk.sum(axis=1), table(y, segment, group)
+        self.count_kg, self.total_kg = (table(values, system, group).toarray() for values in (one, y))
+        self.squares = np.bincount(group, y**2)
+
+    def solve(self, state: State) -> _Solved:
+        """Solve the mixed-model equations for given variances and gains. Source: Henderson 1975."""
+        systems, gain = len(self.count_kg), np.exp(state.log_gain)
+        cells = self.cross.data * np.concatenate([np.ones(systems), 1 / gain])[self.cross.indices]
+        own = self.count_s + state.noise / state.segments  # the segments' diagonal
+        cross, scaled = _weighted(self.cross, cells), _weighted(self.cross, (1 / own)[self.row] * cells)
+        group_diagonal = self.count_kg.sum(axis=0) / gain**2 + state.noise / state.biases
+        inner = np.diag(np.concatenate([self.count_kg.sum(axis=1), group_diagonal]))
+        inner[:systems, systems:] = self.count_kg / gain
+        inner[systems:, :systems] = inner[:systems, systems:].T
+        inverse = np.linalg.inv(inner - (cross.T @ scaled).toarray())
+        right_u = self.total_sg @ (1 / gain)
+        right = np.concatenate([self.total_kg @ (1 / gain), self.total_kg.sum(axis=0) / gain**2])
+        effects = inverse @ (right - scaled.T @ right_u)
+        return _Solved(effects, right_u / own - scaled @ effects, inverse, scaled, own, right, right_u)
+
+    def step(self, state: State, least: float, *, gain: bool) -> tuple[np.ndarray, State]:
+        """Return the biases under this state, and the state that their expectations lead to: variances, then gains."""
+        found, (systems, groups), gains = self.solve(state), self.count_kg.shape, np.exp(state.log_gain)
+        ratio_u, ratio_b = state.noise / state.segments, state.noise / state.biases
+        u, beta, bias, n_g = found.u, found.effects[:systems], found.effects[systems:], self.count_kg.sum(axis=0)
+        spread = found.scaled @ found.inverse  # minus the segments' covariance with systems and groups
+        beside = spread[self.row, self.cross.indices]  # of the cells with judgements
+        var_u = 1 / found.own + np.bincount(self.row, found.scaled.data * beside, minlength=len(u))
+        var_b = np.diag(found.inverse)[systems:]
+        # residual sum of squares, from y'y - 2 y'fit + fit'fit
+        fitted = found.right_u @ u + found.right @ found.effects
+        residual = (self.squares / gains**2).sum() - fitted - ratio_u * u @ u - ratio_b * bias @ bias
+        free = len(u) + len(found.effects) - ratio_u * var_u.sum() - ratio_b * var_b.sum()
+        new = state._replace(
+            noise=max((residual + state.noise * free) / n_g.sum(), least),
+            segments=max(float(u @ u + state.noise * var_u.sum()) / len(u), least),
+            biases=max(float(bias @ bias + state.noise * var_b.sum()) / groups, least),
+        )
+        if not gain:
+            return bias, new
+        shared = (self.count_kg * found.inverse[:systems, systems:]).sum(axis=0)
+        crossed = np.bincount(self.cross.indices, self.cross.data * beside, minlength=systems + groups)[systems:]
+        quality = self.count_kg.T @ beta + self.count_sg.T @ u
+        # by group: sums of (y - b)², and of (y - b) times what the system and the segment are worth
+        square = self.squares - 2 * bias * self.total_kg.sum(axis=0) + n_g * (bias**2 + state.noise * var_b)
+        product = self.total_kg.T @ beta + self.total_sg.T @ u - bias * quality - state.noise * (shared - crossed)
+        return bias, _gains(n_g, square, product, new)
 
 
 def _weighted(table: sparse.csr_array, cells: np.ndarray) -> sparse.csr_array:
@@ -664,11 +606,11 @@ def _weighted(table: sparse.csr_array, cells: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((cells, table.indices, table.indptr), shape=table.shape)
 
 
-def _gains(sums: _Sums, moments: _Moments, state: State) -> State:
+def _gains(n: np.ndarray, squares: np.ndarray, products: np.ndarray, state: State) -> State:
     """Maximise the gains' expected penalised log-likelihood, log gains above the least one having mean 0."""
-    n, v = sums.count_kg.sum(axis=0), state.log_gain
+    v = state.log_gain
     for _ in range(20):
-        square, product = moments.square * np.exp(-2 * v) / state.noise, moments.product * np.exp(-v) / state.noise
+        square, product = squares * np.exp(-2 * v) / state.noise, products * np.exp(-v) / state.noise
         slope = square - product - n - v / state.gains
         curvature = np.maximum(2 * square - product, n) + 1 / state.gains
         free = (v > _LEAST) | (slope > 0)
@@ -734,6 +676,6 @@ def estimate_strictness(
     codes, kinds = pd.factorize(kind, sort=True)
     who, people = pd.factorize(annotator, sort=True)
     fit = fit_mixed(scores, segment, who, codes, gain=False, tolerance=1e-5, steps=5000)
-    found = _solve(fit.sums, fit.state)
+    found = fit.sums.solve(fit.state)
     levels, bias = np.split(found.effects, [len(kinds)])
     return Strictness(rows, codes, who, segment, people, levels + fit.level, bias, found.inverse, found.scaled)

@@ -19,7 +19,7 @@ import tomllib
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ from evalkit import DataError
 from evalkit.data.provenance import fact, like, scale_of
 from evalkit.data.schemas import with_pair
 from evalkit.human.calibration import halves, shared_items
-from evalkit.human.components import Fit, State, fit_mixed, mixed_effects
+from evalkit.human.components import Fit, State, fit_mixed, without_bias
 from evalkit.stats import inference
 from evalkit.stats.agreement import of_mean_squares
 from evalkit.stats.correlation import pearson
@@ -45,20 +45,9 @@ _WHO = ["pair", "annotator"]
 NORMAL_IQR = 2 * float(special.ndtri(0.75))
 
 
-class Method(NamedTuple):
-    """Describe a method: title, unit of its result, what it assumes, what it destroys."""
-
-    title: str
-    unit: str
-    assumes: str
-    destroys: str
-
-
-#: Name of a method -> its description. ``by`` says whose statistics: an annotator's, or a HIT's.
-METHODS = {
-    name: Method(**row)
-    for name, row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-}
+#: Name of a method -> its title, the unit of its result, what it assumes, what it destroys. ``by`` says whose
+#: statistics: an annotator's, or a HIT's.
+METHODS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def methods() -> pd.DataFrame:
@@ -67,7 +56,7 @@ def methods() -> pd.DataFrame:
     >>> methods()["method"].tolist()[:3]
     ['none', 'z', 'z_calibration']
     """
-    return pd.DataFrame([{"method": name, **method._asdict()} for name, method in METHODS.items()])
+    return pd.DataFrame.from_dict(METHODS, orient="index").rename_axis("method").reset_index()
 
 
 #: Methods that can be fitted on one half and applied to the other; z from the calibration set is z here.
@@ -116,11 +105,14 @@ def normalize(
         raise DataError(f"Statistics of {wanted} items are asked for, and these ratings have none.")
     marks = np.linspace(*scale_of(ratings, given=scale), ticks) if method == "ticks" else np.empty(0)
     pairs, values = with_pair(ratings)["pair"], np.full(len(ratings), np.nan)
-    for rows in pairs.groupby(pairs).indices.values():
+    for pair, rows in pairs.groupby(pairs).indices.items():
         part = ratings.iloc[rows]
         scores = part["score"].to_numpy(float)
         if method == "mixed":
-            values[rows] = mixed_effects(part, by=by, item_types=item_types).moved(scores, part)
+            try:
+                values[rows] = without_bias(part, by=by, used=use.to_numpy()[rows])
+            except DataError as problem:
+                raise DataError(f"{pair}: {problem}") from problem
             continue
         group = part.groupby(list(by), sort=True).ngroup()
         place = (group.to_numpy(), group.groupby(group).cumcount().to_numpy())
@@ -131,7 +123,7 @@ def normalize(
     done = {"method": method, "by": tuple(by), "item_types": item_types and tuple(item_types)}
     frame = like(ratings.assign(normalized=values), ratings, normalization=done)
     if no_spread == "zero":
-        middle = frame["normalized"].groupby(pairs).transform("mean") if METHODS[method].unit == "points" else 0.0
+        middle = frame["normalized"].groupby(pairs).transform("mean") if METHODS[method]["unit"] == "points" else 0.0
         frame["normalized"] = frame["normalized"].fillna(0.5 if method == "rank" else middle)
     return frame
 
@@ -252,20 +244,11 @@ def order_kept(ratings: pd.DataFrame) -> pd.DataFrame:
     if there.empty:
         raise DataError("No row has both score and normalized. Were the scores normalised without any spread?")
     judged = there.groupby(_WHO)
-    table = judged.agg(hits=("hit", "nunique"), judgements=("score", "size")).reset_index()
-    columns, who = there[["score", "normalized"]], judged.ngroup()  # the numbers of the table's rows
-    table["rho"] = _correlation(columns.groupby(who).rank(), who)
-    table["pearson"] = _correlation(columns, who)
-    return table.sort_values(["pair", "rho"], kind="stable", ignore_index=True)
-
-
-def _correlation(columns: pd.DataFrame, who: pd.Series) -> pd.Series:
-    """Return Pearson's r of two columns within each annotator."""
-    centred = columns - columns.groupby(who).transform("mean")
-    x, y = (centred.iloc[:, k] for k in (0, 1))
-    sums = pd.DataFrame({"xy": x * y, "xx": x * x, "yy": y * y}).groupby(who).sum()
-    varies = columns.groupby(who).nunique().gt(1).all(axis=1)
-    return (sums["xy"] / np.sqrt(sums["xx"] * sums["yy"])).where(varies).clip(-1, 1)
+    table = judged.agg(hits=("hit", "nunique"), judgements=("score", "size"))
+    columns, who = there[["score", "normalized"]], [there[name] for name in _WHO]
+    for name, values in (("rho", judged[[*columns]].rank()), ("pearson", columns)):
+        table[name] = values.groupby(who).corr()["score"].xs("normalized", level=2).clip(-1, 1)
+    return table.reset_index().sort_values(["pair", "rho"], kind="stable", ignore_index=True)
 
 
 def order_summary(kept: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
@@ -442,14 +425,9 @@ def summarize_cross_validation(held: pd.DataFrame) -> pd.DataFrame:
     """
     top = held.groupby("pair")["agreement"].transform("max")
     marked = held.assign(best=held["agreement"].eq(top), up=held["change_low"].gt(0), down=held["change_high"].lt(0))
-    table = marked.groupby("method").agg(
-        pairs=("pair", "size"),
-        agreement=("agreement", "mean"),
-        change=("change", "mean"),
-        best=("best", "sum"),
-        surely_closer=("up", "sum"),
-        surely_further=("down", "sum"),
-    )
+    counts = {"best": ("best", "sum"), "surely_closer": ("up", "sum"), "surely_further": ("down", "sum")}
+    averages = {name: (name, "mean") for name in ("agreement", "change")}
+    table = marked.groupby("method").agg(pairs=("pair", "size"), **averages, **counts)
     return table.sort_values("agreement", ascending=False, kind="stable").reset_index()
 
 
@@ -465,42 +443,30 @@ def _by_model(held: np.ndarray, table: pd.DataFrame, use: np.ndarray) -> np.ndar
         group = np.repeat(np.arange(len(scores)), len(chosen))
         return fit_mixed(scores[:, chosen].ravel(), segment, group, system, tolerance=1e-4, start=start)
 
-    start, out = fit(np.arange(len(items)), None).state, np.empty_like(held)
-    for split, chosen in enumerate(use):
-        found = fit(np.flatnonzero(chosen), start)
-        out[split] = (held[split] - found.level - found.bias[:, None]) / np.exp(found.state.log_gain)[:, None]
-    return out
+    start, people = fit(np.arange(len(items)), None).state, np.arange(len(scores))[:, None]
+    fits = (fit(np.flatnonzero(chosen), start) for chosen in use)
+    return np.array([own.moved(values, people) for own, values in zip(fits, held)])
 
 
 def _agreement(values: np.ndarray, people: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ICC(A,1) of each split, (splits,), and with each annotator left out, (splits, annotators)."""
+    """Return ICC(A,1) of each split, (splits,), and with each annotator left out, (splits, annotators).
+
+    values: (splits, annotators, items); people, items: who and what counts in a split. On a table without gaps the
+    mean squares follow from the covariances of annotators and their means.
+    """
     here = people[:, :, None] & items[:, None]
-    centre = np.where(here, values, 0).sum(axis=(1, 2)) / np.maximum(here.sum(axis=(1, 2)), 1)
-    y = np.where(here, values - centre[:, None, None], 0.0)
-    k, n = people.sum(axis=1), items.sum(axis=1)
-    by_item, by_person, squares = y.sum(axis=1), y.sum(axis=2), (y**2).sum(axis=2)
-    item_squares, person_squares = (by_item**2).sum(axis=1), (by_person**2).sum(axis=1)
-    whole = _icc(item_squares, person_squares, by_person.sum(axis=1), squares.sum(axis=1), k, n)
-    crossed = (y * by_item[:, None]).sum(axis=2)
-    without = _icc(
-        item_squares[:, None] - 2 * crossed + squares,
-        person_squares[:, None] - by_person**2,
-        by_person.sum(axis=1, keepdims=True) - by_person,
-        squares.sum(axis=1, keepdims=True) - squares,
-        k[:, None] - people,
-        n[:, None],
-    )
-    return whole, without
-
-
-def _icc(
-    items: np.ndarray, people: np.ndarray, total: np.ndarray, squares: np.ndarray, k: np.ndarray, n: np.ndarray
-) -> np.ndarray:
-    """Return ICC(A,1) from sums: squared item totals, squared annotator totals, all scores, their squares."""
-    mean = total**2 / (k * n)
-    between, groups = items / k - mean, people / n - mean
-    rest = (squares - mean - between - groups) / ((k - 1) * (n - 1))
-    return of_mean_squares(between / (n - 1), groups / (k - 1), rest, n=n, k=k)[0]
+    n = items.sum(axis=1, keepdims=True)
+    means = np.where(here, values, 0).sum(axis=2) / n
+    off = np.where(here, values - means[:, :, None], 0)
+    covariance = off @ off.swapaxes(1, 2) / (n - 1)[:, :, None]
+    who = people[:, None] & np.vstack([np.ones((1, people.shape[1]), bool), ~np.eye(people.shape[1], dtype=bool)])
+    k = who.sum(axis=2)  # splits × (all, each left out)
+    total = ((who @ covariance) * who).sum(axis=2) / k
+    own = who @ np.diagonal(covariance, axis1=1, axis2=2)[:, :, None]
+    centre = (who @ means[:, :, None]) / k[:, :, None]
+    between = n * (((means[:, None] - centre) * who) ** 2).sum(axis=2) / (k - 1)
+    found = of_mean_squares(total, between, (own[:, :, 0] - total) / (k - 1), n=n, k=k)[0]
+    return found[:, 0], found[:, 1:]
 
 
 def _jackknife(whole: np.ndarray, without: np.ndarray) -> tuple[float, float]:
