@@ -156,8 +156,6 @@ ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(5
         (lambda: components.estimate(ONES, layout="x"), "layout='x'"),
         (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
         (lambda: components.jackknife(SCORES), "three"),
-        (lambda: calibration.best_size(V, judgements=1), "two judgements"),
-        (lambda: calibration.break_even(V, size=0), "1 or more"),
         (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
         (lambda: components.of_pair(OF_A_SET, "eng-deu", shared=2), "no share"),
         (lambda: components.of_pair(OF_A_SET, "eng-deu", typed=[1]), "five"),
@@ -219,7 +217,8 @@ def test_the_closed_form_of_the_shift_equals_enumeration(size):
 
 @given(st.floats(0.5, 10), st.integers(1, 12))
 def test_the_smallest_set_is_the_smallest(error, block):
-    size = calibration.smallest(V, error=error, block=block)
+    table = pd.DataFrame({"pair": ["eng-deu"], "block_length": [float(block)], **V})
+    size = calibration.smallest_sets(table, error=error)["whole_documents"].iloc[0]
     scatter = block * V["block"] + V["residual"]
     assert scatter / size <= (error * (1 + 1e-9)) ** 2
     assert size == 1 or scatter / (size - 1) > error**2
@@ -228,7 +227,7 @@ def test_the_smallest_set_is_the_smallest(error, block):
 @given(st.floats(0, 200), st.floats(0, 200), st.floats(1, 200), st.integers(2, 200), st.integers(1, 100))
 def test_at_the_break_even_both_ways_are_equally_good(item, annotator, residual, size, block):
     parts = {"document": 3.0, "item": item, "annotator": annotator, "block": 5.0, "residual": residual}
-    needed = calibration.break_even(parts, size=size, block=block)
+    needed = calibration.weigh_set(parts, judgements=size + 1, size=size, block=block)["break_even"]
     if np.isinf(needed):
         assert annotator <= (5 + residual) / size * (1 + 1e-9)
         return

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -363,15 +363,6 @@ def _calibrated(
     return pd.DataFrame(rows, columns=columns.split())
 
 
-class _Halves(NamedTuple):
-    """Group means per split (groups x splits): on the held-out half, the calibration half and its two strata."""
-
-    task: np.ndarray
-    calibration: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-
-
 def held_out(
     ratings: pd.DataFrame,
     *,
@@ -396,17 +387,14 @@ def held_out(
     taken as they are.
     """
     scale, rows = scale_of(ratings, given=scale), []
-    for place, table, left_out, documents in shared_items(ratings, by=by, within=within):
-        rng = np.random.default_rng(seed)
-        means = _half_means(table, halves(documents, splits, rng))
-        before, after = _spreads(means, scale)
-        draws = _bootstrap(means, lambda drawn: _ratios(drawn, scale), resamples, rng)
-        shape = (len(table), left_out, table.shape[1], documents.max() + 1)
-        for k, (form, spread) in enumerate(after.items()):
-            with np.errstate(invalid="ignore"):  # between two infinite draws a quantile is missing
-                interval = inference.interval(draws[:, k])
-            typical = (np.median(before), np.median(spread), np.median(spread) / np.median(before))
-            rows.append((place, form, *shape, *map(float, (*typical, *interval, np.mean(spread < before)))))
+    halved: dict[str, Any] = {"by": by, "within": within, "splits": splits, "resamples": resamples, "seed": seed}
+    for place, shape, means, draws in _halved(ratings, lambda drawn: _ratios(_spreads(drawn, scale)), **halved):
+        before, *after = spreads = _spreads(means, scale)
+        with np.errstate(invalid="ignore"):  # between two infinite draws a quantile is missing
+            low, high = inference.interval(draws)
+        for k, (form, spread, ratio) in enumerate(zip(FORMS, after, _ratios(spreads))):
+            values = (np.median(before), np.median(spread), ratio, low[k], high[k], np.mean(spread < before))
+            rows.append((place, form, *shape, *map(float, values)))
     columns = "within form groups left_out items documents before after ratio low high closer"
     return pd.DataFrame(rows, columns=columns.split()).replace(np.inf, np.nan)
 
@@ -427,22 +415,52 @@ def carry_over(
     after² = before² + (1 - 2·slope)·(spread of the calibration half)². Noise in a short calibration half pulls the
     slope towards 0, so it speaks of shifts learned from this many items. The interval resamples groups.
     """
-    rows = []
-    for place, table, _, documents in shared_items(ratings, by=by, within=within):
-        rng = np.random.default_rng(seed)
-        means = _half_means(table, halves(documents, splits, rng))
-        low, high = inference.interval(_bootstrap(means, _slope, resamples, rng))
-        rows.append((place, len(table), float(_slope(means)), float(low), float(high)))
+    halved: dict[str, Any] = {"by": by, "within": within, "splits": splits, "resamples": resamples, "seed": seed}
+    rows = [
+        (place, shape[0], float(_slope(means)), *map(float, inference.interval(draws)))
+        for place, shape, means, draws in _halved(ratings, _slope, **halved)
+    ]
     return pd.DataFrame(rows, columns=["within", "groups", "slope", "low", "high"])
 
 
-def _spreads(means: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Spread of the groups' held-out means, before and after each form; groups stand on the last axis but one."""
-    task, calibration, lower, upper = means
-    quarter = (scale[1] - scale[0]) / 4
-    alpha = _agreed(calibration) - calibration
-    beta, intercept = two_points(lower, upper, consensus=_agreed(lower), human_reference=_agreed(upper))
+def _halved(
+    ratings: pd.DataFrame,
+    statistic: Callable[[np.ndarray], np.ndarray],
+    *,
+    by: str,
+    within: str | None,
+    splits: int,
+    resamples: int,
+    seed: int,
+) -> Iterator[tuple[str, tuple[int, ...], np.ndarray, np.ndarray]]:
+    """Yield place, its shape, groups' means on the halves of each split, and a statistic of these, groups drawn anew.
+
+    shape: groups, groups left out, items, documents. means: (groups, splits, 4), on the held-out half, on the half that
+    is learned from, and on the harder and the easier items of that. Draws of one group only, which have no spread, are
+    left out.
+    """
+    for place, table, left_out, documents in shared_items(ratings, by=by, within=within):
+        rng, scores = np.random.default_rng(seed), table.to_numpy(float)
+        use = halves(documents, splits, rng).T
+        quality = np.where(use, scores.mean(axis=0)[:, None], np.nan)
+        easy = quality > np.nanmedian(quality, axis=0)
+        parts = (~use, use, use & ~easy, use & easy)
+        means = np.stack([scores @ items / np.maximum(items.sum(axis=0), 1) for items in parts], axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            draws = inference.bootstrap(means, statistic, resamples=resamples, seed=rng)
+        there = ~np.isnan(draws.reshape(len(draws), -1)[:, 0])
+        kept = draws[there] if there.any() else draws[:1]  # where groups never differ, the interval is missing
+        yield place, (len(table), left_out, table.shape[1], int(documents.max()) + 1), means, kept
+
+
+def _spreads(means: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
+    """Spread of the groups' held-out means, raw and in each of ``FORMS``: (1 + forms, ..., splits)."""
+    task, calibration, lower, upper = np.moveaxis(means, -1, 0)
+    agreed, of_lower, of_upper = (half.mean(axis=-2, keepdims=True) for half in (calibration, lower, upper))
+    quarter, alpha = (scale[1] - scale[0]) / 4, agreed - calibration
+    beta, intercept = two_points(lower, upper, consensus=of_lower, human_reference=of_upper)
     moved = {
+        "raw": task,
         "shift": shift(task, alpha=alpha),
         "line": line(task, beta=beta, alpha=intercept),
         "capped": capped(task, alpha=alpha, cap=quarter / 2),
@@ -450,34 +468,17 @@ def _spreads(means: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, di
     }
     spread = {form: x.std(axis=-2, ddof=1) for form, x in moved.items()}
     spread["line"] = np.where(np.isnan(spread["line"]), np.inf, spread["line"])  # a group's fixed points coincide
-    return task.std(axis=-2, ddof=1), spread
+    return np.stack(list(spread.values()))
 
 
-def _bootstrap(
-    means: _Halves, statistic: Callable[[_Halves], np.ndarray], resamples: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw the groups again; draws of one group only, which have no spread, are left out."""
-    stacked = np.moveaxis(np.stack(means), 0, -1)  # groups x splits x halves
-    with np.errstate(invalid="ignore", divide="ignore"):
-        draws = inference.bootstrap(
-            stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, seed=rng
-        )
-    there = ~np.isnan(draws.reshape(len(draws), -1)[:, 0])
-    return draws[there] if there.any() else draws[:1]  # where groups never differ, the interval is missing
+def _ratios(spreads: np.ndarray) -> np.ndarray:
+    typical = np.median(spreads, axis=-1)
+    return np.moveaxis(typical[1:] / typical[0], 0, -1)
 
 
-def _ratios(means: _Halves, scale: tuple[float, float]) -> np.ndarray:
-    before, after = _spreads(means, scale)
-    return np.stack([np.median(spread, axis=-1) / np.median(before, axis=-1) for spread in after.values()], axis=-1)
-
-
-def _slope(means: _Halves) -> np.ndarray:
-    dx, dy = (half - _agreed(half) for half in (means.calibration, means.task))
+def _slope(means: np.ndarray) -> np.ndarray:
+    dy, dx = (half - half.mean(axis=-2, keepdims=True) for half in (means[..., 0], means[..., 1]))
     return ((dx * dy).sum(axis=-2) / (dx**2).sum(axis=-2)).mean(axis=-1)
-
-
-def _agreed(means: np.ndarray) -> np.ndarray:
-    return means.mean(axis=-2, keepdims=True)
 
 
 def shared_items(
@@ -525,22 +526,7 @@ def halves(documents: np.ndarray, splits: int, rng: np.random.Generator) -> np.n
     return chosen[:, documents]
 
 
-def _half_means(table: pd.DataFrame, use: np.ndarray) -> _Halves:
-    """Average each group's scores over the halves of each split; use: see ``halves``."""
-    use, scores = use.T, table.to_numpy(float)
-    quality = np.where(use, scores.mean(axis=0)[:, None], np.nan)
-    easy = quality > np.nanmedian(quality, axis=0)
-
-    def mean(items: np.ndarray) -> np.ndarray:
-        return scores @ items / np.maximum(items.sum(axis=0), 1)
-
-    return _Halves(mean(~use), mean(use), mean(use & ~easy), mean(use & easy))
-
-
 # How large a set should be, and which items to choose
-
-#: Arguments of ``difference_variance`` that say how many segments are scored in one go.
-_BLOCKS = ("block", "calibration_block")
 
 
 def difference_variance(
@@ -574,52 +560,33 @@ def difference_variance(
     return 2 * scatter / np.asarray(judgements, float)
 
 
-def break_even(
-    variances: Mapping[str, float], *, size: int = 100, block: float = 10, calibration_block: float = 1
-) -> float:
-    r"""Return how many ordinary judgements an annotator must give for a calibration set to pay.
+def weigh_set(
+    variances: Mapping[str, float], *, judgements: int, size: int = SET_SIZE, **blocks: float
+) -> dict[str, float]:
+    r"""Weigh a calibration set against as many more ordinary judgements, of one annotator who gives ``judgements``.
 
-    The set costs each annotator ``size`` c judgements. The alternative is c more ordinary judgements each, so that N
-    grows from q to q + c per annotator. The variances of ``difference_variance`` are equal at
+    size: c, segments of the set. blocks: ``block`` and ``calibration_block`` of ``difference_variance``.
+    Returns break_even, how many ordinary judgements an annotator must give for the set to pay: the variances with a set
+    and q judgements, and without one and q + c, are equal at
 
-    .. math:: q^* = c\,\frac{N \operatorname{var} / 2}{b\,(V_{annotator} - V_{level})}
+    .. math:: q^* = c\,rac{N \operatorname{var} / 2}{b\,(V_{annotator} - V_{level})}
 
-    with :math:`\operatorname{var}` and :math:`V_{level}` those with the set. Above it the set is worth more. Neither
-    the number of systems nor that of annotators matters. Infinite where the set leaves as much error as the levels
-    themselves.
-
-    >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
-    >>> round(break_even(V, size=50, block=10))
-    27
-    """
-    if size < 1 or block < 1:
-        raise DataError(f"size={size} and block={block:g} must be 1 or more.")
-    with_set = difference_variance(
-        variances, judgements=1, block=block, calibration=size, calibration_block=calibration_block
-    )
-    without = difference_variance(variances, judgements=1, block=block)
-    gain = float(without - with_set)
-    return float(size * with_set / gain) if gain > 0 else float("inf")
-
-
-def best_size(
-    variances: Mapping[str, float], *, judgements: int, block: float = 10, calibration_block: float = 1
-) -> tuple[int, float]:
-    """Return how many of an annotator's ``judgements`` are best spent on a calibration set, and what that gains.
-
-    judgements: all that an annotator gives, the set included. The gain is the standard error of a difference between
-    two systems with the best set over that without any, at the same cost (1: nothing gained, and the size is then 0).
+    with :math:`\operatorname{var}` and :math:`V_{level}` those with the set; infinite where the set leaves as much
+    error as the levels themselves. Neither the number of systems nor that of annotators matters. Also se_ratio, the
+    standard error of a difference between two systems with the set over that without one, at the same cost, and
+    best_size and best_se_ratio, the same for the best size (0 and 1 where no set gains anything).
 
     >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
-    >>> size, ratio = best_size(V, judgements=500)
-    >>> size, round(ratio, 2)
-    (34, 0.62)
+    >>> {name: round(v, 2) for name, v in weigh_set(V, judgements=500, size=50, block=10).items()}
+    {'break_even': 27.05, 'se_ratio': 0.62, 'best_size': 34, 'best_se_ratio': 0.62}
     """
-    if judgements < 2:
-        raise DataError("An annotator needs two judgements or more for a part of them to be spent on calibration.")
     sizes = np.arange(judgements)
-    ratios = _se_ratios(variances, judgements, sizes, block=block, calibration_block=calibration_block)
-    return int(ratios.argmin()), float(ratios.min())
+    left = judgements - sizes
+    variance = difference_variance(variances, judgements=left, calibration=sizes, **blocks)
+    ratios, (without, with_set) = np.sqrt(variance / variance[0]), (variance * left)[[0, size]]
+    needed = size * with_set / (without - with_set) if without > with_set else np.inf
+    found = {"break_even": float(needed), "se_ratio": float(ratios[size])}
+    return found | {"best_size": int(ratios.argmin()), "best_se_ratio": float(ratios.min())}
 
 
 def workloads(table: pd.DataFrame, done: pd.DataFrame, *, hit: int = 100, shared: float = 0.5) -> pd.DataFrame:
@@ -634,42 +601,38 @@ def workloads(table: pd.DataFrame, done: pd.DataFrame, *, hit: int = 100, shared
     """
     length, rows = table.set_index("pair")["block_length"], []
     for row in done.itertuples():
-        total = round(float(row.additional_hits_median) * hit) + SET_SIZE
-        parts, blocks = of_pair(table, row.pair, shared=shared), dict.fromkeys(_BLOCKS, float(length[row.pair]))
-        hits = float(row.additional_hits_median)
-        needed = break_even(parts, size=SET_SIZE, **blocks) / hit
-        best = best_size(parts, judgements=total, **blocks)
-        ratio = float(_se_ratios(parts, total, SET_SIZE, **blocks))
-        rows.append((row.pair, row.annotators, hits, SET_SIZE / total, needed, hits > needed, ratio, *best))
+        hits, blocks = (
+            float(row.additional_hits_median),
+            dict.fromkeys(["block", "calibration_block"], length[row.pair]),
+        )
+        total = round(hits * hit) + SET_SIZE
+        found = weigh_set(of_pair(table, row.pair, shared=shared), judgements=total, **blocks)
+        needed = found.pop("break_even") / hit
+        rows.append((row.pair, row.annotators, hits, SET_SIZE / total, needed, hits > needed, *found.values()))
     names = ["pair", "annotators", "additional_hits", "cost_share", "break_even_hits", "pays", "se_ratio"]
     return pd.DataFrame(rows, columns=[*names, "best_size", "best_se_ratio"])
 
 
-def smallest(variances: Mapping[str, float], *, error: float, block: float = 1) -> int:
-    r"""Return the fewest segments with which an annotator's shift has at most the standard error ``error``, in points.
+def smallest_sets(table: pd.DataFrame, *, error: float) -> pd.DataFrame:
+    r"""List per language pair how few segments hold the standard error of an annotator's shift at ``error`` points.
 
-    The shift is the mean of many annotators on the set less the annotator's own. With n segments in documents of
-    ``block`` b, its standard error is :math:`\sqrt{(b V_{block} + V_{residual}) / n}`; the segments' own difficulty
-    cancels, because all annotators see the same.
+    The shift is the mean of many annotators on the set less the annotator's own. With n segments in documents of b
+    segments, its standard error is :math:`\sqrt{(b V_{block} + V_{residual}) / n}`; the segments' own difficulty
+    cancels, because all annotators see the same. table: of ``components.estimate`` with layout ``calibration``.
+    Returns pair, single_segments (each of another document) and whole_documents (of the pair's median length), each in
+    segments.
 
-    >>> smallest({"block": 20.0, "residual": 100.0}, error=2, block=10)
-    75
+    >>> table = pd.DataFrame({"pair": ["eng-jpn"], "block": [20.0], "residual": [100.0], "block_length": [10.0]})
+    >>> smallest_sets(table, error=2).values.tolist()
+    [['eng-jpn', 30, 75]]
     """
     if error <= 0:
         raise DataError(f"A standard error of {error:g} points cannot be reached. Ask for more than 0.")
-    return int(np.ceil((block * variances["block"] + variances["residual"]) / error**2 - 1e-9))
-
-
-def smallest_sets(table: pd.DataFrame, *, error: float) -> pd.DataFrame:
-    """List per language pair how few segments hold the shift's standard error at ``error`` points or below.
-
-    table: of ``components.estimate`` with layout ``calibration``. Returns pair, single_segments (each of another
-    document) and whole_documents (of the pair's median length), each in segments, for many annotators.
-    """
-    rows = []
-    for row in table.fillna(0.0).to_dict("records"):
-        rows.append((row["pair"], *(smallest(row, error=error, block=block) for block in (1, row["block_length"]))))
-    return pd.DataFrame(rows, columns=["pair", "single_segments", "whole_documents"])
+    known, found = table.fillna({"block": 0.0, "residual": 0.0}), table[["pair"]].reset_index(drop=True)
+    for name, length in (("single_segments", 1.0), ("whole_documents", known["block_length"])):
+        needed = (length * known["block"] + known["residual"]) / error**2
+        found[name] = np.ceil(needed - 1e-9).astype(int).to_numpy()
+    return found
 
 
 def calibration_size(
@@ -747,17 +710,6 @@ def _errors(scores: np.ndarray, picks: np.ndarray, people: int, rng: np.random.G
     own = np.take_along_axis(drawn, who, axis=1)
     error = (own.mean(1, keepdims=True) - own) - (full.mean() - full[who])
     return float(np.sqrt((error**2).mean()))
-
-
-def _se_ratios(
-    variances: Mapping[str, float], total: int, sizes: ArrayLike, *, block: float, calibration_block: float
-) -> np.ndarray:
-    """Return the standard error of a difference with sets of these sizes over that without, at the same total."""
-    rest = total - np.asarray(sizes)
-    with_set = difference_variance(
-        variances, judgements=rest, block=block, calibration=sizes, calibration_block=calibration_block
-    )
-    return np.sqrt(with_set / difference_variance(variances, judgements=total, block=block))
 
 
 def agreed_items(
