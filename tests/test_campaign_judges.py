@@ -15,7 +15,7 @@ from evalkit.campaign.checks import steered as check
 from evalkit.campaign.judges import PEOPLE
 from evalkit.data import importing
 from evalkit.human import adaptive
-from evalkit.human.judges import alternative_annotator
+from evalkit.human.judges import alternative_annotator, verdicts
 from tests.makers import laid_out, ratings
 from tests.pages import opened, telling
 
@@ -177,7 +177,7 @@ def test_a_model_is_one_more_annotator_and_never_ranks():
     level = {"level_of_measurement": "interval"}
     assert row.alpha_without == pytest.approx(krippendorff.alpha(shared.to_numpy().T, **level))
     assert row.alpha == pytest.approx(krippendorff.alpha(shared.assign(gpt=own).to_numpy().T, **level))
-    test = alternative_annotator(shared, own, alignment="rmse", epsilon=0.15)
+    test = verdicts(alternative_annotator(shared, own, alignment="rmse", epsilons=[0.15])).iloc[0]
     assert (row.tested, row.advantage, row.winning_rate) == (len(wide.columns), test.advantage, test.winning_rate)
 
 

@@ -14,7 +14,7 @@ from sklearn import metrics
 
 from evalkit import DataError, data
 from evalkit.data import simulate
-from evalkit.human.judges import alternative_annotator
+from evalkit.human.judges import alternative_annotator, verdicts
 from evalkit.papers.sudoh2021 import classification, encoder
 from evalkit.papers.sudoh2021.encoder import Plan
 from evalkit.papers.sudoh2021.labels import KEY, categories, named
@@ -219,7 +219,7 @@ def test_trials_are_the_test_on_labels_and_on_their_places(small):
         ("Sudoh fluency", wide, own["predicted"], "accuracy"),
         ("Sudoh fluency, steps", placed, own["predicted"].map(steps), "rmse"),
     ):
-        by_hand = alternative_annotator(people, answers, alignment=alignment, epsilon=0.1)
+        by_hand = verdicts(alternative_annotator(people, answers, alignment=alignment, epsilons=[0.1])).iloc[0]
         row = found.loc[name, "classifier on features"]
         assert (row["winning_rate"], row["advantage"]) == (by_hand.winning_rate, by_hand.advantage)
         assert row["items"] == len(wide)

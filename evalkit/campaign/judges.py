@@ -392,10 +392,10 @@ def _stand_in(people: pd.DataFrame, own: pd.Series, level: str) -> dict[str, flo
     """Test whether a model may stand in for one of the people; missing where nobody shares 30 items with others."""
     try:
         alignment = "accuracy" if level == "nominal" else "rmse"
-        found = alternative_annotator(people, own, alignment=alignment, epsilon=EPSILON)
+        found = alternative_annotator(people, own, alignment=alignment, epsilons=[EPSILON])
     except DataError:
         return {"tested": 0, "advantage": np.nan, "winning_rate": np.nan}
-    return {"tested": len(found.annotators), "advantage": found.advantage, "winning_rate": found.winning_rate}
+    return {"tested": len(found), "advantage": found["ahead"].mean(), "winning_rate": found["wins"].mean()}
 
 
 def _alpha(scores: pd.DataFrame, level: str) -> float:

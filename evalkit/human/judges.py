@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,53 +42,26 @@ _LANGUAGES = ["src_lang", "tgt_lang"]
 # The test
 
 
-@dataclass(frozen=True, eq=False)
-class AlternativeAnnotator:
-    """What the test found.
-
-    annotators: a row per person who could be tested: annotator, items, ahead (share of items in which the judge is at
-    least as near to the others as this person is), behind (the opposite; ties count in both), p and whether the judge
-    wins (``wins``). epsilon: how much worse than a person the judge may be. untested: who has too few items.
-    """
-
-    annotators: pd.DataFrame
-    epsilon: float
-    untested: tuple[str, ...]
-
-    @property
-    def winning_rate(self) -> float:
-        """Share of the tested people whom the judge may replace."""
-        return float(self.annotators["wins"].mean())
-
-    @property
-    def advantage(self) -> float:
-        """Probability that the judge is at least as near to the others as a person is, the mean over people."""
-        return float(self.annotators["ahead"].mean())
-
-    @property
-    def passed(self) -> bool:
-        """Whether the judge may replace half of the people or more."""
-        return self.winning_rate >= 0.5
-
-
 def alternative_annotator(
     people: pd.DataFrame,
     judge: pd.Series,
     *,
     alignment: str | Alike = "accuracy",
-    epsilon: float = 0.2,
+    epsilons: Sequence[float] = (0.2,),
     q: float = 0.05,
-) -> AlternativeAnnotator:
+) -> pd.DataFrame:
     r"""Test whether a judge may stand in for the annotators of a campaign.
 
     people: items × annotators, missing where somebody did not judge an item. judge: its answers, by item. Items with
     fewer than two people or without the judge, and people with fewer than 30 of the rest, are left out.
     alignment: "accuracy" for labels, "rmse" for numbers, or a function that says how alike two answers are (spans, for
-    instance); the higher the nearer. epsilon: what a cheaper judge is allowed: the authors advise 0.2 where it replaces
-    experts, 0.15 for skilled people, and 0.1 for crowds. q: false discovery rate over people.
+    instance); the higher the nearer. epsilons: what a cheaper judge is allowed; the authors advise 0.2 where it
+    replaces experts, 0.15 for skilled people, and 0.1 for crowds. q: false discovery rate over people.
     Each person j is left out in turn. On each of their items, judge and person are held against the others:
     :math:`W^f` is 1 where the judge is at least as near, :math:`W^h` where the person is. The judge wins over j
     where :math:`\overline{W^h - W^f} < \epsilon` beyond chance (one-sided t-test; Benjamini & Yekutieli over people).
+    Returns a row per epsilon and tested person: epsilon, annotator, items, ahead (share of items in which the judge is
+    at least as near to the others as this person is), behind (the opposite; ties count in both), p, wins.
     Source: Calderon, Reichart & Dror 2025, *The Alternative Annotator Test for LLM-as-a-Judge*.
     Caveat: items count as independent, which those of one document are not. The others are no truth: a judge that
     shares their errors passes, and one that is better than they are may fail. With two people on an item, "the others"
@@ -97,22 +69,10 @@ def alternative_annotator(
 
     >>> truth = np.arange(40) % 3
     >>> people = pd.DataFrame({name: np.where(np.arange(40) % 10 == n, 3, truth) for n, name in enumerate("abc")})
-    >>> found = alternative_annotator(people, pd.Series(truth), epsilon=0.1)
-    >>> found.winning_rate, found.advantage, found.passed
-    (1.0, 1.0, True)
+    >>> found = alternative_annotator(people, pd.Series(truth), epsilons=[0.1])
+    >>> found["wins"].tolist(), verdicts(found)["passed"].tolist()
+    ([True, True, True], [True])
     """
-    return alternative_annotators(people, judge, alignment=alignment, epsilons=[epsilon], q=q)[0]
-
-
-def alternative_annotators(
-    people: pd.DataFrame,
-    judge: pd.Series,
-    *,
-    alignment: str | Alike = "accuracy",
-    epsilons: Sequence[float],
-    q: float = 0.05,
-) -> list[AlternativeAnnotator]:
-    """Run ``alternative_annotator`` with several epsilons, one result each."""
     for epsilon in epsilons:
         if not 0 <= epsilon < 1:
             raise DataError(f"epsilon={epsilon}: how much worse the judge may be is a share, from 0 to below 1.")
@@ -129,16 +89,26 @@ def alternative_annotators(
     nearer = pd.DataFrame(np.subtract(*_nearness(people, judge, alignment)), people.index, people.columns)
     nearer = nearer.where(people.notna()).loc[:, tested]  # by how much the person is nearer than the judge
     ahead, behind = (one.where(nearer.notna()).astype(float) for one in (nearer <= 0, nearer >= 0))
-    gap, untested = behind - ahead, tuple(people.columns[~tested].astype("str"))
-    results = []
+    gap, parts = behind - ahead, []
     for epsilon in epsilons:
         t = (gap.mean() - epsilon) / gap.sem()
         p = np.nan_to_num(stats.t.cdf(t, gap.count() - 1), nan=1.0)  # where nothing varies, and epsilon is met exactly
-        columns = {"items": gap.count(), "ahead": ahead.mean(), "behind": behind.mean(), "p": p}
-        table = pd.DataFrame(columns | {"wins": inference.adjust(p, method="fdr_by") <= q})
-        table.insert(0, "annotator", table.index.astype("str"))
-        results.append(AlternativeAnnotator(table.reset_index(drop=True), epsilon, untested))
-    return results
+        columns = {"epsilon": epsilon, "annotator": gap.columns.astype("str"), "items": gap.count()}
+        columns |= {"ahead": ahead.mean(), "behind": behind.mean(), "p": p}
+        parts.append(pd.DataFrame(columns | {"wins": inference.adjust(p, method="fdr_by") <= q}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def verdicts(tested: pd.DataFrame) -> pd.DataFrame:
+    """Sum up what ``alternative_annotator`` found: a row per epsilon.
+
+    Returns epsilon, winning_rate (share of the tested people whom the judge may replace), advantage (probability that
+    it is at least as near to the others as a person is, the mean over people), annotators (that were tested), passed
+    (whether it may replace half of them or more).
+    """
+    columns = {"winning_rate": ("wins", "mean"), "advantage": ("ahead", "mean"), "annotators": ("annotator", "size")}
+    table = tested.groupby("epsilon", sort=False).agg(**columns).reset_index()
+    return table.assign(passed=table["winning_rate"] >= 0.5)
 
 
 def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Alike) -> tuple[np.ndarray, np.ndarray]:
@@ -180,16 +150,14 @@ def trials(
     people: items × annotators, answers that can be compared as they are. Returns judge, kind, epsilon, winning_rate,
     advantage, passed, annotators (that were tested), items.
     """
-    rows = []
+    parts = []
     for name, kind, own in judges:
+        found = verdicts(alternative_annotator(people, own, alignment=alignment, epsilons=epsilons))
         items = int(own.reindex(people.index).notna().sum())
-        for test in alternative_annotators(people, own, alignment=alignment, epsilons=epsilons):
-            row = {"judge": name, "kind": kind, "epsilon": test.epsilon, "winning_rate": test.winning_rate}
-            row |= {"advantage": test.advantage, "passed": test.passed, "annotators": len(test.annotators)}
-            rows.append(row | {"items": items})
-    return pd.DataFrame(rows).sort_values(
-        ["advantage", "judge", "epsilon"], ascending=[False, True, True], kind="stable", ignore_index=True
-    )
+        parts.append(found.assign(judge=name, kind=kind, items=items))
+    order = ["judge", "kind", "epsilon", "winning_rate", "advantage", "passed", "annotators", "items"]
+    how: dict[str, Any] = {"ascending": [False, True, True], "kind": "stable", "ignore_index": True}
+    return pd.concat(parts)[order].sort_values(["advantage", "judge", "epsilon"], **how)
 
 
 def beside_nothing(tried: pd.DataFrame, *, epsilon: float) -> pd.DataFrame:
