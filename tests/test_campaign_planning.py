@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -46,12 +46,12 @@ def of_people(parts, people, documents, block):
 
 
 @settings(deadline=None, max_examples=15)
-@given(
-    st.floats(1.0, 12.0), st.floats(0.2, 40.0), st.integers(1, 12), st.integers(4, 60), st.sampled_from([0, 40, 200])
-)
+@example(3.0, 0.0, 10, 20, 40)
+@given(st.floats(1.0, 12.0), st.floats(0, 40.0), st.integers(1, 12), st.integers(4, 60), st.sampled_from([0, 40, 200]))
 def test_the_smallest_crew_is_the_cheapest_of_all_that_reach_the_power(delta, taste, block, capacity, finding):
     parts, capacity = {**V, "taste": taste}, capacity * 2 * block
-    found = planning.smallest_crew(parts, delta=delta, block=block, capacity=capacity, finding=finding)
+    options = {"block": block, "capacity": capacity, "finding": finding, "over_annotators": True}
+    found = planning.smallest_crew(parts, delta=delta, **options)
     best = np.inf
     for people in range(2, 120):  # brute force: every number of people, every number of documents
         most = min(capacity // (2 * block), 20000 // (people * block))

@@ -75,27 +75,27 @@ def power(
     >>> power(V, delta=3, segments=[100, 200], block=10).round(2).tolist()
     [0.2, 0.38]
     """
-    design = Design(arrangement, calibration, judgements, block, metric, scored)
+    design = Design(arrangement, _alike(variances, arrangement), calibration, judgements, block, metric, scored)
     shift, freedom, units = design.test(variances, delta, segments, annotators)
-    if design.over_annotators(variances) and (np.min(units) < 2 or (np.asarray(segments) < units * block).any()):
+    if design.over_annotators and (np.min(units) < 2 or (np.asarray(segments) < units * block).any()):
         raise DataError("A test over annotators needs two of them or more, and a document for each.")
     return t_power(shift, freedom, alpha=alpha)
 
 
 @dataclass(frozen=True)
 class Design:
-    """Who judges what, and how often, but for the numbers of segments and annotators; the options of ``power``."""
+    """Who judges what, and how often, but for the numbers of segments and annotators; the options of ``power``.
+
+    over_annotators: whether the test is over annotators' differences, not documents', where the same judge both.
+    """
 
     arrangement: str = "same"
+    over_annotators: bool = False
     calibration: int = 0
     judgements: int = 1
     block: int = 10
     metric: float = 0.0
     scored: float = np.inf
-
-    def over_annotators(self, variances: Mapping[str, float]) -> bool:
-        """Tell whether documents of one annotator are alike even in the difference of two systems."""
-        return self.arrangement == "same" and variances.get("taste", 0) > 0
 
     def test(
         self, variances: Mapping[str, float], delta: ArrayLike, segments: ArrayLike, annotators: ArrayLike
@@ -104,7 +104,7 @@ class Design:
         self.check(variances, segments, annotators)
         documents = np.asarray(segments, float) / self.block
         units = documents
-        if self.arrangement == "separate" or self.over_annotators(variances):
+        if self.arrangement == "separate" or self.over_annotators:
             units = np.asarray(annotators) // (2 if self.arrangement == "separate" else 1)
         left = 1 - self.metric**2 * np.clip(1 - np.asarray(segments, float) / self.scored, 0, 1)
         own = left * document_variance(variances, block=self.block, judgements=self.judgements)
@@ -140,7 +140,7 @@ class Design:
                 not 0 <= self.metric < 1
             ),
             "Each segment is judged once by separate annotators, and by such as have tastes. Set judgements to 1.": (
-                self.judgements > 1 and (separate or (same and taste))
+                self.judgements > 1 and (separate or self.over_annotators)
             ),
             "Separate annotators: a test needs two for each system or more. Raise annotators to 4.": (
                 separate and np.min(annotators) < 4
@@ -151,6 +151,11 @@ class Design:
         for problem, there in problems.items():
             if there:
                 raise DataError(problem)
+
+
+def _alike(variances: Mapping[str, float], arrangement: str) -> bool:
+    """Tell whether documents of one annotator are alike even in the difference of two systems."""
+    return arrangement == "same" and variances.get("taste", 0) > 0
 
 
 def t_power(shift: ArrayLike, freedom: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
@@ -212,11 +217,11 @@ def simulate_power(
     "documents" tests over documents where annotators have tastes, as if they had none. Returns power, power_low,
     power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson interval.
     """
-    design = Design(arrangement, calibration, judgements, block)
+    design = Design(arrangement, _alike(variances, arrangement), calibration, judgements, block)
     design.check(variances, segments, annotators)
     if arrangement == "mixed" and annotators < 2 * judgements:
         raise DataError(f"Mixed annotators: {2 * judgements} judge each document. Raise annotators to that number.")
-    documents, by_person = segments // block, design.over_annotators(variances)
+    documents, by_person = segments // block, design.over_annotators
     if arrangement == "separate" or by_person:
         shares = annotators if by_person else annotators // 2
         documents = documents // shares * shares
@@ -252,8 +257,8 @@ def _campaigns(
     if design.calibration:  # what is taken off holds the level itself and the mean error over the set
         noise = normal(variances["block"], annotators, design.calibration)
         levels = -(noise + normal(variances["residual"], annotators, design.calibration)).mean(axis=2, dtype=float)
-    evenly = design.over_annotators(variances)
-    who = _assigned((campaigns, documents, 2, judges), annotators, "evenly" if evenly else arrangement, rng)
+    dealt = "evenly" if design.over_annotators else arrangement
+    who = _assigned((campaigns, documents, 2, judges), annotators, dealt, rng)
     given = np.take_along_axis(levels[:, None, None, :], who, axis=3)
     if taste := variances.get("taste", 0.0):
         given = given + np.take_along_axis(normal(taste, 2, annotators)[:, None], who, axis=3)
@@ -326,7 +331,7 @@ class Limits:
         known = not np.isnan(variances["annotator"])
         sets = [size for size in self.calibrations if known and self.capacity - size >= self.block]
         if variances.get("taste", 0) > 0:
-            yield plain, np.arange(MOST_CREWS) + max(2, self.fewest_annotators)
+            yield replace(plain, over_annotators=True), np.arange(MOST_CREWS) + max(2, self.fewest_annotators)
         else:
             for each in range(1, self.most_judgements + 1):
                 yield replace(plain, judgements=each), None
@@ -485,7 +490,7 @@ def smallest_crew(
         over_annotators = variances.get("taste", 0.0) > 0
     parts = {**variances, "taste": variances.get("taste", 0.0) * over_annotators}
     crews = np.arange(2, MOST_PEOPLE + 1) if over_annotators else None
-    design = Design(block=block, scored=most_segments)
+    design = Design(block=block, scored=most_segments, over_annotators=over_annotators)
     if delta <= 0 or (table := _rows(parts, delta, limits, design, crews)).empty:
         return None
     people, segments = table.loc[table["cost"].astype(float).idxmin(), ["annotators", "segments"]].astype(int)
