@@ -142,7 +142,6 @@ CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
         (lambda: normalization.held_out(PANEL, methods=("z_calibration",)), "z_calibration"),
         (lambda: normalization.held_out(PANEL.assign(item_type="system")), "No calibration items"),
         (lambda: normalization.held_out(PANEL[PANEL["annotator"] < "p2"]), "eng-deu: 2 groups"),
-        (lambda: knowles2024.compare_with_published(SMALL), "column z"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, word):
