@@ -147,18 +147,29 @@ def headed(table: Table, known: Mapping[str, Sequence[str]], options: Options) -
     return {ours: name for ours, name in (found | told).items() if name}
 
 
-def completed(names: dict[str, str], values: dict[str, str], table: Table, options: Options, receipt: Receipt) -> None:
+def completed(
+    names: dict[str, str],
+    values: dict[str, str],
+    table: Table,
+    options: Options,
+    receipt: Receipt,
+    *,
+    how: dict[str, str] | str = "layout",
+    header: list[str] | None = None,
+) -> None:
     """Add what a layout can do without: languages and documents; and say which column became what.
 
+    how: each column is known. header: the headings that say something, where some do not.
     Raises DataError where a column is not there, stands twice, or is lacking though every judgement needs it.
     """
+    header = table.header if header is None else header
     vocabulary.demand_present(table.header, names, origin=table.name)
     vocabulary.unlike(table.header, {*names.values()} - {*options.single.values()}, origin=table.name)
     with_languages(names, values, table, receipt)
     if "doc" not in names:
         values.setdefault("doc", "all")
-    demand_columns({*names, *values, "score"}, origin=table.name, header=table.header)
-    receipt.describe(names, "layout", table.header)
+    demand_columns({*names, *values, "score"}, origin=table.name, header=header)
+    receipt.describe(names, how, header)
 
 
 # Marks
@@ -347,10 +358,7 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     if cells[DESIGNED].isna().all():
         known.names.pop("item_type", None)  # of an export, it says something else
     names, values = known.names, dict(options.values)
-    with_languages(names, values, table, receipt)
-    if "doc" not in names:
-        values.setdefault("doc", "all")
-    receipt.describe(names, known.how, filled)
+    completed(names, values, table, options, receipt, how=known.how, header=filled)
     for note in known.notes:
         receipt.note(note)
     reject = Rejecting(cells, names.get("annotator"))
@@ -359,7 +367,6 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     rest = cells[reject.kept]
     if rest.empty:
         return on_lines(Judgements(pd.DataFrame(index=rest.index), reject.rows, names), lines)
-    demand_columns({*names, *values, "score"}, origin=table.name, header=filled)
     receipt.segments = " ".join(_SEGMENTS[way] for way in rest[NAMED].dropna().unique() if way in _SEGMENTS)
     marks, broken = listed(cells[ERRORS], cells[names["hypothesis"]] if "hypothesis" in names else [None] * len(cells))
     wrong = "is no list of errors with whole places, start before end, and a type and severity each: mend it"

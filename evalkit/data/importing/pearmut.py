@@ -253,11 +253,6 @@ def _outputs_judged(entries: list[Entry], campaign: Campaign, chances: Sequence[
                         before.kind = "replaced"
                     latest[key] = one
                 every.append(one)
-    counted = [one for one in every if one.kind in ("", annotated.REPEAT, "replaced")]
-    typed = any(_object(error).get("category") for one in counted for error in one.errors or ())
-    if typed and not any(_number(one.scores.get("score")) for one in counted):
-        for one in every:
-            one.scores.pop("score", None)  # nobody was asked for it
     return every
 
 

@@ -82,8 +82,7 @@ def of_table(table: Table) -> Table | None:
 
 def _settle(every: list[Judged]) -> None:
     """Keep as scores what is one: numbers, or few words that recur; all else is a text, such as a comment."""
-    names = {name for judged in every for name in judged.scores}
-    for name in names:
+    for name in dict.fromkeys(name for judged in every for name in judged.scores):
         if not _are_scores([judged.scores[name] for judged in every if name in judged.scores]):
             for judged in (judged for judged in every if name in judged.scores):
                 judged.cells[name] = judged.scores.pop(name)
@@ -104,9 +103,12 @@ def rows_of(every: list[Judged], *, asked: bool = False, criteria: bool = False)
 
     asked: errors make scores though none has a type. criteria: scores are named even if there is but one.
     """
-    errors = [one for judged in every if judged.kind not in annotated.NO_JUDGEMENTS for one in judged.errors or ()]
-    made = asked or any(_is_object(one) and one.get("category") for one in errors)
-    names = {name for judged in every for name in judged.scores}
+    counted = [judged for judged in every if judged.kind not in annotated.NO_JUDGEMENTS]
+    errors = [one for judged in counted if isinstance(judged.errors, list) for one in judged.errors]
+    typed = any(_is_object(one) and one.get("category") for one in errors)
+    names, made = {name for judged in every for name in judged.scores}, asked or typed
+    if typed and not any(judged.scores.get("score", "").strip("0.") for judged in counted):
+        names.discard("score")  # nobody was asked for it
     criteria |= len(names) > 1 or (made and bool(names))
     named = _named(every)
     for judged in every:
@@ -118,7 +120,7 @@ def rows_of(every: list[Judged], *, asked: bool = False, criteria: bool = False)
             continue
         if made:
             yield judged.line, cells | {annotated.MADE: "yes"} | ({"criterion": "MQM"} if criteria else {})
-        for name, score in judged.scores.items():
+        for name, score in ((name, score) for name, score in judged.scores.items() if name in names):
             own = {"score": score} | ({"criterion": name} if criteria else {})
             yield judged.line, cells | own | ({annotated.ENDS: judged.ends[name]} if name in judged.ends else {})
         if not made and not judged.scores:
