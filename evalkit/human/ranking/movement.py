@@ -86,16 +86,20 @@ def resampled(
     if not variants:
         raise DataError("There is no variant to rank. Give at least one table of ratings.")
     how["segment"] = segment or segment_key(next(iter(variants.values())))
-    both = {name: averaged(frame, how) for name, frame in variants.items()}
-    tables, rule = {name: means for name, (means, _) in both.items()}, next(iter(both.values()))[1]
-    names, found = list(variants), []
-    for pair in tables[names[0]]:
-        for name in names:
-            _demand_same_systems(pair, names[0], tables[names[0]], name, tables[name])
-        units = tables[names[0]][pair].units
-        for name in names[1:]:
-            units = units.union(tables[name][pair].units, sort=False)
-        aligned = [_aligned(tables[name][pair], units) for name in names]
+    averages = {name: averaged(frame, how) for name, frame in variants.items()}
+    (first, (starts, rule)), found = next(iter(averages.items())), []
+    for pair, start in starts.items():
+        tables = {name: one[pair] for name, (one, _) in averages.items() if pair in one}
+        for name in variants:
+            if lost := {*start.systems} ^ {*(tables[name].systems if name in tables else ())}:
+                raise DataError(
+                    f"{pair}: only one of the variants {first} and {name} has scores of {min(lost)}. "
+                    "Rankings can be compared on the same systems only: leave it out of both."
+                )
+        units = start.units
+        for table in tables.values():
+            units = units.union(table.units, sort=False)
+        aligned = [_aligned(table, units) for table in tables.values()]
         reach = half_widths(aligned, unit="units drawn")
         totals = np.stack([table.totals() for table in aligned])
         scale = np.repeat(reach.max(axis=1).clip(1e-12), reach.shape[1])
@@ -103,7 +107,7 @@ def resampled(
         drawn = drawn.reshape(resamples, *totals.shape).swapaxes(0, 1).round(9)
         clusters = {
             name: cluster(pair, table, rule).table.sort_values("system", ignore_index=True)
-            for name, table in zip(names, aligned, strict=True)
+            for name, table in zip(tables, aligned, strict=True)
         }
         found.append(Resampled(pair, clusters, drawn))
     return found
@@ -202,18 +206,6 @@ def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:
     """
     i, j = np.triu_indices(len(one), 1)
     return int((np.sign(one[i] - one[j]) != np.sign(other[i] - other[j])).sum())
-
-
-def _demand_same_systems(
-    pair: str, first: str, one: Mapping[str, SegmentMeans], name: str, other: Mapping[str, SegmentMeans]
-) -> None:
-    """Refuse a variant that lacks a system, or has one more."""
-    lost = set(one[pair].systems) ^ set(other[pair].systems if pair in other else ())
-    if lost:
-        raise DataError(
-            f"{pair}: only one of the variants {first} and {name} has scores of {min(lost)}. "
-            "Rankings can be compared on the same systems only: leave it out of both."
-        )
 
 
 def _aligned(table: SegmentMeans, units: pd.Index) -> SegmentMeans:
