@@ -15,7 +15,8 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import mturk
 from evalkit.data.importing import numbers
-from evalkit.data.importing.comparisons import STEMS, names_of, slots_of
+from evalkit.data.importing.comparisons import STEMS
+from evalkit.data.importing.comparisons import columns as compared_columns
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.tables import Row, Table
 from evalkit.data.importing.vocabulary import bare, is_criterion, listed, meaning, words
@@ -315,11 +316,11 @@ def of_places(table: Table, options: Options) -> Table:
     The score at a place is of the system that the same row names there: places are no systems.
     """
     named = {"system"} & {*map(meaning, table.header), *options.columns, *options.values}
-    if "score" in options.columns or named or slots_of(table.header):
+    found = compared_columns(table, options)
+    if "score" in options.columns or named or found.places:
         return table
-    places = _places(table.header)
+    places, compared = _places(table.header), found.names
     own = {name for columns in places.values() for name in columns}
-    compared = names_of(table, options)
     if not places or {compared.get("preference"), compared.get("score")} - {None, *own}:
         return table
     system, names = _measures(table, places)
