@@ -97,14 +97,16 @@ def test_a_comparison_is_a_judgement_of_each_system(imported):
 
 def test_numbers_need_their_direction_or_their_meaning(imported):
     text = answers("-3", "0", "2")
-    with pytest.raises(DataError, match=r"--higher-is-better"):
+    with pytest.raises(DataError, match=r"--positive system_a or --positive system_b"):
         imported(text)
-    assert of(imported(text, lower_is_better=False)[0], "X") == [0, 0.5, 1]
-    assert of(imported(text, lower_is_better=True)[0], "X") == [1, 0.5, 0]
+    assert of(imported(text, positive="A")[0], "X") == [-3, 0, 2]
+    assert of(imported(text, positive="system_b")[0], "X") == [3, 0, -2]
     text = answers("1", "3", "5")
-    with pytest.raises(DataError, match=r"--map-values"):
+    with pytest.raises(DataError, match=r"which number is no preference.*--map-values"):
         imported(text)
     assert of(imported(text, words={"1": 1, "3": 0.5, "5": 0})[0], "X") == [1, 0.5, 0]
+    with pytest.raises(DataError, match=r"outside 0-1"):
+        imported(text, words={"1": 1, "3": 3, "5": 0})
 
 
 def test_what_is_no_preference_is_rejected_and_the_rest_kept(imported):

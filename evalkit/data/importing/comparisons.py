@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -54,12 +54,10 @@ _MAP = (
 _STEPS = 10  # a scale of so many steps to either side may end where its numbers do
 _ANSWERED = 0.9  # share of a column's cells that are answers where it holds them
 _FEW = 20  # names of conditions; prompts themselves are more
-_ANSWERS = 3  # the first, the second, or a tie
 _SHOWN = 20  # pairs of systems whose wins and ties are told
-#: Headings of columns that are made.
-_SYSTEM, _AGAINST, _SCORE, _HIT, _PLACE = "(system)", "(against)", "(score)", "(comparison)", "(place)"
-_TEXT, _SEGMENT, _SCREEN, _RANKED = "(hypothesis)", "(segment)", "(screen)", "(rank)"
+_SEGMENT = "(segment)"  # the heading of a column that is made
 Systems = dict[str, pd.Series]
+Ends = tuple[float, float]
 
 
 # Which columns are what
@@ -255,13 +253,8 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
         receipt.note(
             "no column names annotators (annotator is 'unnamed'); --value annotator=… names one, --map a column"
         )
-    # -1 is no rank, as WMT wrote it
-    ranks = {
-        rank: (cells[name], cells[rank].mask(cells[rank].isin(["-1", "-1.0"]))) for name, rank in found.places.items()
-    }
-    ranks |= {rank: (constant(system, cells.index), cells[rank]) for rank, system in found.ranked.items()}
-    if ranks:
-        read = _ranked(cells, ranks, names, values, options, receipt)
+    if own:
+        read = _ranked(cells, replace(found, names=names), values, options, receipt)
     else:
         read = _compared(cells, names, values, options, receipt, table.name)
     read.ratings = read.ratings.sort_index(kind="stable")
@@ -275,35 +268,36 @@ def _compared(
 ) -> Judgements:
     """Turn each comparison into two judgements."""
     systems = _systems(cells, names, values, options)
+    asked = names.get("preference") or names.get("score", "")
+    answers = cells[asked] if asked else constant(values["preference"], cells.index)
+    sided = {side: [names[one] for one in (f"system_{side}", f"hypothesis_{side}") if one in names] for side in SIDES}
+    worth, wrong, scale = _worth(answers, systems, sided, options, receipt)
     reject = Rejecting(cells, names.get("annotator"))
     same = systems["a"].str.casefold().eq(systems["b"].str.casefold())
     itself = "is the system that it is compared with: correct one of them"
     reject(np.flatnonzero(same), names.get("system_b", "system_b"), itself)
-    first, scale = _of_first(cells, names, values, systems, options, receipt, reject)
-    made = {_SYSTEM: systems["a"], _AGAINST: systems["b"], _SCORE: pd.Series(first, cells.index).map(repr)}
-    ours = {"system": _SYSTEM, "against": _AGAINST, "score": _SCORE}
+    for place, reason in wrong.items():
+        reject([place], asked or "preference", reason, EXCLUDED if reason == NO_ANSWER else "rejected")
+    made = {"system": systems["a"], "against": systems["b"], "score": pd.Series(worth, cells.index).map(repr)}
     if "hit" not in names:
         where = [cells[names[name]].fillna("") for name in ("doc", "segment", "criterion") if name in names]
         named = [" ".join(filter(None, parts)) for parts in zip(constant("", cells.index), *where)]
-        made[_HIT] = [f"{place}: {a} | {b}" for place, a, b in zip(named, systems["a"], systems["b"])]
-        ours["hit"] = _HIT
-    shown = _stood_first(cells, names, systems, receipt)
-    if shown.ne("unknown").any():
-        made[_PLACE], ours["screen_place"] = shown.map({"a": "1", "b": "2"}), _PLACE
-    texts = {side: cells.get(names.get(f"hypothesis_{side}", ""), constant("", cells.index)) for side in SIDES}
+        made["hit"] = [f"{place}: {a} | {b}" for place, a, b in zip(named, systems["a"], systems["b"])]
+    if (shown := _stood_first(cells, names, systems, receipt)) is not None:
+        made["screen_place"] = shown.map({"a": "1", "b": "2"})
     if {"hypothesis_a", "hypothesis_b"} & {*names}:
-        made[_TEXT], ours["hypothesis"] = texts["a"], _TEXT
-    frame = cells.assign(**made)[reject.kept]
+        made["hypothesis"] = cells[names["hypothesis_a"]] if "hypothesis_a" in names else None
+    frame = cells.assign(**{f"({name})": own for name, own in made.items()})[reject.kept]
     given = _known(values) | {"item_type": "system"}  # a person's translation too, for it competes like any other
-    known = _known({name: theirs for name, theirs in names.items() if name != "item_type"})
-    found = converted(frame, known | ours, given, options, scale=scale, note=receipt.note, typed=True)
+    ours = _known(names) | {name: f"({name})" for name in made}
+    found = converted(frame, ours, given, options, scale=scale, note=receipt.note, typed=True)
     found.rejected += reject.rows
     one = found.ratings
     other = one.assign(system=one["against"], against=one["system"], score=sum(scale) - one["score"])
     if "screen_place" in one:
         other["screen_place"] = 3 - one["screen_place"]
     if "hypothesis" in one:
-        other["hypothesis"] = texts["b"][one.index]
+        other["hypothesis"] = cells.loc[one.index, names["hypothesis_b"]] if "hypothesis_b" in names else None
     found.ratings = pd.concat([one, other]).sort_index(kind="stable")
     found.spans = _spans(cells, found.ratings)
     _tell_wins(one, sum(scale) / 2, origin, receipt)
@@ -322,135 +316,109 @@ def _systems(cells: pd.DataFrame, names: dict[str, str], values: dict[str, str],
         alike = {side: options.looks.alike(cells, {"system": name})[name] for side, name in columns.items()}
         return {side: alike.get(side, constant(values.get(f"system_{side}", ""), cells.index)) for side in SIDES}
     answers = cells[names["preference"]].dropna()
-    said = sorted({answer for answer in answers.unique() if not is_tie(answer)})
-    if len({answer.casefold() for answer in said}) != 2:
+    said = {answer.casefold(): answer for answer in sorted(answers.unique(), reverse=True) if not is_tie(answer)}
+    if len(said) != 2:
         raise DataError(
-            f"The column {names['preference']} names {len(said)} systems ({', '.join(said[:5])}), so nothing says "
-            "which two were compared. Name the columns of both with --map system_a=… --map system_b=…."
+            f"The column {names['preference']} names {len(said)} systems ({', '.join([*said.values()][:5])}), so "
+            "nothing says which two were compared. Name the columns of both: --map system_a=… --map system_b=…."
         )
-    second = next(name for name in said if name.casefold() != said[0].casefold())
-    return {"a": constant(said[0], cells.index), "b": constant(second, cells.index)}
+    return {side: constant(name, cells.index) for side, name in zip(SIDES, sorted(said.values()))}
 
 
 def _tell_wins(ratings: pd.DataFrame, middle: float, origin: str, receipt: Receipt) -> None:
     """Tell wins and ties of each pair of systems. ratings: of the first system of each comparison."""
     in_order = ratings["system"] <= ratings["against"]
-    pair = [
-        ratings[one].where(in_order, ratings[other]) for one, other in (("system", "against"), ("against", "system"))
-    ]
+    pair = [ratings[one].where(in_order, ratings[two]) for one, two in (("system", "against"), ("against", "system"))]
     lead = np.sign(ratings["score"] - middle) * np.where(in_order, 1, -1)
     counts = pd.crosstab(pair, lead).reindex(columns=[1, 0, -1], fill_value=0)
     if len(counts) > _SHOWN:
         receipt.note(f"{origin}: {len(counts):,} pairs of systems were compared; the first {_SHOWN} are told")
-    for (one, other), (won, ties, lost) in zip(counts.index[:_SHOWN], counts.to_numpy().tolist()):
-        receipt.note(f"{origin}: {one} against {other}: {won:,} won, {ties:,} ties, {lost:,} lost")
+    for (one, two), (won, ties, lost) in zip(counts.index[:_SHOWN], counts.to_numpy().tolist()):
+        receipt.note(f"{origin}: {one} against {two}: {won:,} won, {ties:,} ties, {lost:,} lost")
 
 
-def _stood_first(cells: pd.DataFrame, names: Mapping[str, str], systems: Systems, receipt: Receipt) -> pd.Series:
-    """Return of each comparison which stood first: "a", "b" or "unknown"; and tell the receipt how that is known.
+def _stood_first(cells: pd.DataFrame, names: dict[str, str], systems: Systems, receipt: Receipt) -> pd.Series | None:
+    """Return of each comparison which stood first, "a", "b" or unknown; None where nothing tells. The receipt says how.
 
     A column ``first`` tells: A or B, in whatever words, or a system's name. So do headings such as left_system, and
     answers such as "left". Where the file says only A and B, A is taken to have stood first if some pair comes in both
     orders; with one order throughout, place and system could not be told apart anyway.
     """
     if "first" in names:
-        told = cells[names["first"]].fillna("unknown")
-        sides = [
-            "a" if said == a else "b" if said == b else side_of(said) for said, a, b in zip(told, *systems.values())
-        ]
-        found = pd.Series(sides, cells.index)
-        if unread := (found.eq("unknown") & told.str.casefold().ne("unknown")).sum():
-            receipt.note(
-                f"which translation stood first is not known in {unread:,} rows, where {names['first']} is neither A, "
-                "B nor a system's name"
-            )
-        return found
-    shown = "unknown"
-    if {"system_a", "system_b"} <= {*names}:
-        headings = [bare(names[f"system_{side}"]) for side in SIDES]
-        answers = cells[names["preference"]].dropna().unique() if "preference" in names else []
-        pairs = {*zip(systems["a"].dropna(), systems["b"].dropna())}
-        if all(map(_ON_SCREEN.search, headings)) or any(_ON_SCREEN.search(str(one).casefold()) for one in answers):
-            shown = "a"
-            receipt.note("which translation stood first (left) is taken from the words left, right, first and second")
-        elif any((b, a) in pairs for a, b in pairs):
-            shown = "a"
-            receipt.note(
-                f"{names['system_a']} is taken to have stood first (left): pairs of systems come in both orders"
-            )
-    return constant(shown, cells.index)
+        told = zip(cells[names["first"]].fillna("unknown"), systems["a"].fillna(""), systems["b"].fillna(""))
+        found = pd.Series([{1.0: "a", 0.0: "b"}.get(_meant(said, pair)) for said, *pair in told], cells.index)
+        return found if found.notna().any() else None
+    if not {"system_a", "system_b"} <= {*names}:
+        return None
+    answers = cells[names["preference"]].dropna().unique() if "preference" in names else []
+    pairs = {*zip(systems["a"].dropna(), systems["b"].dropna())}
+    headed = all(_ON_SCREEN.search(bare(names[f"system_{side}"])) for side in SIDES)
+    if headed or any(_ON_SCREEN.search(answer.casefold()) for answer in answers):
+        receipt.note("which translation stood first (left) is taken from the words left, right, first and second")
+    elif any((b, a) in pairs for a, b in pairs):
+        receipt.note(f"{names['system_a']} is taken to have stood first (left): pairs of systems come in both orders")
+    else:
+        return None
+    return constant("a", cells.index)
 
 
 def _spans(cells: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:
     """Take the stretches marked in both texts, where the file has them under ``annotations``; they have no severity."""
-    if not {"annotations", "annotations.text1"} & {*cells}:
+    if not {"annotations.text1", "annotations.text2"} <= {*cells}:
         return None
     keys = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
     turns = ratings.groupby(level=0).cumcount() + 1  # the first row of a line is that of the first system
-    rows = []
-    for (line, rating), turn in zip(ratings[[*keys, "against"]].iterrows(), turns):
-        text = f"text{turn}"
-        if f"annotations.{text}" in cells:
-            marks = _in_json(cells[f"annotations.{text}"][line])
-        else:
-            both = _in_json(cells["annotations"][line]) if "annotations" in cells else {}
-            marks = both.get(text) if isinstance(both, dict) else None
-        for mark in (one for one in (marks if isinstance(marks, list) else []) if isinstance(one, dict)):
-            place = {end: mark.get(end) if type(mark.get(end)) is int else np.nan for end in ("start", "end")}
-            words_of = mark.get("annotated_text")
-            stretch = {**rating, **place, "text": words_of if isinstance(words_of, str) else None}
-            rows += [stretch | {"error_type": str(label).casefold()} for label in mark.get("labels") or [UNSTATED]]
-    if not rows:
+    marks = [_marks(cells[f"annotations.text{turn}"][line]) for line, turn in turns.items()]
+    marked = ratings[[*keys, "against"]].assign(mark=marks).explode("mark").dropna(subset="mark").reset_index(drop=True)
+    if marked.empty:
         return None
-    spans = pd.DataFrame(rows).assign(severity=UNSTATED, side="target")
+    told = pd.DataFrame(marked.pop("mark").tolist()).reindex(columns=["start", "end", "annotated_text", "labels"])
+    spans = marked.assign(error_type=told["labels"], text=told["annotated_text"], severity=UNSTATED, side="target")
+    for end in ("start", "end"):
+        place = pd.to_numeric(told[end], errors="coerce")
+        spans[end] = place.where(place.between(0, 1e9))
+    spans = spans.explode("error_type", ignore_index=True)
+    spans["error_type"] = spans["error_type"].fillna(UNSTATED).astype("str").str.casefold()
     spans["span"] = spans.groupby(keys, sort=False).cumcount().add(1).astype("str")
     return spans[[*keys, "span", "error_type", "severity", "start", "end", "side", "text", "against"]]
 
 
-def _in_json(cell: object) -> object:
-    """Read what a cell says in JSON; what is none says nothing."""
+def _marks(cell: object) -> list[dict]:
+    """Read a list of marks in JSON; what is none marks nothing."""
     try:
-        return json.loads(cell) if isinstance(cell, str) else None
+        said = json.loads(cell) if isinstance(cell, str) else []
     except (ValueError, RecursionError):
-        return None
+        return []
+    return [mark for mark in said if isinstance(mark, dict)] if isinstance(said, list) else []
 
 
 # Ranks of several translations in one row: a judgement of each system, minus its rank
 
 
 def _ranked(
-    cells: pd.DataFrame,
-    ranks: Mapping[str, tuple[pd.Series, pd.Series]],
-    names: dict[str, str],
-    values: dict[str, str],
-    options: Options,
-    receipt: Receipt,
+    cells: pd.DataFrame, found: Columns, values: dict[str, str], options: Options, receipt: Receipt
 ) -> Judgements:
-    """Read a judgement per system of each row: minus its rank. ranks: heading -> the systems, and the ranks."""
+    """Read a judgement per system of each row: minus its rank."""
     if options.lower_is_better is False:
         raise DataError(
             "Ranks are better the lower they are, 1 the best. Drop --higher-is-better, or rename the columns."
         )
-    receipt.orientation = f"lower is better by the headings ({', '.join(ranks)}): the score is minus the rank"
-    cells = cells.assign(**{_SCREEN: [f"row {line}" for line in cells.index]})
-    parts = [cells.assign(**{_SYSTEM: system, _RANKED: rank}) for system, rank in ranks.values()]
-    long = pd.concat(parts).dropna(how="all", subset=[_SYSTEM, _RANKED])
-    receipt.blank_cells += int(long[_RANKED].isna().sum())
-    made = {"system": _SYSTEM, "score": _RANKED, "screen": names.get("screen", _SCREEN)}
-    made["hit"] = names.get("hit", made["screen"])  # one person may rank other systems on the same segment again
-    found = converted(
-        long[long[_RANKED].notna()],
-        _known(names) | made,
-        _known(values),
-        options,
-        scale=(1, len(ranks)),
-        note=receipt.note,
-        lower=True,
-    )
-    kinds = np.where(people(found.ratings["system"], receipt.note), "reference", "system")
-    found.ratings = found.ratings.assign(item_type=kinds)
-    _tell_ranks(found.ratings, receipt)
-    return found
+    cells = cells.assign(**{"(screen)": [f"row {line}" for line in cells.index]})
+    parts = [cells.assign(**{"(system)": cells[name], "(rank)": cells[rank]}) for name, rank in found.places.items()]
+    parts += [cells.assign(**{"(system)": system, "(rank)": cells[rank]}) for rank, system in found.ranked.items()]
+    long = pd.concat(parts).dropna(how="all", subset=["(system)", "(rank)"])
+    there = long["(rank)"].notna() & ~(long["(rank)"].isin(["-1", "-1.0"]) & bool(found.places))  # as WMT wrote none
+    receipt.blank_cells += int((~there).sum())
+    headings = [*found.places.values(), *found.ranked]
+    receipt.orientation = f"lower is better by the headings ({', '.join(headings)}): the score is minus the rank"
+    screen = found.names.get("screen", "(screen)")  # one person may rank other systems on the same segment again
+    names = {"hit": screen} | _known(found.names) | {"system": "(system)", "score": "(rank)", "screen": screen}
+    scale = (1, len(headings))
+    read = converted(long[there], names, _known(values), options, scale=scale, note=receipt.note, lower=True)
+    kinds = np.where(people(read.ratings["system"], receipt.note), "reference", "system")
+    read.ratings = read.ratings.assign(item_type=kinds)
+    _tell_ranks(read.ratings, receipt)
+    return read
 
 
 def _tell_ranks(ratings: pd.DataFrame, receipt: Receipt) -> None:
@@ -547,6 +515,8 @@ def _meant(answer: str, pair: Collection[str]) -> float | str:
     >>> _meant("b", ["b", "a"])
     'is the name of one system and the place of the other: name the systems otherwise, or pass --map-values'
     """
+    if _NUMBER.fullmatch(answer.replace("−", "-")):
+        return f"is a number, and nothing says what it means. {_MAP}"
     worth = {"a": 1.0, "b": 0.0}
     sides = dict(zip((" ".join(_said(name)) for name in pair), SIDES))
     named = _winner(answer, lambda said: sides.get(" ".join(said), "")) if len(sides) == 2 else ""
@@ -588,140 +558,101 @@ def name_two(cells: list[str]) -> bool:
 # What answers are worth for the first of two systems
 
 
-def _of_first(
-    cells: pd.DataFrame,
-    names: Mapping[str, str],
-    values: Mapping[str, str],
-    systems: Systems,
-    options: Options,
-    receipt: Receipt,
-    reject: Rejecting,
-) -> tuple[np.ndarray, tuple[float, float]]:
-    """Return each comparison's score of the first system, and its scale: 1, 0, .5 for a tie; or how far it leads.
+def _worth(
+    answers: pd.Series, systems: Systems, sides: dict[str, list[str]], options: Options, receipt: Receipt
+) -> tuple[np.ndarray, dict[int, str], Ends]:
+    """Return each comparison's score of the first system, what is wrong where it has none, and the scale.
 
-    Rows whose answer says neither are rejected.
+    The score is 1, 0 or, in a tie, .5; or how far the first system leads, by a number whose direction is told.
+    sides: what heads either system.
     """
-    asked = names.get("preference") or names.get("score", "")
-    answers = cells[asked] if asked else constant(values["preference"], cells.index)
-
-    def wrong(place: int, reason: str) -> None:
-        reject([place], asked or "preference", reason, EXCLUDED if reason == NO_ANSWER else "rejected")
-
     numeric = not options.words and numbers.is_numeric([str(cell) for cell in answers.dropna()])
-    if not (numeric and (options.positive or not ("preference" in {*names, *values} or _are_few(answers)))):
-        receipt.orientation = "higher is better: the score is the share of comparisons won, a tie half"
-        what, scale = "1 for the one that won, 0.5 for a tie", (0.0, 1.0)
-        worth = _shares(answers, systems, options, receipt, wrong)
+    if numeric and (options.positive or not _of_places(answers)):
+        worth, wrong, scale = _leads(answers, sides, options, receipt)
+        how = f"how far {answers.name} favours the system over the other, as --positive tells"
+        what = "the number in its favour, below 0 where it is against it"
     else:
-        headings = {
-            side: [names[name] for name in (f"system_{side}", f"hypothesis_{side}") if name in names] or [side.upper()]
-            for side in SIDES
-        }
-        worth, most = _leads(answers, headings, options, receipt, wrong)
-        receipt.orientation = (
-            f"higher is better: the score is how far {asked} favours the system over the other, as --positive tells"
+        worth, wrong = _shares(answers, systems, options, receipt)
+        how, what, scale = (
+            "the share of comparisons won, a tie half",
+            "1 for the one that won, 0.5 for a tie",
+            (0.0, 1.0),
         )
-        what, scale = "the number in its favour, below 0 where it is against it", (-most, most)
+    receipt.orientation = f"higher is better: the score is {how}"
     receipt.note(
-        f"each comparison is two judgements, one of each system: {what}; hit is the comparison, against the other system"
+        f"each comparison is two judgements, one of each system: {what}; hit is the comparison, against the other "
+        "system"
     )
-    return worth, scale
+    return worth, wrong, scale
 
 
-def _are_few(cells: pd.Series) -> bool:
-    """Tell whether numbers are so few, and none below 0, that each is an answer rather than a place on a scale."""
-    values = numbers.read(cells)[0]
-    return bool(np.nanmin(values) >= 0 and len({*values[np.isfinite(values)]}) <= _ANSWERS)
+def _of_places(answers: pd.Series) -> dict[str, float]:
+    """Say what numbers are worth that name the better one: 1 the first, 2 the second, 0 neither; nothing of others.
+
+    >>> _of_places(pd.Series(["2", "1", "tie"])), _of_places(pd.Series(["0", "1"])), _of_places(pd.Series(["1", "5"]))
+    ({'2': 0.0, '1': 1.0}, {}, {})
+    """
+    number = {str(answer): float(answer) for answer in answers.dropna().unique() if _NUMBER.fullmatch(answer)}
+    worth = {0.0: 0.5, 1.0: 1.0, 2.0: 0.0}
+    if 2.0 not in number.values() or not {*number.values()} <= {*worth}:
+        return {}
+    return {answer: worth[value] for answer, value in number.items()}
 
 
 def _shares(
-    answers: pd.Series, systems: Systems, options: Options, receipt: Receipt, wrong: Callable[[int, str], None]
-) -> np.ndarray:
-    """Return what each answer is worth for the first system: 1, .5 or 0; NaN where it is none, which is told."""
+    answers: pd.Series, systems: Systems, options: Options, receipt: Receipt
+) -> tuple[np.ndarray, dict[int, str]]:
+    """Return which share of each comparison the first system won, NaN where it is not known, and why it is not."""
+    if wrong := [word for word, share in options.words.items() if not 0 <= share <= 1]:
+        raise DataError(f"--map-values {wrong[0]}={options.words[wrong[0]]:g} is outside 0-1. {_MAP}")
     distinct = [str(answer) for answer in answers.dropna().unique()]
-    figures = [answer for answer in distinct if _NUMBER.fullmatch(answer.replace("−", "-"))]
-    worth = {answer: options.words[answer.casefold()] for answer in distinct if answer.casefold() in options.words}
-    worth |= _of_numbers(figures, options, receipt) if figures and not options.words else {}
+    told = {answer: options.words[answer.casefold()] for answer in distinct if answer.casefold() in options.words}
+    if not options.words and (told := _of_places(answers)):
+        tie = ", 0 as a tie" if 0.5 in told.values() else ""
+        receipt.note(f"preference 1 was read as the first system, 2 as the second{tie}")
     ties = {"".join(_said(answer)) for answer in distinct if is_tie(answer)} - {"none", "both", "neither"}
     none = numbers.ABSENT - (set() if ties else {"none"})  # where "tie" is a tie, "none" is no answer
-    if of_first := [
-        answer for answer in distinct if _said(answer) in [[s] for s in (*_WORDS["better"], *_WORDS["worse"])]
-    ]:
+    signs = [[word] for word in (*_WORDS["better"], *_WORDS["worse"])]
+    if of_first := [answer for answer in distinct if _said(answer) in signs]:
         receipt.note(
             f"{', '.join(map(repr, of_first[:5]))} was taken to speak of the first system, against the second; "
             "--map-values tells otherwise"
         )
-    share = np.full(len(answers), np.nan)
-    for place, (answer, *pair) in enumerate(zip(answers, systems["a"], systems["b"])):
-        if answer in worth:
-            said: float | str = worth[answer]
-        elif pd.isna(answer) or answer.casefold() in none or is_none(answer):
-            said = NO_ANSWER
-        else:
-            said = _meant(answer, [str(name) for name in pair])
-        if isinstance(said, str):
-            wrong(place, said)
-        elif 0 <= said <= 1:
-            share[place] = said
-        else:
-            wrong(place, f"is worth {said:g}, outside 0-1: correct --map-values")
-    return share
 
+    def share(answer: str, pair: list[str]) -> float | str:
+        if answer in told:
+            return told[answer]
+        if pd.isna(answer) or answer.casefold() in none or is_none(answer):
+            return NO_ANSWER
+        return _meant(answer, pair)
 
-def _of_numbers(figures: list[str], options: Options, receipt: Receipt) -> dict[str, float]:
-    """Say what numbers mean as answers: 1 and 2 the places, 0 a tie; numbers on both sides of 0 lean to one of them.
-
-    Raises DataError where that is ambiguous.
-    """
-    value = {text: float(text.replace("−", "-")) for text in figures}
-    there = {*value.values()}
-    if min(there) < 0:
-        ends = f"from {min(there):g} to {max(there):g}"
-        if options.lower_is_better is None:
-            raise DataError(
-                f"Preferences go {ends}, and nothing says towards which system. Pass --positive A or --positive B, the "
-                "system that higher numbers prefer, to keep their strength. To count who won, pass --higher-is-better "
-                "if higher numbers prefer the first system, --lower-is-better if lower ones do."
-            )
-        sign = -1 if options.lower_is_better else 1
-        receipt.note(f"preferences {ends} count as won, lost or, where they are 0, a tie; their strength is not used")
-        return {text: float(np.sign(sign * number)) / 2 + 0.5 for text, number in value.items()}
-    if there <= {0.0, 1.0, 2.0} and 2.0 in there:
-        tie = ", 0 as a tie" if 0 in there else ""
-        receipt.note(f"preference 1 was read as the first system, 2 as the second{tie}")
-        return {text: {0.0: 0.5, 1.0: 1.0, 2.0: 0.0}[number] for text, number in value.items()}
-    shown = ", ".join(f"{number:g}" for number in sorted(there)[:8])
-    raise DataError(
-        f"Preferences are the numbers {shown}, and nothing says what they mean. {_MAP} Where they are a scale from one "
-        "system to the other, pass --positive A or --positive B, the system that higher numbers prefer, and --scale."
-    )
+    said = [share(answer, [*map(str, pair)]) for answer, *pair in zip(answers, systems["a"], systems["b"])]
+    wrong = {place: one for place, one in enumerate(said) if isinstance(one, str)}
+    return np.array([np.nan if isinstance(one, str) else one for one in said]), wrong
 
 
 def _leads(
-    cells: pd.Series,
-    headings: dict[str, list[str]],
-    options: Options,
-    receipt: Receipt,
-    wrong: Callable[[int, str], None],
-) -> tuple[np.ndarray, float]:
-    """Read numbers on a scale from one system to the other: the first one's lead, and the most it can be.
+    cells: pd.Series, sides: dict[str, list[str]], options: Options, receipt: Receipt
+) -> tuple[np.ndarray, dict[int, str], Ends]:
+    """Read numbers on a scale from one system to the other: the first one's lead, what is no number, and its scale.
 
-    headings: what names either side, which ``--positive`` may say. The middle of the scale that is told, else 0, is no
-    preference. Raises DataError where nothing says whose side high numbers are on, or which number is the middle.
+    The middle of the scale that is told, else 0, is no preference. sides: what heads either system, which
+    ``--positive`` may say. Raises DataError where nothing says whose side high numbers are on, or which number is the
+    middle.
     """
     values, unread = numbers.read(cells, options.decimal)
-    low, high = (float(end(values[np.isfinite(values)])) for end in (np.min, np.max))
+    low, high = np.nanmin(values), np.nanmax(values)
     ends, scale = f"from {low:g} to {high:g}", options.scale
-    ways = " or ".join(f"--positive {shlex.quote(headings[side][0])}" for side in SIDES)
-    favoured = [side for side in SIDES if options.positive in headings[side] or side_of(options.positive) == side]
+    ways = " or ".join(f"--positive {shlex.quote([*sides[side], side.upper()][0])}" for side in SIDES)
+    favoured = [side for side in SIDES if options.positive in sides[side] or side_of(options.positive) == side]
     if options.positive and len(favoured) != 1:
-        sides = ", ".join(headings["a"] + headings["b"])
-        raise DataError(f"--positive {options.positive!r:.60} is none of {sides}. Pass {ways}.")
+        raise DataError(f"--positive {options.positive!r:.60} names neither side. Pass {ways}.")
     if not favoured or (low >= 0 and not scale):
-        scaled = " with --scale LOW:HIGH, whose middle is no preference" if low >= 0 else ""
+        middle = " with --scale LOW:HIGH, whose middle is no preference" if low >= 0 else ""
         raise DataError(
             f"{cells.name} is one number for two systems ({ends}), and nothing says which of them higher numbers favour"
-            f"{', or which number is no preference' * bool(scaled)}. Pass {ways}{scaled}."
+            f"{', or which number is no preference' * bool(middle)}. Pass {ways}{middle}. If each number is an answer "
+            f"of its own: {_MAP}"
         )
     if scale:
         middle, most = (scale[0] + scale[1]) / 2, (scale[1] - scale[0]) / 2
@@ -729,6 +660,6 @@ def _leads(
         middle, most = 0.0, float(np.ceil(max(-low, high)))
         most = most if most <= _STEPS else max(most, 100.0)
         receipt.scale_from = f"{scales.GUESSED} ({ends}); --scale LOW:HIGH states another"
-    for place, reason in (unread | numbers.off_scale(values, (middle - most, middle + most))).items():
-        wrong(place, NO_ANSWER if reason.startswith(numbers.MISSING) else reason)
-    return (values - middle) * (1.0 if favoured[0] == "a" else -1.0), most
+    wrong = unread | numbers.off_scale(values, (middle - most, middle + most))
+    wrong = {place: NO_ANSWER if one.startswith(numbers.MISSING) else one for place, one in wrong.items()}
+    return (values - middle) * (1.0 if favoured[0] == "a" else -1.0), wrong, (-most, most)
