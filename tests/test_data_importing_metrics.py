@@ -95,7 +95,7 @@ ASKED = {
     "own": r"--metric own\+",
     "gemba-mqm": "higher or lower scores of gemba-mqm",
     "absent": "--metric absent",
-    "words": "words holds no number",
+    "words": "line 2, column words: 'fine' is no number",
 }
 
 

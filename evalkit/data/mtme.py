@@ -13,6 +13,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ _PLACE = re.compile(
     r"(?:.*/)?(?P<part>documents|sources|references|system-outputs|human-scores|metric-scores|campaign-[^/]+)/"
     r"(?P<pair>[^./]+)(?:[./](?P<name>[^./][^/]*?))?(?:\.(?P<level>seg|sys|doc|domain)\.score|\.(?:docs|txt|jsonl))"
 )
+_SCORES = re.compile(r"(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.)?(?P<name>.+?)\.(?P<level>seg|sys)\.score")
 _REFERENCE = re.compile(r"(ref|post|syn|std|hyp|newstest)\w*(\.\w+)*|src|all", re.IGNORECASE)
 _SCORE = re.compile(r"None|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _RATING = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.rating")
@@ -78,6 +80,29 @@ def in_folder(folder: Path) -> list[Place]:
     return [place(path) for path in map(nameable, fitting) if path.name.isprintable() and path.is_file()]
 
 
+def score_files(path: Path) -> list[Place]:
+    """List the files of metrics' scores in a folder, wherever they lie in it; or the file itself, if it is named so.
+
+    Their language pair is that of the name or of the folder, "" where neither tells it. Raises DataError for a folder
+    that holds none.
+
+    >>> score_files(Path("en-de/BLEU-refA.seg.score"))[0][1:], score_files(Path("my.csv"))
+    (('metric-scores', 'en-de', 'BLEU-refA', 'seg'), [])
+    """
+    files = (
+        [file for file in sorted(path.rglob("*")) if file.parent.name != "human-scores"] if path.is_dir() else [path]
+    )
+    places = []
+    for file, found in ((file, _SCORES.fullmatch(file.name)) for file in files):
+        if found:
+            pair = found["pair"] or file.parent.name
+            pair = pair if languages.split(pair) else ""
+            places.append(Place(nameable(file), "metric-scores", pair, found["name"], found["level"]))
+    if path.is_dir() and not places:
+        raise DataError(f"{path} holds no files like COMET-refA.seg.score. Name the file of metrics.")
+    return places
+
+
 def named(places: Iterable[Place], part: str, pair: str, level: str = "") -> dict[str, Path]:
     """Return the files of a part, of a language pair, by their names."""
     return {one.name: one.path for one in places if (one.part, one.pair, one.level) == (part, pair, level)}
@@ -104,6 +129,17 @@ def parted(name: str, references: Iterable[str] = ()) -> tuple[str, str]:
     base, _, reference = name.rpartition("-")
     known = set(reference.split(".")) <= {*references} or _REFERENCE.fullmatch(reference)
     return (base, reference) if base and reference and known else (name, "")
+
+
+def called(names: Iterable[str], references: Iterable[str] = ()) -> dict[str, str]:
+    """Call metrics by their plain names, and by all of it where one is there with several references, or without.
+
+    >>> called(["BLEU-refA", "BLEU-refB", "COMET-refA"])
+    {'BLEU-refA': 'BLEU-refA', 'BLEU-refB': 'BLEU-refB', 'COMET-refA': 'COMET'}
+    """
+    plain_names = {name: parted(name, references)[0] for name in names}
+    counts = Counter(plain_names.values())
+    return {name: short if counts[short] == 1 else name for name, short in plain_names.items()}
 
 
 def segment_scores(paths: list[Path]) -> pd.DataFrame:
@@ -231,6 +267,13 @@ def documents(path: Path) -> pd.DataFrame:
         raise DataError(f"There is no documents/{path.name}, which says what each line of scores is of. Add it.")
     table = pd.DataFrame(_in_two(path, "a domain and a document"), columns=["domain", "doc"], dtype="str").map(plain)
     return table.replace("", "-").assign(segment=np.arange(1, len(table) + 1).astype(str))
+
+
+def documents_of(one: Place) -> pd.DataFrame | None:
+    """Read the documents of a file of scores where a folder around it has them, or its own; None where none has."""
+    name = f"{one.pair}.docs"
+    files = [*(folder / "documents" / name for folder in one.path.parents[:4]), one.path.with_name(name)]
+    return next((documents(file) for file in files if one.pair and file.is_file()), None)
 
 
 def scores(path: Path) -> pd.DataFrame:

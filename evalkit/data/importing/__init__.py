@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import campaign, metric_files, wall, writing
+from evalkit.data.importing import campaign, wall, writing
 from evalkit.data.importing import metrics as automatic
 from evalkit.data.importing.formats import NAMES as FORMATS
 from evalkit.data.importing.formats import listed as formats
@@ -155,10 +155,7 @@ def open_judges(
         found = automatic.read_apart(path)
         if source_of(ratings)["digest"] != label["digest"]:
             raise DataError(f"{path.name} was imported anew since its ratings were opened. Open both again.")
-    seen = metric_files.seen([metric_files.path_and_sign(one)[0] for one in named])
-    more = metric_files.of_run(named, ratings)
-    for one in seen:
-        one.hold()
+    more, seen = automatic.of_files(named, ratings)
     if found is None and not more:
         return None
     before = automatic.of_apart(found, path.name) if found is not None else []

@@ -13,7 +13,6 @@ from evalkit import DataError, nameable
 from evalkit.data import schemas
 from evalkit.data.importing import (
     formats,
-    metric_files,
     metrics,
     pearmut,
     planned,
@@ -77,9 +76,7 @@ def run(
     _demand_accounts(told, options)
     told.rows_kept = len(ratings)
     people = metrics.without_judges(ratings, options, told, str(label["origin"]))
-    of_metrics = metric_files.seen(options.metric_files)
-    automatic = _metrics(files, people, options, told)
-    _hold(of_metrics)
+    automatic, of_metrics = _metrics(files, people, options, told)
     if of_metrics:
         label["metrics"] = [{"name": one.path.name, "digest": one.digest} for one in of_metrics]
     for file in files:
@@ -229,15 +226,18 @@ def _demand_accounts(told: Receipt, options: Options) -> None:
         told.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
 
 
-def _metrics(files: list[Recognised], people: pd.DataFrame, options: Options, told: Receipt) -> list[metrics.Metric]:
+def _metrics(
+    files: list[Recognised], people: pd.DataFrame, options: Options, told: Receipt
+) -> tuple[list[metrics.Metric], list[Seen]]:
     """Gather the automatic scores of an import: of columns of its files, of files of metrics, of earlier imports.
 
-    people: their judgements. The receipt says where each comes from.
+    people: their judgements. The receipt says where each comes from. Returns the files of metrics, too.
     Raises DataError where a metric that the user names is not there.
     """
     parts = [(file.table, file.judgements) for file in files]
     found = metrics.of_columns(parts, [file.format.name for file in files], options, told)
-    found += metric_files.of_files(options.metric_files, people, told=options.metric_columns)
+    of_files, seen = metrics.of_files(options.metric_files, people, options.metric_columns)
+    found += of_files
     headings = list(dict.fromkeys(name for table, _ in parts for name in table.header))
     names = {metric.name for metric in found}
     for text in options.metric_columns:
@@ -245,7 +245,7 @@ def _metrics(files: list[Recognised], people: pd.DataFrame, options: Options, to
             have = f"the columns are {', '.join(headings)}" if headings else "there are no columns"
             raise DataError(f"--metric {text}: there is no such column, and no such metric in a file; {have}.")
     told.metrics = [metric.told for metric in found]
-    return found
+    return found, seen
 
 
 def _settled(files: list[Recognised], told: Receipt, rejected: writing.Rejected) -> pd.DataFrame:

@@ -142,33 +142,32 @@ def _names(table: Table, options: Options, passed: Collection[str]) -> dict[str,
     told = {*names}
     free = [name for name in table.header if name not in {*names.values(), *passed}]
 
-    def take(ours: str, fits: Callable[[str], object]) -> None:
-        """Give a column of ours the first free heading that fits, where it has none yet."""
-        fitting = [name for name in free if fits(name)]
+    def take(ours: str, fitting: list[str]) -> None:
+        """Give a column of ours the first heading that fits, where it has none yet."""
         if fitting and ours not in {*names, *options.values, *options.columns}:
             names[ours] = fitting[0]
             free.remove(fitting[0])
 
-    for side, name in zip(SIDES, _sides(table, free) or ()):
-        take(f"system_{side}", name.__eq__)
+    for side, heading in zip(SIDES, _sides(table, free) or ()):
+        take(f"system_{side}", [heading])
     for ours in ("hypothesis_a", "hypothesis_b"):
-        take(ours, lambda name, ours=ours: bare(name) in _HEADINGS[ours])
+        take(ours, [name for name in free if bare(name) in _HEADINGS[ours]])
     two = {"system_a", "system_b"} <= {*names}
     systems = {cell for side in SIDES for cell in table.samples(names[f"system_{side}"])} if two else set()
     for choice in ordered("choices"):  # the surest first
-        take("preference", lambda name, choice=choice: bare(name) == choice)
-    take("preference", lambda name: meaning(name) == "score" and name_two(table.samples(name)))
-    if two:
-        choosing = listed("choosing")
-        take("preference", lambda name: choosing & {*words(name)} and are_answers(table.samples(name), systems))
+        take("preference", [name for name in free if bare(name) == choice])
+    take("preference", [name for name in free if meaning(name) == "score" and name_two(table.samples(name))])
+    choosing = [name for name in free if two and listed("choosing") & {*words(name)}]
+    take("preference", [name for name in choosing if are_answers(table.samples(name), systems)])
     for ours in (*OURS, "first", "screen"):
         if ours != "hypothesis" or "hypothesis_a" not in names:
-            take(ours, lambda name, ours=ours: bare(name) == bare(ours))
-            take(ours, lambda name, ours=ours: bare(name) in _HEADINGS.get(ours, ()))
-            take(ours, lambda name, ours=ours: meaning(name) == ours)
-    take("segment", lambda name: bare(name) == "srcindex")
-    if two and not {"preference"} & {*names, *options.values}:
-        take("score", lambda name: listed("leads") & {*words(name)} and numbers.is_numeric(table.samples(name)))
+            take(ours, [name for name in free if bare(name) == bare(ours)])
+            take(ours, [name for name in free if bare(name) in _HEADINGS.get(ours, ())])
+            take(ours, [name for name in free if meaning(name) == ours])
+    take("segment", [name for name in free if bare(name) == "srcindex"])
+    if two and "preference" not in {*names, *options.values}:
+        leads = [name for name in free if listed("leads") & {*words(name)}]
+        take("score", [name for name in leads if numbers.is_numeric(table.samples(name))])
     if "item_type" in names and "item_type" not in told:
         names["domain"] = names.pop("item_type")  # "type" of a comparison: of sentences, of documents
     return names
@@ -346,7 +345,8 @@ def _stood_first(cells: pd.DataFrame, names: dict[str, str], systems: Systems, r
     """
     if "first" in names:
         told = zip(cells[names["first"]].fillna("unknown"), systems["a"].fillna(""), systems["b"].fillna(""))
-        found = pd.Series([{1.0: "a", 0.0: "b"}.get(_meant(said, pair)) for said, *pair in told], cells.index)
+        worth: dict[float | str, str] = {1.0: "a", 0.0: "b"}
+        found = pd.Series([worth.get(_meant(said, pair)) for said, *pair in told], cells.index)
         return found if found.notna().any() else None
     if not {"system_a", "system_b"} <= {*names}:
         return None
@@ -603,8 +603,9 @@ def _shares(
     answers: pd.Series, systems: Systems, options: Options, receipt: Receipt
 ) -> tuple[np.ndarray, dict[int, str]]:
     """Return which share of each comparison the first system won, NaN where it is not known, and why it is not."""
-    if wrong := [word for word, share in options.words.items() if not 0 <= share <= 1]:
-        raise DataError(f"--map-values {wrong[0]}={options.words[wrong[0]]:g} is outside 0-1. {_MAP}")
+    for word, share in options.words.items():
+        if not 0 <= share <= 1:
+            raise DataError(f"--map-values {word}={share:g} is outside 0-1. {_MAP}")
     distinct = [str(answer) for answer in answers.dropna().unique()]
     told = {answer: options.words[answer.casefold()] for answer in distinct if answer.casefold() in options.words}
     if not options.words and (told := _of_places(answers)):
@@ -619,14 +620,14 @@ def _shares(
             "--map-values tells otherwise"
         )
 
-    def share(answer: str, pair: list[str]) -> float | str:
+    def worth(answer: str, pair: list[str]) -> float | str:
         if answer in told:
             return told[answer]
         if pd.isna(answer) or answer.casefold() in none or is_none(answer):
             return NO_ANSWER
         return _meant(answer, pair)
 
-    said = [share(answer, [*map(str, pair)]) for answer, *pair in zip(answers, systems["a"], systems["b"])]
+    said = [worth(answer, [*map(str, pair)]) for answer, *pair in zip(answers, systems["a"], systems["b"])]
     wrong = {place: one for place, one in enumerate(said) if isinstance(one, str)}
     return np.array([np.nan if isinstance(one, str) else one for one in said]), wrong
 
@@ -648,10 +649,10 @@ def _leads(
     if options.positive and len(favoured) != 1:
         raise DataError(f"--positive {options.positive!r:.60} names neither side. Pass {ways}.")
     if not favoured or (low >= 0 and not scale):
-        middle = " with --scale LOW:HIGH, whose middle is no preference" if low >= 0 else ""
+        scaled = " with --scale LOW:HIGH, whose middle is no preference" if low >= 0 else ""
         raise DataError(
             f"{cells.name} is one number for two systems ({ends}), and nothing says which of them higher numbers favour"
-            f"{', or which number is no preference' * bool(middle)}. Pass {ways}{middle}. If each number is an answer "
+            f"{', or which number is no preference' * bool(scaled)}. Pass {ways}{scaled}. If each number is an answer "
             f"of its own: {_MAP}"
         )
     if scale:

@@ -1,25 +1,31 @@
-"""Automatic scores of the outputs that people judged: known by name, taken out of columns, kept apart from people."""
+"""Automatic scores of the outputs that people judged: columns of their file, tables, mt-metrics-eval's files.
+
+They are matched with people's items, and kept apart from people's scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
-from evalkit.data import schemas
-from evalkit.data.importing import numbers, vocabulary, wall, writing
-from evalkit.data.importing.options import Options
+from evalkit import DataError, nameable
+from evalkit.data import languages, mtme, schemas
+from evalkit.data.importing import numbers, reading, vocabulary, wall, writing
+from evalkit.data.importing.options import Options, Pseudonyms
 from evalkit.data.importing.receipt import Part, Receipt
-from evalkit.data.importing.tables import Judgements, Table
+from evalkit.data.importing.tables import Judgements, Seen, Table
 from evalkit.data.importing.vocabulary import bare, is_metric, words
+from evalkit.data.mtme import Place
+from evalkit.data.names import plain
 
+_PAIR = ["src_lang", "tgt_lang"]
 #: What names an item of a campaign, whoever scores it.
-KEY = ["src_lang", "tgt_lang", *schemas.ITEM, "item_type"]
-NAMED = KEY[:-1]
+NAMED = [*_PAIR, *schemas.ITEM]
+KEY = [*NAMED, "item_type"]
 #: Columns of the table of judges and metrics beside those of ratings. kind: judge or metric. better: higher or lower.
 #: level: segment, or system for a score of a whole system.
 EXTRA = ("kind", "better", "level")
@@ -30,6 +36,9 @@ _OWN = ("system", "reference", "calibration", "repeat")
 #: Formats in which a row of the file is one output, and the line of a judgement is that row's.
 _READ = ("csv", "xsts")
 _MOSTLY = 0.8  # of the filled cells of a column must be numbers before it may be a metric's
+_NAMES = ("metric", "metrics", "metricname", "scorer")  # headings of a column that names metrics
+_FEW = 3  # names that are shown as examples
+_AS_TABLE = "a table with the columns system, doc, segment and score"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,50 +55,7 @@ class Metric:
     systems: pd.DataFrame | None = None
 
 
-@dataclass(frozen=True)
-class Ways:
-    """What the user says of which way metrics are better. lower: of each; otherwise: where nothing else says it.
-
-    ask: how the user says it, but for the sign.
-    """
-
-    lower: Mapping[str, bool] = field(default_factory=dict)
-    otherwise: bool | None = None
-    ask: str = ""
-
-    def of(self, name: str, values: np.ndarray, *, told: bool | None = None, kept: bool = False) -> tuple[bool, str]:
-        """Tell whether lower is better by a metric, and how that is known.
-
-        values: its scores, NaN where there is none. told: what its heading says. kept: they stand in mt-metrics-eval's
-        layout, which keeps scores so that higher is better.
-        Raises DataError that asks, where nothing says it.
-
-        >>> scores, ways = np.array([1.0, 4.0]), Ways()
-        >>> ways.of("TER", scores), ways.of("MetricX-23", -scores)[0], ways.of("COMET", scores)[0]
-        ((True, 'lower is better, because its name says errors'), False, False)
-        """
-        told = self.lower.get(name, told)
-        if told is None:
-            there = values[np.isfinite(values) & (values != 0)]
-            negative = bool(there.size) and float(np.median(there)) < 0
-            errors = any(one in bare(name) for one in vocabulary.ordered("metrics_of_errors"))
-            errors |= vocabulary.tendency(name) in ("penalty", "rank")
-            if errors and "mbr" not in words(name):  # decoding by a metric's expected value: a gain
-                turned = "its name says errors, and most of its scores are negative, so they were turned"
-                why = f"higher is better: {turned}" if negative else "lower is better, because its name says errors"
-                return not negative, why
-            if kept:
-                return False, "higher is better, as mt-metrics-eval keeps scores"
-            if is_metric(name) and not ("mqm" in words(name) and not negative):
-                return False, "higher is better, by its name"
-            told = self.otherwise
-        if told is None:
-            ask = self.ask or f"--metric {name}"
-            raise DataError(
-                f"Nothing says whether higher or lower scores of {name} are better. Write {ask}+ where higher is "
-                f"better, {ask}- where lower is."
-            )
-        return told, f"{'lower' if told else 'higher'} is better, as told"
+# Which way is better
 
 
 def signed(text: str) -> tuple[str, bool | None]:
@@ -112,6 +78,42 @@ def signs(told: Sequence[str]) -> dict[str, bool]:
     return {name: lower for name, lower in map(signed, told) if lower is not None}
 
 
+def lower_is_better(
+    name: str, values: np.ndarray, told: bool | None, *, otherwise: bool | None = None, kept: bool = False
+) -> tuple[bool, str]:
+    """Tell whether lower is better by a metric, and how that is known.
+
+    values: its scores, NaN where there is none. told: what the user says; otherwise: the same, where the name says
+    nothing. kept: they stand in mt-metrics-eval's layout, which keeps scores so that higher is better.
+    Raises DataError that asks, where nothing says it.
+
+    >>> scores = np.array([1.0, 4.0])
+    >>> lower_is_better("TER", scores, None)
+    (True, 'lower is better, because its name says errors')
+    >>> lower_is_better("MetricX-23", -scores, None)[0], lower_is_better("COMET", scores, None)[0]
+    (False, False)
+    """
+    there = values[np.isfinite(values) & (values != 0)]
+    negative = bool(there.size) and float(np.median(there)) < 0
+    errors = any(one in bare(name) for one in vocabulary.ordered("metrics_of_errors"))
+    errors |= vocabulary.tendency(name) in ("penalty", "rank")
+    if told is None and errors and "mbr" not in words(name):  # decoding by a metric's expected value: a gain
+        turned = "its name says errors, and most of its scores are negative, so they were turned"
+        why = f"higher is better: {turned}" if negative else "lower is better, because its name says errors"
+        return not negative, why
+    if told is None and kept:
+        return False, "higher is better, as mt-metrics-eval keeps scores"
+    if told is None and is_metric(name) and not ("mqm" in words(name) and not negative):
+        return False, "higher is better, by its name"
+    told = otherwise if told is None else told
+    if told is None:
+        raise DataError(
+            f"Nothing says whether higher or lower scores of {name} are better. Write --metric {name}+ where higher is "
+            f"better, --metric {name}- where lower is; of a report, put the sign behind the file: -p metrics=FILE+."
+        )
+    return told, f"{'lower' if told else 'higher'} is better, as told"
+
+
 # Items
 
 
@@ -125,43 +127,45 @@ def items_of(ratings: pd.DataFrame) -> pd.DataFrame:
     return own.assign(_order=order).sort_values("_order", kind="stable").drop_duplicates(NAMED).drop(columns="_order")
 
 
-def one_score(scored: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Give each item the mean of its scores; items without any are left out. scored: ``NAMED`` and score."""
-    own = scored if "item_type" not in scored else scored[scored["item_type"].isin(_OWN)]
-    means = own.groupby(NAMED, sort=False)["score"].mean().reset_index()
-    return items.merge(means, on=NAMED, how="inner")
+def _among(table: pd.DataFrame, others: pd.DataFrame, by: list[str]) -> np.ndarray:
+    """Mark the rows of a table whose names are those of others, too."""
+    return pd.MultiIndex.from_frame(table[by]).isin(pd.MultiIndex.from_frame(others[by]))
+
+
+def _described(
+    name: str, where: str, found: pd.DataFrame, items: pd.DataFrame, why: str, *, how: str = "", scored: pd.DataFrame
+) -> str:
+    """Say how many items of people a metric scored, how they were matched, and which scores are left over."""
+    text = f"{name}: {where}, {len(found):,} of {len(items):,} items{how}; {why}"
+    others = sorted({*scored["system"]} - {*items["system"]})
+    if left := len(scored) - len(found):
+        text += f"; {left:,} further scores are of nothing that people judged"
+        text += f", such as those of {', '.join(others[:_FEW])}{' …' * (len(others) > _FEW)}" if others else ""
+    absent = sorted({*items["system"]} - {*found["system"]})
+    return text + (f"; it scores nothing of {', '.join(absent)}" if absent else "")
 
 
 # Columns of the people's own file
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A column that the user calls a metric's: what it is called, its heading, and which way is better, if told."""
-
-    name: str
-    column: str
-    lower: bool | None
-
-
-def wanted(told: Sequence[str], header: Sequence[str]) -> list[Wanted]:
-    """Find the columns of ``--metric`` among the headings; those that are not there are left out.
+def wanted(told: Sequence[str], header: Sequence[str]) -> list[tuple[str, str, bool | None]]:
+    """Find the columns of ``--metric``: name, heading, and whether lower is better; those not there are left out.
 
     >>> wanted(["COMET=wmt22-comet", "ter-", "bleu"], ["ter", "wmt22-comet"])
-    [Wanted(name='COMET', column='wmt22-comet', lower=None), Wanted(name='ter', column='ter', lower=True)]
+    [('COMET', 'wmt22-comet', None), ('ter', 'ter', True)]
     """
     columns = []
     for text in told:
         name, _, rest = text.partition("=") if text not in header and "=" in text else ("", "", text)
         column, lower = (rest, None) if rest in header else signed(rest)
         if column in header:
-            columns.append(Wanted(name.strip() or column, column, lower))
+            columns.append((name.strip() or column, column, lower))
     return columns
 
 
 def taken(told: Sequence[str], header: Sequence[str]) -> set[str]:
     """Name the headings that are metrics', not people's."""
-    return {one.column for one in wanted(told, header)} if told else set()
+    return {column for _, column, _ in wanted(told, header)}
 
 
 def of_columns(parts: Sequence[Part], formats: Sequence[str], options: Options, receipt: Receipt) -> list[Metric]:
@@ -170,80 +174,321 @@ def of_columns(parts: Sequence[Part], formats: Sequence[str], options: Options, 
     formats: of each part. The receipt says which columns may be metrics', too.
     Raises DataError where a file's rows are not one output each.
     """
-    told, metrics = options.metric_columns, list[Metric]()
+    metrics: dict[str, list[Metric]] = {}
     for (table, found), kind in zip(parts, formats, strict=True):
-        for name in _unclaimed(table, told):
-            ask = f"--metric {name!r}" if " " in name else f"--metric {name}"
-            if name == found.names.get("score") or name in found.parts:
-                receipt.note(
-                    f"{table.name}: {name} was read as people's scores, though it has a metric's name. Are they?"
-                )
-            else:
-                receipt.note(f"{table.name}: the column {name} may be an automatic score; it was not used. Pass {ask}")
-        if taken(told, table.header):
-            if kind not in _READ:
-                raise DataError(
-                    f"{table.name} has the format {kind}, of which --metric reads no column. Write these scores as a "
-                    "table with the columns system, doc, segment and score, and pass it as --metrics."
-                )
-            metrics += [_of_column(table, found, one, options, receipt.note) for one in wanted(told, table.header)]
-        metrics += found.metrics
-    by_name: dict[str, list[Metric]] = {}
-    for metric in metrics:
-        by_name.setdefault(metric.name, []).append(metric)
-    return [_joined(own) for own in by_name.values()]
+        columns = wanted(options.metric_columns, table.header)
+        _tell_unclaimed(table, found, {column for _, column, _ in columns}, receipt)
+        if columns and (kind not in _READ or found.role == "system"):
+            raise DataError(
+                f"{table.name}: a row is not one system's output, so --metric can read no column. Write these scores "
+                f"as {_AS_TABLE}, and pass it as --metrics."
+            )
+        own = [_of_column(table, found, *column, options, receipt) for column in columns]
+        for metric in (*own, *found.metrics):
+            metrics.setdefault(metric.name, []).append(metric)
+    return [_joined(own) for own in metrics.values()]
 
 
-def _unclaimed(table: Table, told: Sequence[str]) -> list[str]:
-    """Name the columns that have the name of a metric and hold numbers, and that nobody called a metric's."""
-    left = [name for name in table.header if name not in taken(told, table.header) and is_metric(name)]
-    return [name for name in left if numbers.is_numeric(table.cells[name].dropna().head(200).tolist(), _MOSTLY - 1e-9)]
+def _tell_unclaimed(table: Table, found: Judgements, claimed: set[str], receipt: Receipt) -> None:
+    """Tell of columns that have the name of a metric and hold numbers, and that nobody called a metric's."""
+    for name in table.header:
+        if name in claimed or not is_metric(name):
+            continue
+        if not numbers.is_numeric(table.cells[name].dropna().head(200).tolist(), _MOSTLY - 1e-9):
+            continue
+        ask = f"--metric {name!r}" if " " in name else f"--metric {name}"
+        told = f"the column {name} may be an automatic score; it was not used. Pass {ask}"
+        if name == found.names.get("score") or name in found.parts:
+            told = f"{name} was read as people's scores, though it has a metric's name. Are they?"
+        receipt.note(f"{table.name}: {told}")
 
 
-def _of_column(table: Table, found: Judgements, one: Wanted, options: Options, note: Callable[[str], None]) -> Metric:
+def _of_column(
+    table: Table, found: Judgements, name: str, column: str, lower: bool | None, options: Options, receipt: Receipt
+) -> Metric:
     """Read the metric of a column: one score an item."""
-    origin = table.name
-    if found.role == "system":
-        raise DataError(
-            f"{origin}: a row holds outputs of several systems, so {one.column} cannot be the score of one. Write "
-            "these scores as a table with the columns system, segment and score, and pass it as --metrics."
-        )
-    cells = table.cells[one.column]
-    values, wrong = numbers.read(cells, options.decimal, typed=table.typed)
-    bad = [place for place, reason in wrong.items() if reason != numbers.MISSING]
-    if not np.isfinite(values).any():
-        raise DataError(f"{origin}: the column {one.column} holds no number. Correct --metric {one.column}.")
-    if bad:
-        first = f"line {cells.index[bad[0]]}, {cells.iloc[bad[0]][:40]!r}"
-        note(f"{origin}: {len(bad):,} cells of {one.column} are no numbers and were left empty (first: {first})")
-    lower, why = Ways().of(one.name, values, told=one.lower)
-    scores = pd.Series(values, cells.index).reindex(found.ratings.index).to_numpy()
-    every = found.ratings[KEY].assign(score=scores).dropna(subset="score")
-    unlike = int(every.groupby(KEY, observed=True)["score"].nunique().gt(1).sum())
-    if unlike:
-        note(f"{one.name} has different scores in rows of the same output: of {unlike:,}, the mean stands")
+    scores = _numbers(table.cells[column], table.name, typed=table.typed, decimal=options.decimal)
+    if scores.isna().all():
+        raise DataError(f"{table.name}: the column {column} holds no number. Correct --metric {column}.")
+    lower, why = lower_is_better(name, scores.to_numpy(), lower)
+    every = found.ratings[KEY].assign(score=scores.reindex(found.ratings.index)).dropna(subset="score")
+    if unlike := int(every.groupby(KEY, observed=True)["score"].nunique().gt(1).sum()):
+        receipt.note(f"{name} has different scores in rows of the same output: of {unlike:,}, the mean stands")
     items = items_of(found.ratings)
-    scored = one_score(every, items)
-    where = f"the column {one.column} of {origin}" if one.name != one.column else f"a column of {origin}"
-    return Metric(one.name, lower, scored, f"{one.name}: {where}, {len(scored):,} of {len(items):,} items; {why}")
+    own = every[every["item_type"].isin(_OWN)].groupby(NAMED, sort=False)["score"].mean().reset_index()
+    scored = items.merge(own, on=NAMED)
+    where = f"the column {column} of {table.name}" if name != column else f"a column of {table.name}"
+    return Metric(name, lower, scored, _described(name, where, scored, items, why, scored=scored))
+
+
+def _numbers(cells: pd.Series, origin: str, *, typed: bool, decimal: str | None = None) -> pd.Series:
+    """Read the scores of a column, NaN where it says nothing. Raises DataError where a cell is no number."""
+    values, wrong = numbers.read(numbers.said(cells), decimal, typed=typed)
+    bad = next((place for place, reason in wrong.items() if reason != numbers.MISSING), None)
+    if bad is not None:
+        where = f"{origin}, line {cells.index[bad]}, column {cells.name}"
+        raise DataError(f"{where}: {cells.iloc[bad][:40]!r} is no number. Correct it, or leave the cell empty.")
+    return pd.Series(values, cells.index)
 
 
 def _joined(parts: list[Metric]) -> Metric:
     """Make one metric of what it has in several files. Raises DataError where they do not agree which way is better."""
     first = parts[0]
-    if len(parts) == 1:
-        return first
     if len({part.lower for part in parts}) > 1:
         raise DataError(
             f"{first.name}: lower is better in some files, by their scores, and higher in others. Say which: --metric "
             f"{first.name}+ or --metric {first.name}-."
         )
-    scores = pd.concat([part.scores for part in parts], ignore_index=True)
-    keys = [name for name in scores if name != "score"]
-    scores = scores.groupby(keys, sort=False)["score"].mean().reset_index()
+    scores = pd.concat([part.scores for part in parts]).groupby(KEY, sort=False)["score"].mean().reset_index()
     whole = [part.systems for part in parts if part.systems is not None]
     told = "; ".join(part.told for part in parts)
     return Metric(first.name, first.lower, scores, told, pd.concat(whole, ignore_index=True) if whole else None)
+
+
+# Files of scores
+
+
+def of_files(
+    files: Sequence[str | Path], ratings: pd.DataFrame, told: Sequence[str] = ()
+) -> tuple[list[Metric], list[Seen]]:
+    """Read files of metrics' scores, or folders of mt-metrics-eval, and match them with what people judged.
+
+    files: paths; a sign behind one tells which way those of its metrics are better of which nothing else tells it.
+    ratings: people's judgements. told: names with a sign, + where higher and - where lower is better. Returns the
+    metrics, and the files that were read. Raises DataError where a file is not there, or cannot be matched.
+    """
+    metrics, seen = list[Metric](), list[Seen]()
+    items = items_of(ratings) if files else pd.DataFrame()
+    for text in map(str, files):
+        name, otherwise = (text, None) if Path(text).exists() else signed(text)
+        path, ways = nameable(Path(name)), signs(told) | ({} if otherwise is None else {"": otherwise})
+        if not path.exists():
+            raise DataError(f"{path} is not there. Check the path of the file of metrics.")
+        places = mtme.score_files(path)
+        seen += [Seen.at(one) for one in [place.path for place in places] or [path]]
+        metrics += _of_layout(places, items, ways) if places else _of_table(path, items, ways)
+    for one in seen:
+        one.hold()
+    return metrics, seen
+
+
+# Tables: a row per output, with one metric's score or a column for each
+
+
+def _of_table(path: Path, items: pd.DataFrame, ways: Mapping[str, bool]) -> list[Metric]:
+    """Read a table of metrics' scores, and match it with people's items by names.
+
+    It has system, segment (and doc, where segments have names in documents) and either metric and score, or columns of
+    scores named like their metrics. Raises DataError where it is no such table, no row belongs to an item, or an output
+    is scored twice.
+    """
+    table, *others = reading.opened(path, Options(Pseudonyms(keep=True)))
+    if others:
+        raise DataError(f"{path.name} has several sheets or tables. Write the one of metrics as CSV.")
+    if table.broken:
+        raise DataError(f"{path.name}, line {table.broken[0].line}: {table.broken[0].reason}. Correct the file.")
+    cells = table.cells
+    names = vocabulary.mapped([*cells], {"annotator": "", "item_type": "", "hit": ""}, origin=path.name).names
+    if missing := [name for name in ("system", "segment") if name not in names]:
+        raise DataError(
+            f"{path.name} has no column for {' and '.join(missing)}; it has {', '.join(cells)}. Pass {_AS_TABLE}, or a "
+            "column for each metric."
+        )
+    named = {ours: names[ours] for ours in (*NAMED, "pair") if ours in names}
+    keys = pd.DataFrame({ours: cells[column].map(plain, na_action="ignore") for ours, column in named.items()})
+    keys = _with_languages(keys, items, path.name)
+    free = [name for name in cells if name not in named.values()]
+    score, of_metric = names.get("score"), next((name for name in free if bare(name) in _NAMES), None)
+    wide = [name for name in free if is_metric(name) or name in ways or signed(name)[1] is not None]
+    columns: dict[str, str | pd.Series] = {name: name for name in wide if name != score}
+    if score is not None and (of_metric or not columns):
+        columns = {score: cells[of_metric] if of_metric else path.name.partition(".")[0]}
+    if not columns or (of_metric and score is None):
+        raise DataError(
+            f"{path.name}: no column says whose scores these are; it has {', '.join(cells)}. Name columns like their "
+            "metrics, such as COMET, with + (higher is better) or - behind a name that is not well known."
+        )
+    read = {name: _numbers(cells[name], path.name, typed=table.typed) for name in columns}
+    long = pd.concat([keys.assign(metric=metric, score=read[name]) for name, metric in columns.items()])
+    if long["metric"].isna().all():
+        raise DataError(f"{path.name} has no row that names a metric in {of_metric}. Check that it is complete.")
+    each = long.groupby("metric", sort=False)
+    return [_matched(str(text), own.drop(columns="metric"), items, ways, path.name) for text, own in each]
+
+
+def _with_languages(keys: pd.DataFrame, items: pd.DataFrame, origin: str) -> pd.DataFrame:
+    """Give each row its languages: the table's own, or those of people where they judged one language pair."""
+    if "pair" in keys and "src_lang" not in keys:
+        pairs = keys["pair"].map(languages.split, na_action="ignore")
+        keys = keys.assign(src_lang=pairs.str[0], tgt_lang=pairs.str[1])
+    for name in _PAIR:
+        there = items[name].unique()
+        if len(there) == 1 and (name not in keys or there[0] == languages.UNKNOWN):
+            keys[name] = there[0]
+        elif name in keys:
+            keys[name] = keys[name].map(lambda text: languages.code(text) or text, na_action="ignore")
+        else:
+            raise DataError(
+                f"{origin} does not say the languages, and people judged several pairs. Add the columns src_lang and "
+                "tgt_lang."
+            )
+    return keys.drop(columns="pair", errors="ignore")
+
+
+def _matched(text: str, scored: pd.DataFrame, items: pd.DataFrame, ways: Mapping[str, bool], origin: str) -> Metric:
+    """Match one metric's rows with people's items by names. text: its name, perhaps with a sign."""
+    name, sign = signed(text)
+    scored = scored.dropna()
+    if scored.empty:
+        raise DataError(f"{origin}: {name} has no score beside the names of an output. Fill it in, or leave it out.")
+    by, note = [column for column in NAMED if column in scored], ""
+    if "doc" not in by and items.duplicated(by).any():
+        raise DataError(
+            f"{origin} has no column doc, and people judged segments of the same name in several documents. Add it."
+        )
+    if "doc" in by and not _among(scored, items, by).any():  # documents may be called otherwise, or not at all
+        rest = [column for column in by if column != "doc"]
+        if not (scored.duplicated(rest).any() or items.duplicated(rest).any()):
+            by, note, scored = rest, ", because documents are called otherwise", scored.drop(columns="doc")
+    if (unlike := scored.groupby(by)["score"].nunique().gt(1)).any():
+        again = " ".join(map(str, unlike.idxmax()[2:]))
+        raise DataError(f"{origin}: {name} scored {again} more than once, differently. Keep one of the rows.")
+    first = scored.drop_duplicates(by)
+    matched = items.merge(first, on=by)
+    columns = [column for column in by if column not in _PAIR]
+    if matched.empty:
+        theirs, ours = (", ".join(f"{one} {table[one].iloc[0]!r}" for one in columns) for table in (scored, items))
+        raise DataError(
+            f"{origin}: none of its {len(scored):,} scores by {name} belongs to an item that people judged. It has "
+            f"{theirs}; people have {ours}. Write names as the people's file does."
+        )
+    values = scored["score"].to_numpy()
+    lower, why = lower_is_better(name, values, ways.get(name, sign), otherwise=ways.get(""))
+    told = _described(name, origin, matched, items, why, how=f", matched by {', '.join(columns)}{note}", scored=scored)
+    return Metric(name, lower, pd.concat([matched[[*KEY, "score"]], _further(first, items)], ignore_index=True), told)
+
+
+def _further(scored: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Keep scores of systems that people judged, of segments on which people judged nothing of them.
+
+    They stand in for judgements (prediction-powered inference), and enter no comparison with people.
+    """
+    if "doc" not in scored:
+        return items.head(0)
+    of_system = [*_PAIR, "system"]
+    systems = items[items["item_type"].eq("system")]
+    own = scored[_among(scored, systems, of_system) & ~_among(scored, items, NAMED)]
+    return own.assign(item_type="system")[[*KEY, "score"]]
+
+
+# mt-metrics-eval's layout: lines in the order of the test set
+
+
+def _of_layout(places: list[Place], items: pd.DataFrame, ways: Mapping[str, bool]) -> list[Metric]:
+    """Read files of the layout that are of people's language pairs.
+
+    Raises DataError where nothing tells which segment a line is of, or a system lacks lines.
+    """
+    pairs = [*items[_PAIR].drop_duplicates().itertuples(index=False, name=None)]
+    own = {place: pair for place in places if (pair := _pair_of(place, pairs))}
+    if not own:
+        first, judged = places[0], ", ".join(map("-".join, pairs))
+        raise DataError(
+            f"{first.path.name} {f'is of {first.pair}' if first.pair else 'does not say its language pair'}, and "
+            f"people judged {judged}. Name the file like en-de.COMET-refA.seg.score."
+        )
+    metrics: dict[str, dict[Place, tuple[str, str]]] = {}
+    called = mtme.called([place.name for place in own])
+    for place, pair in own.items():
+        metrics.setdefault(called[place.name], {})[place] = pair
+    return [_of_lines(name, files, items, ways) for name, files in metrics.items()]
+
+
+def _pair_of(place: Place, pairs: list[tuple[str, str]]) -> tuple[str, str] | None:
+    """Say which of people's language pairs a file is of: by its name or folder, or people's only one."""
+    stated = languages.split(place.pair) if place.pair else None
+    if stated not in pairs and len(pairs) == 1 and (stated is None or languages.UNKNOWN in pairs[0]):
+        return pairs[0]
+    return stated if stated in pairs else None
+
+
+def _of_lines(
+    name: str, files: Mapping[Place, tuple[str, str]], items: pd.DataFrame, ways: Mapping[str, bool]
+) -> Metric:
+    """Read one metric's files, of which each is of a language pair."""
+    tables = {place: mtme.scores(place.path).astype({"system": "str"}) for place in files}
+    values = np.concatenate([table["score"].to_numpy(float) for table in tables.values()])
+    lower, why = lower_is_better(name, values, ways.get(name), otherwise=ways.get(""), kept=True)
+    found, told, whole = [items.assign(score=0.0).head(0)], [], []
+    for place, pair in files.items():
+        own, table = items[(items[_PAIR] == [*pair]).all(axis=1)], tables[place]
+        if place.level == "sys":
+            judged = table[table["system"].isin(own["system"])].dropna()
+            whole.append(judged.assign(src_lang=pair[0], tgt_lang=pair[1]))
+            continue
+        how, matched = _in_order(place, table, own)
+        found.append(matched.dropna(subset="score")[[*KEY, "score"]])
+        scored = table.dropna(subset="score")
+        told.append(_described(name, place.path.name, found[-1], own, why, how=f", matched by {how}", scored=scored))
+    if not told:
+        told, systems = [f"{name}: scores of whole systems only; {why}"], pd.concat(whole, ignore_index=True)
+        return Metric(name, lower, found[0], told[0], systems)
+    if whole:
+        told.append("its scores of whole systems are not used, because they rest on other texts than people judged")
+    return Metric(name, lower, pd.concat(found, ignore_index=True), "; ".join(told))
+
+
+def _in_order(place: Place, table: pd.DataFrame, items: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Find out which line of a system is which of people's segments; say how, and give people's items their scores.
+
+    Raises DataError where systems have different numbers of lines, or nothing tells the order, or two ways fit alike.
+    """
+    origin, counts = place.path.name, table["system"].value_counts()
+    if counts.nunique() > 1:
+        raise DataError(
+            f"{origin}: {counts.index[-1]} has {counts.iloc[-1]:,} lines, {counts.index[0]} {counts.iloc[0]:,}. In "
+            "this layout every system has a line for each segment: get the file again."
+        )
+    if not table["system"].isin(items["system"]).any():
+        raise DataError(
+            f"{origin} scores {', '.join(counts.index[:3])} …, and people judged "
+            f"{', '.join(items['system'].unique()[:3])} …: no system has the same name. Rename them in one of them."
+        )
+    line, fitting = table.groupby("system", sort=False).cumcount().to_numpy(), []
+    for how, keys in _orders(place, int(counts.iloc[0]), items):
+        there = items.merge(table.assign(**keys.iloc[line].reset_index(drop=True)), on=["system", *keys])
+        if len(there):  # people's items that have a line, and those of them that have a score
+            fitting.append(((len(there), there["score"].notna().sum()), how, there))
+    fitting.sort(key=lambda one: one[0], reverse=True)
+    if fitting and [one[0] for one in fitting].count(fitting[0][0]) == 1:
+        return fitting[0][1:]
+    ways = " or ".join(how for _, how, _ in fitting) or "none of them"
+    raise DataError(
+        f"{origin} gives scores in the order of the test set, and nothing tells which line people's segments "
+        f"({', '.join(map(repr, items['segment'].unique()[:3]))}) are: {ways}. Put documents/<pair>.docs beside it as "
+        f"mt-metrics-eval does, or pass {_AS_TABLE}."
+    )
+
+
+def _orders(place: Place, lines: int, items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """List the ways in which people may name the lines, and the names: by their numbers, or those within documents."""
+    docs = mtme.documents_of(place)
+    if docs is not None and len(docs) != lines:
+        raise DataError(
+            f"{place.pair}.docs has {len(docs):,} lines, {place.path.name} {lines:,} a system. Get both again."
+        )
+    known = docs is not None and docs["doc"].isin(items["doc"]).any()
+    numbered = items["segment"].str.fullmatch(r"\d{1,9}").all() and not items.duplicated(["system", "segment"]).any()
+    for start in (1, 0):
+        number = pd.Series(np.arange(start, start + lines)).astype(str)
+        if docs is not None and known:
+            within = (docs.groupby("doc").cumcount() + start).astype(str)
+            how = f"the order of lines, counted from {start}, as the documents say"
+            yield how, pd.DataFrame({"segment": number, "doc": docs["doc"]})
+            if not within.equals(number):
+                yield f"the order within documents, counted from {start}", docs[["doc"]].assign(segment=within)
+        elif numbered and items["segment"].isin(number).all():
+            yield f"the order of lines, counted from {start}", pd.DataFrame({"segment": number})
 
 
 # Kept apart: one table of judges that are models, and of metrics, beside the campaign's ratings
