@@ -80,17 +80,15 @@ def open_judges(path: str | Path = "", **options: Any) -> pd.DataFrame | None:
     return importing.open_judges(path, **options)
 
 
-def open_testset(path: str | Path = "", *, example: str = "", fallback: bool = False, **options: Any) -> Any:
+def open_testset(path: str | Path = "", **options: Any) -> Any:
     """Open a test set to compare metrics on: a folder in mt-metrics-eval's layout, or registered data.
 
     path: the folder; "" takes the registered data whose names begin with ``example``, such as wmt23. options: see
-    ``evalkit.data.testsets``. Raises DataError where the folder is no such test set, or cannot be used.
+    ``evalkit.data.testsets.open_testset``. Raises DataError where the folder is no such test set, or cannot be used.
     """
     from evalkit.data import testsets
 
-    if path:
-        return testsets.open_testset(path, **options)
-    return testsets.registered(example, fallback=fallback, **options)
+    return testsets.open_testset(path, **options)
 
 
 def choose(
