@@ -175,18 +175,12 @@ def test_the_first_named_stood_first_only_where_pairs_come_in_both_orders(import
 
 # Conditions that one model was run under
 
-CONDITIONS = ["--map=system_a=system_a_condition", "--map=system_b=system_b_condition", "--map=preference=overall_pref"]
-WAYS = {
-    "as it is": [],
-    "named": ["--format", "preferences"],
-    "score": ["--map", "score=overall_pref"],
-    "mapped": [word for option in CONDITIONS for word in option.split("=", 1)],
-}
+MAPPED = "--map system_a=system_a_condition --map system_b=system_b_condition --map preference=overall_pref"
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_conditions_are_compared_and_never_the_model_that_made_both(way, mirrored):
-    table = ask(mirrored("../strangers/pref_conditions.csv"), *WAYS[way])
+@pytest.mark.parametrize("told", ["", "--format preferences", "--map score=overall_pref", MAPPED])
+def test_conditions_are_compared_and_never_the_model_that_made_both(told, mirrored):
+    table = ask(mirrored("../strangers/pref_conditions.csv"), *told.split())
     won = table[table["score"].eq(1)].groupby("system").size().to_dict()
     assert (won, table["score"].eq(0.5).sum() / 2, len(table)) == ({"guided": 50, "default": 42}, 47, 278)
 
@@ -651,23 +645,6 @@ def test_batches_tell_segments_task_by_task(named, imported, tmp_path):
     assert imported(str(tasks))[2].digest != report.digest, "what is read of a file is in its digest"
 
 
-NO_BATCHES = {
-    "[" * 100_000: "JSON",
-    "{}": "no list of tasks",
-    '[{"items": [7]}]': "items",
-    '[{"items": [{"itemID": 1, "documentID": "d", "targetID": "X"}]}]': "sourceText",
-    '[{"items": [{"itemID": 1, "documentID": "q", "targetID": "X", "_item": "X | 1 | q"}]}]': "none of the items",
-}
-
-
-@pytest.mark.parametrize("content", [*NO_BATCHES, None], ids=lambda content: str(content)[:20])
-def test_what_are_no_batches_is_refused(content, imported, tmp_path):
-    if content:
-        (tmp_path / "b.json").write_text(content)
-    with pytest.raises(DataError, match=NO_BATCHES.get(content, "not there")):
-        imported(str(whole()), batches=tmp_path / "b.json")
-
-
 def test_source_texts_tell_segments(imported):
     shown = [
         ("u1", "A", 5, "abcb"),
@@ -786,19 +763,31 @@ def test_accounts_hold_in_other_formats(tmp_path, imported):
     assert marked[["annotator", "hit", "weight"]].values.tolist() == [["Ann", "u1", 5.0], ["Ann", "u2", 1.0]]
 
 
-NO_ACCOUNTS = {
-    "x,Ann\ny,Bob\n": "none of the accounts",
-    "account,person\ndeu00,Ann\ndeu00,Bob\n": "two people",
-    "deu00,Ann,7\n": "3 columns",
-    "deu00,Ann\n,Bob\n": "account",
-    "": "columns|accounts",
-    '{"deu00": {"name": "Ann"}}': "name",
-    '{"a":' * 100_000: "JSON",
-}
+DEEP = '{"a":' * 100_000
+UNREAD = [
+    ("batches", DEEP, "JSON"),
+    ("batches", "{}", "no list of tasks"),
+    ("batches", '[{"items": [7]}]', "items"),
+    ("batches", '[{"items": [{"itemID": 1, "documentID": "d", "targetID": "X"}]}]', "sourceText"),
+    (
+        "batches",
+        '[{"items": [{"itemID": 1, "documentID": "q", "targetID": "X", "_item": "X | 1 | q"}]}]',
+        "none of the items",
+    ),
+    ("batches", None, "not there"),
+    ("accounts", "x,Ann\ny,Bob\n", "none of the accounts"),
+    ("accounts", "account,person\ndeu00,Ann\ndeu00,Bob\n", "two people"),
+    ("accounts", "deu00,Ann,7\n", "3 columns"),
+    ("accounts", "deu00,Ann\n,Bob\n", "account"),
+    ("accounts", "", "columns|accounts"),
+    ("accounts", '{"deu00": {"name": "Ann"}}', "name"),
+    ("accounts", DEEP, "JSON"),
+]
 
 
-@pytest.mark.parametrize("content", NO_ACCOUNTS, ids=lambda content: content[:20])
-def test_files_of_accounts_that_say_nothing_sound_are_refused(content, tmp_path, imported):
-    (tmp_path / "a.csv").write_text(content)
-    with pytest.raises(DataError, match=NO_ACCOUNTS[content]):
-        imported(str(whole()), accounts=tmp_path / "a.csv")
+@pytest.mark.parametrize(("option", "content", "told"), UNREAD, ids=lambda cell: str(cell)[:20])
+def test_files_beside_an_export_that_say_nothing_sound_are_refused(option, content, told, imported, tmp_path):
+    if content is not None:
+        (tmp_path / "beside").write_text(content)
+    with pytest.raises(DataError, match=told):
+        imported(str(whole()), **{option: tmp_path / "beside"})

@@ -96,74 +96,71 @@ def test_json_lines_and_spaces_are_read_as_the_layout_allows(folder):
 
 PEOPLE, METRIC = "human-scores/en-cs.esa.seg.score", "metric-scores/en-cs/chrF-refA.seg.score"
 METRIC_SYSTEMS, PEOPLE_SYSTEMS = (name.replace(".seg.", ".sys.") for name in (METRIC, PEOPLE))
+HEADED = "system\tsegment\tscore\n"
+#: What is written into a test set (None: taken away), what is asked for, and what must be told.
+REFUSED = [
+    ("documents/en-cs.docs", None, {}, "<pair>.docs"),
+    ("documents/en-cs.docs", "news\n", {}, "line 1: 1 cells"),
+    (PEOPLE, None, {}, "no scores of segments"),
+    (PEOPLE, "Alpha\t1\n", {}, "Alpha has 1 lines"),
+    (PEOPLE, "Alpha\tNone\n" * 12, {}, "only None"),
+    (PEOPLE, "Alhpa\t1\n" * 12, {}, "'Alhpa'"),
+    (METRIC, "Alpha\tnan\n", {}, "line 1: 'nan'"),
+    (METRIC, "Alpha\t1\nAlpha\t-1e50\n", {}, "line 2: '-1e50'"),
+    (PEOPLE, "Alpha\ttrue\n", {}, "line 1: 'true'"),
+    (PEOPLE, "Alpha\t1\n \t2\n", {}, "line 2: no system"),
+    (METRIC, "Alpha\t1\nAlpha\t2\t3\n", {}, "line 2: 3 cells"),
+    (METRIC, b"Alpha\t1\nAlph\xe9\t2\n", {}, "line 2: the byte 0xE9"),
+    (METRIC, b"Alpha\x00\t1\n", {}, "line 1: a zero byte"),
+    (METRIC_SYSTEMS, "Alpha\t1\nAlpha\t2\n", {}, "Alpha more than once"),
+    (PEOPLE_SYSTEMS, "Nobody\t1\n", {}, "'Nobody'"),
+    (PEOPLE_SYSTEMS, "Alpha\tNone\n", {}, "no score, only None"),
+    ("system-outputs/en-cs/Alpha.txt", "one\n", {}, "has 1 lines"),
+    ("", "", {"pair": "en-de"}, "Choose among en-cs"),
+    ("", "", {"gold": "mqm"}, "Choose among esa"),
+    ("", "", {"reference": "refB"}, "Choose among refA"),
+    ("", "", {"leave_out": ["Zeta"]}, "'Zeta'. Choose among Alpha"),
+    ("", "", {"lower_is_better": ["yours"]}, "'yours'"),
+    ("m.seg.score", "Alpha\t1\n" * 11, {"metric": "m.seg.score"}, "Alpha has 11 lines"),
+    ("m.seg.score", "Alhpa\t1\n" * 12, {"metric": "m.seg.score"}, "'Alhpa'. Is it Alpha?"),
+    ("m.tsv", HEADED + "Alpha\t13\t1\n", {"metric": "m.tsv"}, "line 2: the test set has no segment 13"),
+    ("m.tsv", HEADED + "Alpha\t1\t1\nAlpha\t1\t2\n", {"metric": "m.tsv"}, "line 3: a system more than once"),
+    ("m.tsv", HEADED + "Alpha\t1\thigh\n", {"metric": "m.tsv"}, "line 2: 'high'"),
+    ("m.tsv", HEADED + "Alpha\t1\n", {"metric": "m.tsv"}, "line 2: 2 cells"),
+    ("m.csv", "system,score\nAlpha,1\nAlpha,2\n", {"metric": "m.csv"}, "line 3: a system more than once"),
+    ("m.csv", "system,score\t\nAlpha\t1\n", {"metric": "m.csv"}, "line 1: no columns system and score"),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "told"),
-    [
-        ("documents/en-cs.docs", None, "<pair>.docs"),
-        ("documents/en-cs.docs", "news\n", "line 1: 1 cells"),
-        (PEOPLE, None, "no scores of segments"),
-        (PEOPLE, "Alpha\t1\n", "Alpha has 1 lines"),
-        (PEOPLE, "Alpha\tNone\n" * 12, "only None"),
-        (PEOPLE, "Alhpa\t1\n" * 12, "'Alhpa'"),
-        (METRIC, "Alpha\tnan\n", "line 1: 'nan'"),
-        (METRIC, "Alpha\t1\nAlpha\t-1e50\n", "line 2: '-1e50'"),
-        (METRIC, "Alpha\tgood\n", "line 1: 'good'"),
-        (PEOPLE, "Alpha\ttrue\n", "line 1: 'true'"),
-        (PEOPLE, "Alpha\t1\n \t2\n", "line 2: no system"),
-        (METRIC, "Alpha\t1\nAlpha\t2\t3\n", "line 2: 3 cells"),
-        (METRIC, b"Alpha\t1\nAlph\xe9\t2\n", "line 2: the byte 0xE9"),
-        (METRIC, b"Alpha\x00\t1\n", "line 1: a zero byte"),
-        (METRIC_SYSTEMS, "Alpha\t1\nAlpha\t2\n", "Alpha more than once"),
-        (PEOPLE_SYSTEMS, "Nobody\t1\n", "'Nobody'"),
-        (PEOPLE_SYSTEMS, "Alpha\tNone\n", "no score, only None"),
-        ("system-outputs/en-cs/Alpha.txt", "one\n", "has 1 lines"),
-    ],
-)
-def test_a_malformed_file_is_one_sentence(folder, name, change, told):
-    if change is None:
+@pytest.mark.parametrize(("name", "content", "options", "told"), REFUSED)
+def test_what_cannot_be_compared_is_refused_in_one_sentence(folder, name, content, options, told):
+    if content is None:
         (folder / name).unlink()
-    else:
-        (folder / name).write_bytes(change.encode() if isinstance(change, str) else change)
+    elif name:
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    own = {"metric": str(folder / options["metric"])} if "metric" in options else {}
     with pytest.raises(DataError) as problem:
-        testsets.open_testset(folder)
+        testsets.open_testset(folder, **options | own)
     assert told in str(problem.value)
     assert "\n" not in str(problem.value)
 
 
-@pytest.mark.parametrize(
-    ("place", "told"),
-    [
-        ("..", "Name wmt24"),
-        ("metric-scores", "Name wmt24"),
-        ("../../empty", "no folder documents"),
-        ("../../wmt24.tgz", "is an archive"),
-        ("nowhere", "is no folder"),
-    ],
-)
-def test_a_folder_too_high_too_low_empty_or_packed_is_told(tmp_path, place, told):
+PLACES = {
+    "..": "Name wmt24",
+    "metric-scores": "Name wmt24",
+    "../../empty": "no folder documents",
+    "../../wmt24.tgz": "is an archive",
+    "nowhere": "is no folder",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_folder_too_high_too_low_empty_or_packed_is_told(tmp_path, place):
     folder = write(tmp_path / "level" / "wmt24", "wmt24")
-    if "empty" in place:
-        (tmp_path / "empty").mkdir()
+    (tmp_path / "empty").mkdir()
     (tmp_path / "wmt24.tgz").write_bytes(b"\x1f\x8b")
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=PLACES[place]):
         testsets.open_testset((folder / place).resolve())
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"pair": "en-de"}, "Choose among en-cs"),
-        ({"gold": "mqm"}, "Choose among esa"),
-        ({"reference": "refB"}, "Choose among refA"),
-        ({"leave_out": ["Zeta"]}, "'Zeta'. Choose among Alpha"),
-        ({"lower_is_better": ["yours"]}, "'yours'"),
-    ],
-)
-def test_what_is_asked_for_and_not_there_is_answered_with_what_there_is(folder, options, told):
-    with pytest.raises(DataError, match=told):
-        testsets.open_testset(folder, **options)
 
 
 # One's own metric
@@ -206,30 +203,6 @@ def test_signs_are_turned_when_told_and_never_by_themselves(folder, tmp_path):
     people = testsets.open_testset(folder, lower_is_better=["esa"])
     assert (people.human["score"].to_numpy() == -as_is.human["score"].to_numpy()).all()
     assert (people.human_of_systems["score"].to_numpy() == -as_is.human_of_systems["score"].to_numpy()).all()
-
-
-COLUMNS = "system\tsegment\tscore\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "told"),
-    [
-        ("m.seg.score", "Alpha\t1\n" * 11, "Alpha has 11 lines"),
-        ("m.seg.score", "Alhpa\t1\n" * 12, "'Alhpa'. Is it Alpha?"),
-        ("m.tsv", COLUMNS + "Alpha\t13\t1\n", "line 2: the test set has no segment 13"),
-        ("m.tsv", COLUMNS + "Alpha\t1\t1\nAlpha\t1\t2\n", "line 3: a system more than once"),
-        ("m.tsv", COLUMNS + "Alpha\t1\thigh\n", "line 2: 'high'"),
-        ("m.tsv", COLUMNS + "Alpha\t1\n", "line 2: 2 cells"),
-        ("m.csv", "system,score\nAlpha,1\nAlpha,2\n", "line 3: a system more than once"),
-        ("m.csv", "system,score\t\nAlpha\t1\n", "line 1: no columns system and score"),
-    ],
-)
-def test_a_malformed_metric_of_ones_own_is_one_sentence(folder, tmp_path, name, content, told):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(DataError) as problem:
-        testsets.open_testset(folder, metric=str(tmp_path / name))
-    assert told in str(problem.value)
-    assert "\n" not in str(problem.value)
 
 
 # Against the registered data

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ class TestSet:
     human_of_systems: pd.DataFrame
     documents: pd.DataFrame
     outputs: pd.DataFrame | None = None
-    apart: pd.DataFrame | None = None
+    apart: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["system", "why"]))
     notes: tuple[str, ...] = ()
     yours: str = ""
     how: str = ""
@@ -345,9 +345,9 @@ def _turned(testset: TestSet, lower: Sequence[str]) -> TestSet:
     for name in names:
         _chosen("metric, and no chosen human score,", name, [*sorted(metrics), testset.gold])
     turned, made = [*names, testset.system_gold] if testset.gold in names else names, {}
-    for field in ("metrics", "of_systems", "human", "human_of_systems"):
-        table = getattr(testset, field)
-        made[field] = table.assign(score=table["score"].where(~table["metric"].isin(turned), -table["score"]))
+    for name in ("metrics", "of_systems", "human", "human_of_systems"):
+        table = getattr(testset, name)
+        made[name] = table.assign(score=table["score"].where(~table["metric"].isin(turned), -table["score"]))
     note = f"Low scores are good in {listed(names)}, as you say: their signs were turned."
     return replace(testset, **made, notes=(*testset.notes, note))
 
@@ -389,11 +389,11 @@ def with_own(testset: TestSet, path: Path) -> TestSet:
     if "segment" in table:
         mine, how = {"metrics": table, "of_systems": means(table)}, f"{how}; a system's score is the mean of them"
     made: dict[str, Any] = {}
-    for field, rows in mine.items():
-        before = getattr(testset, field)
+    for level, rows in mine.items():
+        before = getattr(testset, level)
         columns = [column for column in before if column in rows]
-        made[field] = mtme.stacked([before[columns], rows[columns]]) if len(before) else rows
-        made[field].attrs = dict(before.attrs)
+        made[level] = mtme.stacked([before[columns], rows[columns]]) if len(before) else rows
+        made[level].attrs = dict(before.attrs)
     _label([table], path.name, [path])
     return replace(testset, **made, yours=name, how=how, added=(table,))
 
