@@ -68,46 +68,44 @@ class Columns:
     """What the columns of a table of comparisons are, and what it lacks to be one.
 
     names: ours -> the heading; ours are system_a and system_b, hypothesis_a and hypothesis_b, preference (who won),
-    score (how far one leads), first (who stood first) besides those of judgements. places: column of a system -> column
-    of its rank, on a screen of several. ranked: column of ranks -> the system that its heading names. lacks: None where
-    the table is far from one of comparisons. why: by what it is one.
+    score (how far one leads), first (who stood first) besides those of judgements. ranks: column of ranks -> the column
+    of the systems at that place of a screen (on_screen), or the system that its heading names. lacks: None where the
+    table is far from one of comparisons. why: by what it is one.
     """
 
     names: dict[str, str]
-    places: dict[str, str]
-    ranked: dict[str, str]
-    lacks: list[str] | None
+    ranks: dict[str, str]
+    on_screen: bool = False
+    lacks: list[str] | None = None
     why: str = "by its headings"
 
     @property
     def compares(self) -> bool:
         """Whether a row compares two systems and says how."""
         answered = {"preference", "score"} & {*self.names}
-        return {"system_a", "system_b"} <= {*self.names} and bool(answered) and not self.places
+        return {"system_a", "system_b"} <= {*self.names} and bool(answered) and not self.on_screen
 
 
 def columns(table: Table, options: Options) -> Columns:
     """Find out which columns are the two systems, the answer or the lead, or systems and their ranks."""
-    places, ranked = _places(table.header), _ranked_systems(table.header)
-    names = _names(table, options, {*places, *places.values(), *ranked})
-    if ranked and {"system", "score"} & {*names}:
-        ranked, names = {}, _names(table, options, ())
+    ranks, on_screen = _ranks(table.header)
+    names = _names(table, options, {*ranks, *(ranks.values() if on_screen else ())})
+    if ranks and not on_screen and {"system", "score"} & {*names}:
+        ranks, names = {}, _names(table, options, ())
     have = {*names, *options.values}
-    if places or ranked:
-        what = "columns of systems with their ranks" if places else "columns of ranks, one per system"
-        needed = () if places and "source" in have else ("segment", "annotator")
+    if ranks:
+        what = "columns of systems with their ranks" if on_screen else "columns of ranks, one per system"
+        needed = () if on_screen and "source" in have else ("segment", "annotator")
         wanted = [name for name in needed if name not in have]
-        return Columns(names, places, ranked, wanted, f"by its {len(places or ranked)} {what}")
-    found = Columns(names, places, ranked, None)
+        return Columns(names, ranks, on_screen, wanted, f"by its {len(ranks)} {what}")
+    found = Columns(names, {})
     if ("system" in names and not found.compares) or not ("preference" in have or {"system_a", "system_b"} <= have):
         return found
     wanted = [name for name in ("system_a", "system_b", "preference") if name not in have]
-    if wanted == ["preference"] and "score" in names:
+    by_answers = wanted == ["system_a", "system_b"] and name_two(table.samples(names["preference"]))
+    if by_answers or (wanted == ["preference"] and "score" in names):
         wanted = []
-    if wanted == ["system_a", "system_b"] and name_two(table.samples(names["preference"])):
-        wanted = []
-    wanted += ["segment"] if not {"segment", "source"} & have else []
-    return Columns(names, places, ranked, wanted)
+    return replace(found, lacks=wanted + ["segment"] * (not {"segment", "source"} & have))
 
 
 def lacks(table: Table, options: Options) -> tuple[list[str] | None, str]:
@@ -199,26 +197,22 @@ def _of_side(side: str, names: Iterable[str]) -> dict[tuple[str, ...], str]:
     return {tuple(one.groups("")): name for name, one in reversed(matches.items()) if one}
 
 
-def _places(header: list[str]) -> dict[str, str]:
-    """Map the columns of systems to those of their ranks, where every place has both; fewer than two are none.
+def _ranks(header: list[str]) -> tuple[dict[str, str], bool]:
+    """Map columns of ranks to those of the systems on a screen, where every place has both; else to systems' names.
 
-    >>> _places(["system1Number", "system1Id", "system2Id", "system1rank", "system2rank"])
-    {'system1Id': 'system1rank', 'system2Id': 'system2rank'}
+    The second value tells which. Fewer than two are none.
+
+    >>> _ranks(["system1Number", "system1Id", "system2Id", "system1rank", "system2rank"])
+    ({'system1rank': 'system1Id', 'system2rank': 'system2Id'}, True)
+    >>> _ranks(["segment", "rank_DeepL", "GPT-4 rank", "rank"])
+    ({'rank_DeepL': 'DeepL', 'GPT-4 rank': 'GPT-4'}, False)
     """
     named = {one[1]: name for name in header if (one := _SLOT.fullmatch(bare(name)))}
     ranked = {one[1] or one[2]: name for name in header if (one := _SLOT_RANK.fullmatch(bare(name)))}
-    places = {named[place]: ranked[place] for place in named if place in ranked}
-    return places if len(places) > 1 and len(places) == len(ranked) else {}
-
-
-def _ranked_systems(header: list[str]) -> dict[str, str]:
-    """Map the headings that say rank and a system's name to that name; fewer than two are none.
-
-    >>> _ranked_systems(["segment", "rank_DeepL", "GPT-4 rank", "rank"])
-    {'rank_DeepL': 'DeepL', 'GPT-4 rank': 'GPT-4'}
-    """
-    ranked = {name: one["after"] or one["before"] for name in header if (one := _RANK.fullmatch(name.strip()))}
-    return ranked if len(ranked) > 1 and not _places(header) else {}
+    if 1 < len(ranked) == len({*named} & {*ranked}):
+        return {ranked[place]: named[place] for place in named if place in ranked}, True
+    ranks = {name: one["after"] or one["before"] for name in header if (one := _RANK.fullmatch(name.strip()))}
+    return (ranks if len(ranks) > 1 else {}), False
 
 
 # Judgements
@@ -230,7 +224,7 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
         demand_one(table, options)
     found = columns(table, options)
     names, values, cells = dict(found.names), dict(options.values), table.cells
-    own = {*found.places, *found.places.values(), *found.ranked}
+    own = {*found.ranks, *(found.ranks.values() if found.on_screen else ())}
     maker = "" if own else names.pop("system", "")
     receipt.describe(names, "layout", [name for name in table.header if name not in {*own, maker}])
     if "segment" not in {*names, *values}:
@@ -404,16 +398,15 @@ def _ranked(
             "Ranks are better the lower they are, 1 the best. Drop --higher-is-better, or rename the columns."
         )
     cells = cells.assign(**{"(screen)": [f"row {line}" for line in cells.index]})
-    parts = [cells.assign(**{"(system)": cells[name], "(rank)": cells[rank]}) for name, rank in found.places.items()]
-    parts += [cells.assign(**{"(system)": system, "(rank)": cells[rank]}) for rank, system in found.ranked.items()]
+    named = {rank: cells[one] if found.on_screen else one for rank, one in found.ranks.items()}
+    parts = [cells.assign(**{"(system)": systems, "(rank)": cells[rank]}) for rank, systems in named.items()]
     long = pd.concat(parts).dropna(how="all", subset=["(system)", "(rank)"])
-    there = long["(rank)"].notna() & ~(long["(rank)"].isin(["-1", "-1.0"]) & bool(found.places))  # as WMT wrote none
+    there = long["(rank)"].notna() & ~(long["(rank)"].isin(["-1", "-1.0"]) & found.on_screen)  # as WMT wrote none
     receipt.blank_cells += int((~there).sum())
-    headings = [*found.places.values(), *found.ranked]
-    receipt.orientation = f"lower is better by the headings ({', '.join(headings)}): the score is minus the rank"
+    receipt.orientation = f"lower is better by the headings ({', '.join(named)}): the score is minus the rank"
     screen = found.names.get("screen", "(screen)")  # one person may rank other systems on the same segment again
     names = {"hit": screen} | _known(found.names) | {"system": "(system)", "score": "(rank)", "screen": screen}
-    scale = (1, len(headings))
+    scale = (1, len(named))
     read = converted(long[there], names, _known(values), options, scale=scale, note=receipt.note, lower=True)
     kinds = np.where(people(read.ratings["system"], receipt.note), "reference", "system")
     read.ratings = read.ratings.assign(item_type=kinds)

@@ -317,7 +317,7 @@ def of_places(table: Table, options: Options) -> Table:
     """
     named = {"system"} & {*map(meaning, table.header), *options.columns, *options.values}
     found = compared_columns(table, options)
-    if "score" in options.columns or named or found.places:
+    if "score" in options.columns or named or found.on_screen:
         return table
     places, compared = _places(table.header), found.names
     own = {name for columns in places.values() for name in columns}
