@@ -528,55 +528,50 @@ def read(exported, tmp_path):
     return read
 
 
+def probabilities_in(log, probabilities):
+    """List the probability of each output in the order of a log."""
+    return [one[name] for entry, one in zip(log, probabilities, strict=True) for name in entry["annotation"][0]]
+
+
 @pytest.mark.parametrize("rule", WEIGHTS)
 @pytest.mark.parametrize("people", [1, 4])
 def test_probabilities_are_rebuilt_from_the_order_of_the_log(read, rule, people):
     log, probabilities = steered(WEIGHTS[rule], people=people)
     ratings, [note] = read(log, described())
-    expected = [one[name] for entry, one in zip(log, probabilities, strict=True) for name in entry["annotation"][0]]
+    expected = probabilities_in(log, probabilities)
     assert ratings["probability"].tolist() == pytest.approx(expected, rel=1e-9)
     assert rule in note
     assert "2 of 6 systems a screen" in note
     assert len(set(np.round(expected, 9))) > 5, "probabilities differ, or there is nothing to rebuild"
 
 
-def test_without_the_campaigns_file_or_dynamic_assignment_there_are_none(read):
-    log, _ = steered(WEIGHTS["release 1.1.6"], screens=60)
-    for campaign in (None, described(assignment="single-stream")):
-        ratings, notes = read(log, campaign)
-        assert "probability" not in ratings
-        assert not notes
+UNKNOWN = {  # how systems were drawn, and what the campaign's file says; what the note says then
+    "no file": (WEIGHTS["release 1.1.6"], None, ""),
+    "not dynamic": (WEIGHTS["release 1.1.6"], described(assignment="single-stream"), ""),
+    "no known version": (lambda place: float(place) ** 2, described(), "were not rebuilt: the log does not fit"),
+}
 
 
-def test_a_log_that_fits_no_known_version_gets_none_and_that_is_told(read):
-    log, _ = steered(lambda place: float(place) ** 2, screens=250)
-    ratings, [note] = read(log, described())
+@pytest.mark.parametrize("kind", UNKNOWN)
+def test_probabilities_that_are_not_known_are_not_there(read, kind):
+    weight, campaign, told = UNKNOWN[kind]
+    ratings, notes = read(steered(weight, screens=250)[0], campaign)
     assert "probability" not in ratings
-    assert "were not rebuilt: the log does not fit" in note
+    assert len(notes) == bool(told)
+    assert all(told in note for note in notes)
 
 
-def test_who_goes_back_to_a_screen_draws_nothing_anew(read):
+def test_who_goes_back_draws_nothing_anew_and_who_begins_anew_takes_scores_away(read):
+    """One who gave the last system 100 resets; what follows is drawn as if that had never been."""
     log, probabilities = steered(WEIGHTS["release 1.1.6"], screens=200)
     late = log[-1] | {"annotation": [{name: {"score": 1.0} for name in log[-1]["annotation"][0]}]}
-    ratings, _ = read([*log, late], described())
-    last = ratings[ratings["doc"] == "d199"]
-    assert last["score"].tolist() == [1, 1]
-    assert last["probability"].tolist() == pytest.approx([*probabilities[-1].values()], rel=1e-9)
-
-
-def test_who_begins_anew_takes_scores_away_from_what_is_known(read):
-    """One who gave the last system 100 resets; what follows is drawn as if that had never been."""
-    log, probabilities = steered(WEIGHTS["release 1.1.6"], screens=120)
-    said = [{"S0": {"score": 100.0}, "S1": {"score": 99.0}}]
-    item = [{"item_id": "en-de_#_x_#_d599_#_0", "src": "t599", "tgt": {"S0": "o", "S1": "o"}}]
-    odd = [
-        {"user_id": "odd", "item_i": 599, "annotation": said, "item": item, "actions": []},
-        {"user_id": "odd", "item_i": 599, "annotation": "__RESET__"},
-    ]
-    ratings, _ = read([*log[:60], *odd, *log[60:]], described())
+    odd = {"user_id": "odd", "item_i": 599, "item": [item("en-de_#_x_#_d599_#_0", "t599", S0="o", S1="o")]}
+    odd |= {"annotation": [{"S0": {"score": 100.0}, "S1": {"score": 99.0}}], "actions": []}
+    reset = {"user_id": "odd", "item_i": 599, "annotation": "__RESET__"}
+    ratings, _ = read([*log[:60], odd, reset, *log[60:], late], described())
     kept = ratings[ratings["doc"] != "d599"]
-    expected = [one[name] for entry, one in zip(log, probabilities, strict=True) for name in entry["annotation"][0]]
-    assert kept["probability"].tolist() == pytest.approx(expected, rel=1e-9)
+    assert kept["probability"].tolist() == pytest.approx(probabilities_in(log, probabilities), rel=1e-9)
+    assert kept["score"].tolist()[-2:] == [1, 1]
 
 
 # Exports of forms (Google Forms, Qualtrics) and nested JSON: a row a respondent, or names for rows, become judgements.
@@ -686,24 +681,18 @@ def test_a_form_filled_in_once_a_judgement_names_its_columns_by_its_questions(im
 
 
 def qualtrics(scores, name, text, more=()):
-    meta = ["StartDate", "Status", "ResponseId"]
-    places = [*product(range(len(TEXTS)), range(len(SYSTEMS_FORMS)))]
-    heads = [
-        [*meta, *(name.format(i=i + 1, j=j + 1) for i, j in places), "Q1_DO_1"],
-        [
-            "Start Date",
-            "Response Type",
-            "Response ID",
-            *(text.format(t=TEXTS[i], s=SYSTEMS_FORMS[j]) for i, j in places),
-            "",
-        ],
-        [json.dumps({"ImportId": "x"})] * (len(places) + 4),
+    """A row a respondent below three of headings: names, texts and Qualtrics' identifiers."""
+    about = [
+        ["StartDate", "Start Date", *["2026-03-01 10:00:00"] * len(PEOPLE)],
+        ["Status", "Response Type", *["IP Address"] * len(PEOPLE)],
+        ["ResponseId", "Response ID", *(f"R_{k}" for k in range(len(PEOPLE)))],
     ]
-    rows = [
-        ["2026-03-01 10:00:00", "IP Address", f"R_{k}", *(scores[i, j, k] for i, j in places), 1]
-        for k in range(len(PEOPLE))
+    asked = [
+        [name.format(i=i + 1, j=j + 1), text.format(t=TEXTS[i], s=SYSTEMS_FORMS[j]), *scores[i, j]]
+        for i, j in np.ndindex(*scores.shape[:2])
     ]
-    return table_forms(*heads, *rows, *more)
+    names, texts, *rows = zip(*about, *asked, ["Q1_DO_1", "", *[1] * len(PEOPLE)])
+    return table_forms(names, texts, [json.dumps({"ImportId": "x"})] * len(names), *rows, *more)
 
 
 @pytest.mark.parametrize(
