@@ -115,7 +115,7 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
             "--map category=…"
         )
     cells, names = _alongside(cells, names, receipt)
-    _reject_torn(table, names, values, cells, reject)
+    _reject_torn(table, names, cells, reject, receipt)
     marks = _marks(category, severity, column("hypothesis"), column("source"))[~none & ~checks]
     for ours in {"hypothesis", "source"} & {*names}:
         cells[names[ours]] = mapped_cells(cells[names[ours]], lambda text: _MARKED.sub(r"\1", text))
@@ -157,15 +157,15 @@ def _first(cells: pd.DataFrame, key: list[str], among: np.ndarray) -> np.ndarray
     return place.to_numpy()
 
 
-def _reject_torn(
-    table: Table, names: dict[str, str], values: dict[str, str], cells: pd.DataFrame, reject: Rejecting
-) -> None:
+def _reject_torn(table: Table, names: dict[str, str], cells: pd.DataFrame, reject: Rejecting, receipt: Receipt) -> None:
     """Reject judgements of which an error stands on a line that could not be read; such a score would be too high."""
+    if table.broken:
+        receipt.note("rows that could not be read may mark errors of judgements that were kept: mend them first")
     known = [ours for ours in _WHO if ours in names]
     places = [table.header.index(names[ours]) for ours in known]
     for row in (row for row in table.broken if max(places, default=0) < len(row.cells)):
         own = [cells[names[ours]].eq(plain(row.cells[place])) for ours, place in zip(known, places)]
-        whose = f"belongs to a judgement whose error on line {row.line} could not be read, so that its severity is open"
+        whose = f"belongs to a judgement whose error on line {row.line} could not be read"
         reject(np.flatnonzero(np.logical_and.reduce(own)), "", whose)
 
 
