@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.human import annotators, judges
-from evalkit.human.annotators import MEASURES, paired_t, wilcoxon
+from evalkit.human.annotators import MEASURES
 from evalkit.human.judges import alternative_annotator
 from evalkit.stats import agreement
 from tests.makers import laid_out, read
@@ -283,25 +283,21 @@ def campaign(rng, trend, *, docs=12, size=8):
 differences_in_points = st.lists(st.integers(-20, 40), min_size=1, max_size=30)
 
 
+@FEW
 @given(differences_in_points)
-def test_quality_control_by_ranks_is_wilcoxons_signed_rank_test(differences):
-    found = wilcoxon(np.array(differences, float))
-    if not any(differences):
-        assert found == 1
-        return
-    oracle = stats.wilcoxon(differences, alternative="greater", correction=True, method="asymptotic")
-    assert found == pytest.approx(oracle.pvalue)
-
-
-@given(differences_in_points)
-def test_quality_control_is_students_paired_test(differences):
-    found = paired_t(np.array(differences, float))
+def test_quality_control_is_students_and_wilcoxons_test_of_differences(differences):
+    whole = scored("a", [60] * len(differences))
+    worse = scored("a", 60 - np.array(differences), item_type="degraded")
+    row = annotators.quality_control(pd.concat([whole, worse, scored("b", [5])])).iloc[0]
     if len(differences) < 2:
-        assert np.isnan(found)
+        assert np.isnan(row["qc_p"])
     elif len(set(differences)) == 1:
-        assert found == (0 if differences[0] > 0 else 1)
+        assert row["qc_p"] == (0 if differences[0] > 0 else 1)
     else:
-        assert found == pytest.approx(stats.ttest_1samp(differences, 0, alternative="greater").pvalue)
+        assert row["qc_p"] == pytest.approx(stats.ttest_1samp(differences, 0, alternative="greater").pvalue)
+    options = {"alternative": "greater", "correction": True, "method": "asymptotic"}
+    expected = stats.wilcoxon(differences, **options).pvalue if any(differences) else 1
+    assert row["qc_wilcoxon"] == pytest.approx(expected)
 
 
 def test_degraded_items_are_paired_with_the_original_in_the_same_hit_and_people_judged_by_all_their_pairs():

@@ -204,11 +204,11 @@ def _means(screens: Screens, weights: np.ndarray) -> pd.DataFrame:
     """
     counts, scores = screens.judgements, np.nan_to_num(screens.scores)
     weights = counts * weights
-    plain, weighted = (adaptive.ratio(scores[None], own[None]) for own in (counts, weights))
-    low, high = (end[0] for end in weighted.interval(1 - ALPHA))
+    (plain, _), (weighted, errors) = (adaptive.ratio(scores[None], own[None]) for own in (counts, weights))
+    wide = stats.norm.ppf(1 - ALPHA / 2) * errors[0]
     any_low, any_high = _any_look(screens) if screens.ordered else (np.nan, np.nan)
     sums = [own.sum(axis=0) for own in (weights, counts)]
-    gap = _share(weights * (scores - weighted.means[0]), sums[0]) - _share(counts * (scores - plain.means[0]), sums[1])
+    gap = _share(weights * (scores - weighted[0]), sums[0]) - _share(counts * (scores - plain[0]), sums[1])
     shown = np.maximum(screens.shown.sum(axis=0), 2)
     error = np.sqrt((gap**2).sum(axis=0) * shown / (shown - 1))
     worth = _share(sums[0] ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * sums[1])
@@ -216,11 +216,11 @@ def _means(screens: Screens, weights: np.ndarray) -> pd.DataFrame:
         {
             "system": screens.systems,
             "judgements": sums[1].astype(int),
-            "plain": plain.means[0],
-            "weighted": weighted.means[0],
-            "low": low,
-            "high": high,
-            "p": inference.adjust(2 * stats.norm.sf(np.abs(_share(weighted.means[0] - plain.means[0], error)))),
+            "plain": plain[0],
+            "weighted": weighted[0],
+            "low": weighted[0] - wide,
+            "high": weighted[0] + wide,
+            "p": inference.adjust(2 * stats.norm.sf(np.abs(_share(weighted[0] - plain[0], error)))),
             "any_low": any_low,
             "any_high": any_high,
             "worth": worth,

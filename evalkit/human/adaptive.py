@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit import DataError
 from evalkit.data.designs import by_place, inclusion
 from evalkit.data.schemas import with_pair
 from evalkit.human.ranking.scores import COUNTED
@@ -157,8 +156,6 @@ def draw(
     translate one text; else each has texts of its own, for judgements that no two systems share. alike: systems that
     exchange their names at random on every screen, so that they do not differ at all.
     """
-    if shared and np.isnan(grid).any():
-        raise DataError("Some systems lack scores of some texts. Leave these texts out, or draw with shared=False.")
     shape = (campaigns, screens)
     if shared:
         drawn = grid[:, rng.integers(grid.shape[1], size=shape)].transpose(1, 2, 0)
@@ -179,11 +176,9 @@ def steer(
 
     drawn: what ``draw`` returns. policy: a name of ``POLICIES``. shown: systems a screen. start: screens are even until
     each system was shown about so often. every: screens that are given out before the policy looks at scores again, as
-    people work at the same time. Raises DataError where a screen would show more systems than there are.
+    people work at the same time.
     """
     campaigns, screens, systems = drawn.shape
-    if not 1 <= shown <= systems:
-        raise DataError(f"A screen cannot show {shown} of {systems} systems. Choose from 1 to {systems}.")
     even = np.full((campaigns, systems), shown / systems)
     chance, scores, sums = np.empty_like(drawn), np.full_like(drawn, np.nan), np.zeros((3, campaigns, systems))
     warm = -(-systems * start // shown)
@@ -224,19 +219,8 @@ def chosen(chance: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 # What means are worth
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Means and their standard errors, (campaigns, systems); NaN where a system was not judged."""
-
-    means: np.ndarray
-    errors: np.ndarray
-
-    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Return both ends of a normal interval, for one look at the end."""
-        wide = stats.norm.ppf((1 + level) / 2) * self.errors
-        return self.means - wide, self.means + wide
-
-
+#: Means and their standard errors, (campaigns, systems) each; NaN where a system was not judged.
+Estimate = tuple[np.ndarray, np.ndarray]
 #: A name, as the study prints it -> how means are estimated. In turn: as if nobody had steered; by one over the
 #: probability, divided by the sum of weights (Hájek 1971) or by the screens (Horvitz & Thompson 1952); weighing only
 #: how far a judgement is from the mean so far (Robins et al. 1994); and weighing screens by the root of the probability
@@ -270,8 +254,8 @@ def ratio(scores: np.ndarray, weights: np.ndarray) -> Estimate:
     scores: (campaigns, screens, systems), of any value where the weight is 0. weights: alike, 0 or more.
     """
     counts = (weights > 0).sum(axis=1)
-    found = _average(np.where(weights > 0, scores, 0), weights)
-    return Estimate(found.means, found.errors * np.sqrt(counts / np.maximum(counts - 1, 1)))
+    means, errors = _average(np.where(weights > 0, scores, 0), weights)
+    return means, errors * np.sqrt(counts / np.maximum(counts - 1, 1))
 
 
 def _average(screens: np.ndarray, weights: np.ndarray) -> Estimate:
@@ -279,7 +263,7 @@ def _average(screens: np.ndarray, weights: np.ndarray) -> Estimate:
     total = weights.sum(axis=1)
     means = np.divide((weights * screens).sum(axis=1), total, where=total > 0, out=np.full(total.shape, np.nan))
     squares = (weights**2 * (screens - means[:, None]) ** 2).sum(axis=1)
-    return Estimate(means, np.sqrt(squares) / np.where(total > 0, total, np.nan))
+    return means, np.sqrt(squares) / np.where(total > 0, total, np.nan)
 
 
 def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
@@ -290,10 +274,9 @@ def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
     """
     parts = []
     for name, estimate in ESTIMATES.items():
-        found = estimate(log)
-        low, high = found.interval()
-        off = found.means - truth
-        held = np.where(np.isfinite(low), (low <= truth) & (truth <= high), np.nan)
+        means, errors = estimate(log)
+        off = means - truth
+        held = np.where(np.isfinite(errors), np.abs(off) <= stats.norm.ppf(0.975) * errors, np.nan)
         columns = {
             "estimate": name,
             "place": np.arange(len(truth)),

@@ -522,32 +522,16 @@ def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
     for everyone all of whose work is known; neither Wilcoxon's test nor one per language pair would have let all pass.
     Caveat: the t-test asks for a mean difference, which one large drop among many small ones can defeat.
     """
-    pairs = quality_pairs(ratings).groupby(_WHO)["difference"]
-    table = pairs.agg(qc_pairs="size", qc_difference="mean")
-    for name, test in (("qc_p", paired_t), ("qc_wilcoxon", wilcoxon)):
-        table[name] = np.array([test(own.to_numpy()) for _, own in pairs], float)
+    pairs = quality_pairs(ratings)
+    own = pairs.groupby(_WHO)["difference"]
+    table = own.agg(qc_pairs="size", qc_difference="mean")
+    wide = pairs.assign(place=own.cumcount()).pivot(index=_WHO, columns="place", values="difference").to_numpy(float)
+    same = np.where(table["qc_difference"] > 0, 0.0, 1.0)  # where all differences are equal
+    table["qc_p"] = np.where(own.max() > own.min(), inference.paired_t(wide), same)
+    table["qc_p"] = table["qc_p"].where(table["qc_pairs"] > 1)
+    # as R's wilcox.test(..., exact=FALSE): zeros left out, ties and continuity corrected
+    table["qc_wilcoxon"] = inference.signed_rank(wide, continuity=0.5, exact_up_to=0)
     return table.reset_index()
-
-
-def paired_t(difference: np.ndarray) -> float:
-    """Return the one-sided p-value of the paired t-test (positive differences).
-
-    Missing for a single difference; where all are equal, 0 if they are positive, else 1.
-    """
-    if len(difference) < 2:
-        return np.nan
-    if not np.ptp(difference):
-        return float(difference[0] <= 0)
-    t = difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference)))  # scipy takes ten times as long
-    return float(stats.t.sf(t, len(difference) - 1))
-
-
-def wilcoxon(difference: np.ndarray) -> float:
-    """Return the one-sided p-value of Wilcoxon's signed-rank test (positive differences).
-
-    As R's ``wilcox.test(..., alternative="greater", exact=FALSE)``: zeros left out, ties and continuity corrected.
-    """
-    return float(inference.signed_rank(difference[None], continuity=0.5, exact_up_to=0)[0])
 
 
 class Caliper(NamedTuple):
@@ -635,9 +619,13 @@ def _reasons(table: pd.DataFrame, ratings: pd.DataFrame) -> pd.Series:
 
 # Screening by rules
 
-_COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+_SIGNS = {
+    "<": (operator.lt, "below"),
+    "<=": (operator.le, "at most"),
+    ">": (operator.gt, "above"),
+    ">=": (operator.ge, "at least"),
+}
 _TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
-_IN_WORDS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 #: An example of each kind of rule. The last is WMT's quality control.
 RULES = (
     "unique_scores < 6",
@@ -701,11 +689,11 @@ class Rule:
         ('median difference on repeats above 20 points', 'number of distinct scores below 6')
         """
         meaning, _, unit = MEASURES[self.measure][1].partition(", ")
-        return f"{meaning} {_IN_WORDS[self.sign]} {self.threshold:g} {unit if unit == 'points' else ''}".rstrip()
+        return f"{meaning} {_SIGNS[self.sign][1]} {self.threshold:g} {unit if unit == 'points' else ''}".rstrip()
 
     def holds(self, values: np.ndarray) -> np.ndarray:
         """Tell which values the rule flags; never missing ones."""
-        return _COMPARE[self.sign](values, self.threshold)
+        return _SIGNS[self.sign][0](values, self.threshold)
 
 
 def rules_in_words(rules: Sequence[Rule | str] = RULES) -> dict[str, str]:
