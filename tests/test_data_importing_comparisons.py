@@ -107,6 +107,8 @@ def test_numbers_need_their_direction_or_their_meaning(imported):
     assert of(imported(text, words={"1": 1, "3": 0.5, "5": 0})[0], "X") == [1, 0.5, 0]
     with pytest.raises(DataError, match=r"outside 0-1"):
         imported(text, words={"1": 1, "3": 3, "5": 0})
+    ratings, _, report = imported(answers("A", "B", "tie", "-1"))
+    assert (len(ratings), report.first[0]["reason"][:11]) == (6, "is a number"), "-1 is no place"
 
 
 def test_what_is_no_preference_is_rejected_and_the_rest_kept(imported):
@@ -153,6 +155,7 @@ FIRST = [
     answers("left", "right"),
     answers("A", "B").replace("system_a,system_b", "left_system,right_system"),
     answers("A", "B").replace("preference", "first,preference").replace("X,Y,", "X,Y,X,"),
+    answers("A", "B").replace("preference", "first,preference").replace("X,Y,", "X,Y,1,"),
     answers("A", "B").replace("preference", "shown first,preference").replace("X,Y,", "X,Y,a,"),
 ]
 

@@ -480,6 +480,8 @@ def _winner(answer: str, place: Callable[[list[str]], str]) -> str:
     What is only called better or worse, as in ``>``, is the first side.
     """
     said = _said(answer)
+    if _NUMBER.fullmatch(answer) and said != [answer]:  # -1 is no place
+        return ""
     if whole := place(said):
         return whole
     signs = [at for at, word in enumerate(said) if word in (*_WORDS["better"], *_WORDS["worse"])]
@@ -508,8 +510,6 @@ def _meant(answer: str, pair: Collection[str]) -> float | str:
     >>> _meant("b", ["b", "a"])
     'is the name of one system and the place of the other: name the systems otherwise, or pass --map-values'
     """
-    if _NUMBER.fullmatch(answer.replace("−", "-")):
-        return f"is a number, and nothing says what it means. {_MAP}"
     worth = {"a": 1.0, "b": 0.0}
     sides = dict(zip((" ".join(_said(name)) for name in pair), SIDES))
     named = _winner(answer, lambda said: sides.get(" ".join(said), "")) if len(sides) == 2 else ""
@@ -618,6 +618,8 @@ def _shares(
             return told[answer]
         if pd.isna(answer) or answer.casefold() in none or is_none(answer):
             return NO_ANSWER
+        if _NUMBER.fullmatch(answer.replace("−", "-")):
+            return f"is a number, and nothing says what it means. {_MAP}"
         return _meant(answer, pair)
 
     said = [worth(answer, [*map(str, pair)]) for answer, *pair in zip(answers, systems["a"], systems["b"])]
