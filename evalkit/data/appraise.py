@@ -1,15 +1,10 @@
-"""Load what the Appraise tool exports: calibration HITs, documents, sign language, and error span annotation (ESA)."""
+"""Load what the Appraise tool exports: calibration HITs, documents, sign language. ``protocols`` loads error spans."""
 
-import json
-from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.provenance import like
 
 #: Our name for each of Appraise's columns.
 COLUMNS = {
@@ -24,20 +19,8 @@ COLUMNS = {
     "started": "timeStart",
     "ended": "timeEnd",
 }
-_HEAD = ["annotator", "system", "segment", "type", "src_lang", "tgt_lang", "score", "doc", "isDoc"]
-_TAIL = ["started", "ended"]
-#: The columns of exports of ESA, which have no header.
-ESA_COLUMNS = [*_HEAD, "spans", *_TAIL]
-#: What the files call a severity, and what it is called here.
-_SEVERITIES = {name: name for name in ("minor", "major", "critical", "neutral")} | {"undecided": schemas.UNSTATED}
-_MISSING = "missing"  # stands for start and end where the translation lacks something
+_HEAD = ["annotator", "system", "segment", "type", "src_lang", "tgt_lang", "score", "doc", "isDoc", "started", "ended"]
 _SHOWN = ["annotator", "src_lang", "tgt_lang", *schemas.ITEM]
-_SPAN_OF = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "item_type", "hit", "started", "mark"]
-#: Errors as ``schemas.SPANS`` has them, and which showing of a translation they belong to: annotators see some again.
-ESA_SPANS = schemas.SPANS.also(
-    {name: schemas.RATINGS.columns[name] for name in ("item_type", "hit", "started")},
-    key=["item_type", "hit", "started", "mark"],
-)
 
 
 def ratings(paths: list[Path]) -> pd.DataFrame:
@@ -56,7 +39,7 @@ def sign_language(paths: list[Path]) -> pd.DataFrame:
     ``annotator`` and ``hit`` are the account; one person has several. Scores of whole documents are left out
     and counted in ``attrs["excluded"]``.
     """
-    raw = _rows(paths[0], [*_HEAD, *_TAIL])
+    raw = _rows(paths[0], _HEAD)
     frame = _of_segments(raw, {"TGT": "system"}, origin=paths[0].name)
     human = frame["system"].str.startswith("translator") & frame["item_type"].eq("system")
     return with_repeats(frame.assign(item_type=frame["item_type"].mask(human, "reference")))
@@ -132,138 +115,3 @@ def _of_segments(raw: pd.DataFrame, kinds: dict[str, str], *, origin: str) -> pd
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
     frame.attrs["excluded"] = {"document scores": int(whole.sum())}
     return frame
-
-
-def esa(paths: list[Path]) -> pd.DataFrame:
-    """Load WMT24's segment scores of ESA; where an annotator submitted a judgement again, the latest counts.
-
-    item_type is ``degraded`` for items of type BAD, ``repeat`` for others in marked documents, else ``system`` or, for
-    systems called ref..., ``reference``. Besides the schema's columns: ``mark`` (``bad``, ``dup`` or nothing; ``doc``
-    is the document's name without it), ``copy`` (there is a mark), ``errors`` (how many spans were marked),
-    ``position`` (the row's place in its HIT by time). ``hit`` is the account. Tutorial items and replaced submissions
-    are left out and counted in ``attrs["excluded"]``.
-    """
-    frame = _waves(paths)
-    return frame.drop(columns="spans").assign(position=frame.groupby("hit").cumcount())
-
-
-def esa_spans(paths: list[Path]) -> pd.DataFrame:
-    """Load a row per marked error of the judgements that ``esa`` keeps, in the same order.
-
-    ``item_type``, ``hit``, ``started`` and ``mark`` are the judgement's: with the schema's columns they tell the first
-    showing of a translation from its copies. ``start`` and ``end`` count UTF-16 code units of the trimmed translation,
-    as browsers do (a character beyond U+FFFF is two of them). The files give the last marked character; ``end`` is one
-    more. What an annotator found missing has no place: its ``start`` and ``end`` are empty, its error_type is
-    ``omission``; the rest is ``other``, unless the file names a type, as exports of MQM do ("accuracy/addition").
-    ``suggested`` is there where a file has marks that were suggested, and left standing by the annotator.
-    ``severity`` is ``minor``, ``major``, ``critical``, ``neutral``, or unstated where the file says "undecided": the
-    stretch was marked and its severity never chosen. Overlapping spans, which the annotation tool does not allow to be
-    drawn, are kept.
-    Caveat: the files hold no texts, so nothing says what was marked, or that it does not lie beyond a text's end.
-    """
-    return spans_of(_waves(paths))
-
-
-def spans_of(judged: pd.DataFrame) -> pd.DataFrame:
-    """Turn judgements with lists of ``spans`` into a row per marked error."""
-    place = judged[_SPAN_OF].loc[judged.index.repeat(judged["errors"].to_numpy())]
-    number = place.groupby(level=0).cumcount().add(1).astype("str")
-    marked = [one for spans in judged["spans"] for one in spans]
-    table = pd.DataFrame(map(_span, marked), columns=["error_type", "severity", "start", "end"])
-    # Appraise notes a type, or none, on what a person draws, and nothing on what the task brought along
-    # (AppraiseDev/Appraise, direct-assessment-document-mqm-esa.js).
-    suggested = ["error_type" not in one for one in marked]
-    if any(suggested):
-        table["suggested"] = suggested
-    table = pd.concat([place.assign(span=number).reset_index(drop=True), table.assign(side="target")], axis=1)
-    return like(schemas.check(table, ESA_SPANS, origin="the marked errors"), judged)
-
-
-def of_rows(raw: pd.DataFrame, *, origin: str) -> pd.DataFrame:
-    """Turn rows under ``ESA_COLUMNS`` into ratings with lists of spans, replaced submissions left out.
-
-    raw: text as ``delimited.table`` gives it, ``type`` TGT or BAD; the index, the line of each row, is kept.
-    """
-    order = pd.to_numeric(raw["ended"], errors="coerce").sort_values(kind="stable").index
-    latest = raw.loc[order].drop_duplicates([*_SHOWN, "type"], keep="last").sort_index()
-    marks = latest["doc"].str.split("#").str[1:]
-    mark = marks.map(lambda parts: "#".join(part for part in parts if part in ("bad", "dup")))
-    kind = pd.Series("system", index=latest.index).mask(latest["system"].str.startswith("ref"), "reference")
-    kind = kind.mask(mark.ne(""), "repeat").mask(latest["type"].eq("BAD"), "degraded")
-    spans = pd.Series(map(_marked, latest["spans"]), index=latest.index, dtype=object)
-    frame = latest.assign(item_type=kind, hit=latest["annotator"], copy=mark.ne(""), mark=mark)
-    frame = schemas.check(
-        frame.assign(errors=spans.map(len), spans=spans), schemas.RATINGS, origin=origin, scale=(0, 100)
-    )
-    order = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "score", "item_type", "hit", "started", "ended"]
-    frame = frame[[*order, "copy", "mark", "errors", "spans"]].assign(doc=frame["doc"].str.split("#").str[0])
-    return frame.set_axis(latest.index)
-
-
-def errors_of(cell: str) -> list[tuple[str, str, float, float]]:
-    """Read the errors of one judgement: type, severity, start and end of each. Raises DataError for what is none."""
-    return [_span(one) for one in _marked(cell)]
-
-
-def typed_errors(cells: Iterable[str]) -> tuple[int, int]:
-    """Count the errors in lists of spans that name a type, as MQM's do, and all of them; broken lists have none.
-
-    >>> typed_errors(['[{"error_type": ["Style", "Awkward"]}, {"error_type": null}]', "[", "[]"])
-    (1, 2)
-    """
-    kinds = []
-    for cell in cells:
-        try:
-            kinds += [_type(one) for one in _marked(cell) if isinstance(one, dict)]
-        except DataError:
-            continue
-    return sum(map(bool, kinds)), len(kinds)
-
-
-def _waves(paths: list[Path]) -> pd.DataFrame:
-    """Read the judgements of ESA that count in the order of their HITs, with the list of their spans."""
-    parts, tutorial, replaced = [], 0, 0
-    for path in paths:
-        raw = _rows(path, ESA_COLUMNS)
-        judged = raw[~raw["system"].str.contains("tutorial", na=False)]
-        parts.append(of_rows(judged, origin=path.name))
-        tutorial, replaced = tutorial + len(raw) - len(judged), replaced + len(judged) - len(parts[-1])
-    frame = pd.concat(parts).sort_values(["hit", "started"], kind="stable").reset_index(drop=True)
-    frame.attrs["excluded"] = {"tutorial items": tutorial, "submissions that a later one replaced": replaced}
-    return frame
-
-
-def _marked(cell: str) -> list:
-    """Read the list of spans of one judgement."""
-    try:
-        if isinstance(found := json.loads(cell), list):
-            return found
-    except (TypeError, ValueError, RecursionError):
-        pass
-    raise DataError(f"{cell!r:.60} is no list in JSON. Mend the row.")
-
-
-def _span(one: dict) -> tuple[str, str, float, float]:
-    """Read one span: error_type, severity, start, end."""
-    if not isinstance(one, dict) or not {"start_i", "end_i", "severity"} <= set(one):
-        raise DataError(f"{one!r:.60} lacks start_i, end_i or severity. Mend the row.")
-    start, end, severity = one["start_i"], one["end_i"], one["severity"]
-    level = severity.strip().casefold() if isinstance(severity, str) else ""
-    if level not in _SEVERITIES:
-        known = ", ".join(_SEVERITIES)
-        raise DataError(f"the severity {severity!r:.60} is none of {known}. Correct it.")
-    if start == end == _MISSING:
-        return _type(one) or "omission", _SEVERITIES[level], np.nan, np.nan
-    if type(start) is not int or type(end) is not int or not 0 <= start <= end:
-        raise DataError(
-            f"{start!r:.60} to {end!r:.60} is no stretch of a text, which starts at 0 or later and does not end before "
-            "it starts. Correct it, or drop the span."
-        )
-    return _type(one) or "other", _SEVERITIES[level], float(start), float(end + 1)
-
-
-def _type(one: dict) -> str:
-    """Read the type that an annotator gave an error, its parts cut by a slash; nothing where there is none."""
-    kind = one.get("error_type")
-    parts = kind if isinstance(kind, list) else [kind]
-    return "/".join(" ".join(part.casefold().split()) for part in parts if isinstance(part, str) and part.strip())

@@ -1,4 +1,4 @@
-"""Load texts that people judged under several protocols: ESA, suggested marks, MQM, side by side, contrastive ESA.
+"""Load ESA, and texts that people judged under several protocols: ESA, suggested marks, MQM, side by side, contrastive.
 
 All are read by the importer, as `evalkit import --keep-names` reads them.
 """
@@ -37,10 +37,39 @@ _WITH = "_with_"
 _DOC = r"^[a-z]+_(.*):en-de$"  # the domain before, and the pair behind, what the test set calls a document
 
 
+def esa(paths: list[Path]) -> pd.DataFrame:
+    """Load WMT24's segment scores of ESA; where an annotator submitted a judgement again, the latest counts.
+
+    item_type is ``degraded`` for items of type BAD, ``repeat`` for others in marked documents, else ``system`` or, for
+    systems called ref..., ``reference``. Besides the schema's columns: ``mark`` (``bad``, ``dup`` or nothing; ``doc``
+    is the document's name without it), ``copy`` (there is a mark), ``errors`` (how many spans were marked),
+    ``position`` (the row's place in its HIT by time). ``hit`` is the account. Tutorial items and replaced submissions
+    are left out and counted in ``attrs["excluded"]``.
+    """
+    judged = _in_time(_imported(paths)[0])
+    return judged.assign(errors=judged["errors"].astype(int), position=judged.groupby("hit").cumcount())
+
+
+def esa_spans(paths: list[Path]) -> pd.DataFrame:
+    """Load a row per marked error of the judgements that ``esa`` keeps, in the same order.
+
+    ``item_type``, ``hit``, ``started`` and ``mark`` are the judgement's: with the schema's columns they tell the first
+    showing of a translation from its copies. ``start`` and ``end`` count UTF-16 code units of the trimmed translation,
+    as browsers do (a character beyond U+FFFF is two of them). The files give the last marked character; ``end`` is one
+    more. What an annotator found missing has no place: its ``start`` and ``end`` are empty, its error_type is
+    ``omission``; the rest is ``other``.
+    ``severity`` is ``minor``, ``major``, ``critical``, ``neutral``, or unstated where the file says "undecided": the
+    stretch was marked and its severity never chosen. Overlapping spans, which the annotation tool does not allow to be
+    drawn, are kept.
+    Caveat: the files hold no texts, so nothing says what was marked, or that it does not lie beyond a text's end.
+    """
+    return _in_time(_imported(paths)[1]).drop(columns=["text", "suggested"], errors="ignore")
+
+
 def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load all judgements as the importer reads the exports, with the lists of tasks that tell which segment is which.
 
-    Adds ``protocol``, a name of ``EXPORTS``, to the columns of ``appraise.esa``. ``segment`` is the line of the test
+    Adds ``protocol``, a name of ``EXPORTS``, to the columns of ``esa``. ``segment`` is the line of the test
     set counted from 1, as in mt-metrics-eval's files. ``annotator`` is the person, where the release says whose an
     account is, else the account (``AGAIN``); ``hit`` is the account. Scores of ESA go from 0 to 100; those of MQM are
     minus the weighted errors (``WEIGHTS``), so that higher is better everywhere.
@@ -49,7 +78,7 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
 
 
 def spans(paths: list[Path]) -> pd.DataFrame:
-    """Load a row per marked error of these judgements, with their ``protocol``; otherwise as ``appraise.esa_spans``.
+    """Load a row per marked error of these judgements, with their ``protocol``; otherwise as ``esa_spans``.
 
     Under ESA with suggested marks, these are the marks as people left them; ``suggested`` tells which of them a model
     had suggested. What people removed is not in the release. Suggestions came with ends behind their last character,
@@ -68,11 +97,11 @@ def released(paths: list[Path]) -> pd.DataFrame:
     return mtme.segment_scores(paths).rename(columns={"metric": "protocol"})
 
 
-def _imported(path: Path, **options: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Import one file or folder with its marked errors; only what was excluded is known of the tables."""
+def _imported(paths: list[Path], **options: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Import files or a folder with its marked errors; only what was excluded is known of the tables."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "campaign.parquet")
-        importing.import_campaign([path], out, keep_names=True, **options)
+        importing.import_campaign(paths, out, keep_names=True, **options)
         judged, marked = importing.open_campaign(out)
     assert marked is not None, "all these files have marked errors"
     for frame in (judged, marked):
@@ -87,13 +116,19 @@ def _collection(paths: list[Path], protocol: str) -> tuple[pd.DataFrame, pd.Data
     options: dict[str, Any] = {} if protocol in AGAIN else {"accounts": by_name["Annotators_mapping.csv"]}
     options |= {"weights": WEIGHTS} if tasks == "mqm" else {}
     batches = by_name[f"batches_wmt23_en-de_{tasks}.json"]
-    both = _imported(by_name[f"{export}.scores.csv"], batches=batches, **options)
+    both = _imported([by_name[f"{export}.scores.csv"]], batches=batches, **options)
+    both = _in_time(both[0]), _in_time(both[1]).drop(columns="text", errors="ignore")
     for frame in both:
         if protocol in AGAIN:
             frame["hit"] = frame["annotator"]
         frame["segment"] = frame["segment"].astype(int).add(1).astype("str")  # the tasks count from 0
         frame.insert(0, "protocol", protocol)
     return both
+
+
+def _in_time(frame: pd.DataFrame) -> pd.DataFrame:
+    """Bring judgements, or their errors, into the order of each account's work."""
+    return frame.sort_values(["hit", "started"], kind="stable", ignore_index=True)
 
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
@@ -114,19 +149,19 @@ def side_by_side(paths: list[Path]) -> pd.DataFrame:
     off errors of the source, which are written down for both texts in the same moment. ``doc`` and ``segment`` are
     those of ``wmt23-mqm``. Every pair always stood in the same order, so that place and system cannot be told apart.
     """
-    ratings, _ = _imported(paths[0])
+    ratings, _ = _imported(paths[:1])
     return _in_test_set(_placed(ratings, _screens(paths[0])), _lines(ratings, paths))
 
 
 def side_by_side_spans(paths: list[Path]) -> pd.DataFrame:
     """Load a row per error that was marked on these screens, with ``against``, ``hit`` and ``weight``."""
-    ratings, spans = _imported(paths[0])
+    ratings, spans = _imported(paths[:1])
     return _in_test_set(_placed(spans, _screens(paths[0])), _lines(ratings, paths))
 
 
 def one_by_one(paths: list[Path]) -> pd.DataFrame:
     """Load MQM of the same texts, one translation at a time, by three raters each; nobody here has seen the file."""
-    ratings, _ = _imported(paths[0])
+    ratings, _ = _imported(paths[:1])
     return _in_test_set(ratings, _lines(ratings, paths))
 
 
@@ -141,7 +176,7 @@ def contrastive(paths: list[Path]) -> pd.DataFrame:
         place.mkdir()
         for path in paths:
             shutil.copyfile(path, place / path.name)
-        ratings, _ = _imported(place)
+        ratings, _ = _imported([place])
     return ratings.assign(position=ratings.groupby(["hit", "doc", "segment"]).cumcount() + 1)
 
 
