@@ -266,26 +266,6 @@ def test_buckets_hold_their_upper_ends_and_all_judgements():
 TABLE, (ROWS, SPANS) = scored(6), judged()
 
 
-@pytest.mark.parametrize(
-    ("words", "call"),
-    [
-        ("19 rows", lambda: alignment.runs(aligned(19, 1))),
-        ("'mqm'", lambda: correlation.segments(TABLE, gold="mqm")),
-        ("'BLEU-1'", lambda: correlation.segments(TABLE, metrics=["BLEU-1"])),
-        ("no metric's scores", lambda: correlation.segments(TABLE.drop(columns=["chrF", "TER"]))),
-        ("ta has 1 systems", lambda: correlation.systems(TABLE.assign(system="one"))),
-        ("Two judgements", lambda: subsets.count_errors(pd.concat([ROWS, ROWS]), SPANS)),
-        ("No error .*'9'", lambda: subsets.count_errors(ROWS, SPANS.assign(segment="9"))),
-        ("fluency, accuracy", lambda: subsets.member(subsets.count_errors(ROWS, SPANS), "style", "literal")),
-        ("TER is 3", lambda: correlation.normalised(TABLE.assign(TER=3.0))),
-        ("score is 26", lambda: correlation.buckets(TABLE.assign(score=26.0))),
-    ],
-)
-def test_what_cannot_be_computed_or_drawn_is_refused(words, call):
-    with pytest.raises(DataError, match=words):
-        call()
-
-
 # The learned metric: what it looks at, how folds are kept apart, how it is held against single metrics.
 
 RNG = np.random.default_rng
@@ -545,6 +525,16 @@ def out_of_fold(table=TABLE_LEARNED, looks=LOOKS, single="m"):
 @pytest.mark.parametrize(
     ("words", "call"),
     [
+        ("19 rows", lambda: alignment.runs(aligned(19, 1))),
+        ("'mqm'", lambda: correlation.segments(TABLE, gold="mqm")),
+        ("'BLEU-1'", lambda: correlation.segments(TABLE, metrics=["BLEU-1"])),
+        ("no metric's scores", lambda: correlation.segments(TABLE.drop(columns=["chrF", "TER"]))),
+        ("ta has 1 systems", lambda: correlation.systems(TABLE.assign(system="one"))),
+        ("Two judgements", lambda: subsets.count_errors(pd.concat([ROWS, ROWS]), SPANS)),
+        ("No error .*'9'", lambda: subsets.count_errors(ROWS, SPANS.assign(segment="9"))),
+        ("fluency, accuracy", lambda: subsets.member(subsets.count_errors(ROWS, SPANS), "style", "literal")),
+        ("TER is 3", lambda: correlation.normalised(TABLE.assign(TER=3.0))),
+        ("score is 26", lambda: correlation.buckets(TABLE.assign(score=26.0))),
         ("column reference", lambda: learned.features(TEXTS.drop(columns="reference"))),
         ("Row 2 .* its hypothesis", lambda: learned.features(TEXTS.assign(hypothesis=["b", None]))),
         ("2 English sentences", lambda: learned.folds(np.array([1, 1, 2]), k=3)),
@@ -560,7 +550,7 @@ def out_of_fold(table=TABLE_LEARNED, looks=LOOKS, single="m"):
         ("rows twice", lambda: correlation.correlate(pd.concat([PREDICTED, PREDICTED]), ["near"])),
     ],
 )
-def test_what_cannot_be_learned_or_correlated_is_refused(words, call):
+def test_what_cannot_be_computed_learned_or_correlated_is_refused(words, call):
     with pytest.raises(DataError, match=words):
         call()
 

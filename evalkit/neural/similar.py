@@ -126,9 +126,9 @@ def of_wmt23(
     people = people[people["system"].astype("str").isin(outputs["system"])]
     segments = align(of_pair(table, "zho-eng"), people, data="wmt23").only([*scores, *BESIDE, "length"])
     found = statistics.bootstrap(segments, of_systems(segments), resamples=resamples, seed=seed)
-    found = found.assign(statistic=rankings.label(found)).query("statistic in @rankings.WORDS")
     counts = {"segment": int(segments.judged.sum()), "system": len(segments.systems)}
-    return found.assign(n=found["level"].map(counts))[["statistic", "metric", "value", "low", "high", "n"]]
+    found = found.assign(statistic=rankings.label(found), n=found["level"].map(counts))
+    return found[["statistic", "metric", "value", "low", "high", "n"]]
 
 
 def results(model: str | Path, *, python: str | None = None) -> Elsewhere:
