@@ -28,14 +28,9 @@ from evalkit.data.typology import SCHEMES, WMT, Scheme, spelled
 TITLES = {"pearmut": "Pearmut", "label-studio": "Label Studio", "doccano": "Doccano", "prodigy": "Prodigy"}
 #: What a row is (nothing: a judgement); whether its errors make its score; its errors, a list of objects; how its
 #: segment is named; the ends of its scale, like 0:5 (? where unknown); whether a campaign's design knows its item.
-KIND, MADE, ERRORS, NAMED, ENDS, DESIGNED = OWN = (
-    "row_kind",
-    "made_of_errors",
-    "error_spans",
-    "segment_by",
-    "slider_ends",
-    "designed",
-)
+KIND, MADE, ERRORS = "row_kind", "made_of_errors", "error_spans"
+NAMED, ENDS, DESIGNED = "segment_by", "slider_ends", "designed"
+OWN = (KIND, MADE, ERRORS, NAMED, ENDS, DESIGNED)
 #: A second showing of the same translation, which is a judgement of the campaign.
 REPEAT = "repeat"
 #: Rows that are no judgements of the campaign, and why.

@@ -137,8 +137,7 @@ def screens(folder: Path) -> Table:
 
 def log(path: Path, read: Records) -> Table:
     """Take a log, with the campaign's own file where it lies beside."""
-    beside = _beside(path)
-    campaign = _described(beside) if beside else Campaign()
+    campaign, beside = _described(path)
     entries = [_entry(line, said, campaign) for line, said in read.objects]
     last = {entry.user: place for place, entry in enumerate(entries) if entry.said == [RESET]}
     for place, entry in enumerate(entries):
@@ -176,28 +175,23 @@ def _loaded(path: Path) -> tuple[Any, str]:
     return records.loaded(records.content(path, "Get it again."))
 
 
-def _beside(path: Path) -> Path | None:
-    """Find the campaign's own file; in the log's folder, a file of that name may be another, which is left alone."""
-    folder, name = path.parent.parent, f"{path.stem}.json"
-    for place in (folder / "campaigns" / name, folder / "tasks" / name):
-        if place.is_file() and place != path:
-            return place
-    near = path.with_name(name)
-    if near == path or not near.is_file():
-        return None
-    said, reason = _loaded(near)
-    return near if reason or (isinstance(said, dict) and "info" in said) else None
+def _described(path: Path) -> tuple[Campaign, Path | None]:
+    """Read the campaign's own file, where it lies beside a log; in its folder, one of that name may be another's.
 
-
-def _described(path: Path) -> Campaign:
-    """Read a campaign's own file. Raises DataError where it is none."""
-    said, reason = _loaded(path)
-    info = said.get("info") if isinstance(said, dict) else None
-    if reason or not isinstance(info, dict):
-        raise DataError(
-            f"{path.name} {reason or 'has no info: it is no campaign of Pearmut'}. Mend it, or move it away."
-        )
-    return Campaign({"campaign_id": said.get("campaign_id"), **info}, said.get("data"))
+    Raises DataError where it is none.
+    """
+    name, folder = f"{path.stem}.json", path.parent
+    for place in (folder.parent / "campaigns" / name, folder.parent / "tasks" / name, folder / name):
+        if place == path or not place.is_file():
+            continue
+        said, reason = _loaded(place)
+        info = _object(said).get("info")
+        if isinstance(info, dict):
+            return Campaign({"campaign_id": said.get("campaign_id"), **info}, said.get("data")), place
+        if reason or place.parent != folder:
+            why = reason or "has no info: it is no campaign of Pearmut"
+            raise DataError(f"{place.name} {why}. Mend it, or move it away.")
+    return Campaign(), None
 
 
 def _entry(line: int, said: Mapping[str, Any], campaign: Campaign) -> Entry:

@@ -118,7 +118,7 @@ def _lines(path: Path, text: bytes) -> Records:
 
 
 def _of_whole(path: Path, said: Any) -> list[Records]:
-    """Take the objects of an array, of an object's arrays, or the one object that there is."""
+    """Take the objects of an array, of an object's arrays, or the one object that there is; and count them."""
     arrays = {"": said}
     if isinstance(said, dict):
         arrays = {name: value for name, value in said.items() if _objects(value)}
@@ -130,19 +130,17 @@ def _of_whole(path: Path, said: Any) -> list[Records]:
             arrays = {"": [said]}
     elif not isinstance(said, list):
         raise DataError(f"{path.name} holds one value, no objects. {_REMEDY}")
-    return [_counted(path, values, title) for title, values in arrays.items()]
+    found = []
+    for title, values in arrays.items():
+        where = f"the array {title!r}" if title else "the file"
+        note = f"{where} is read as a whole: what is called a line is the number of an object in it"
+        counted = ((place, value, _flaw(value), "") for place, value in enumerate(values, 1))
+        found.append(replace(_gathered(path, counted, _REMEDY), title=title, notes=[note]))
+    return found
 
 
 def _objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value[:HEAD])
-
-
-def _counted(path: Path, values: list[Any], title: str) -> Records:
-    """Count the objects of an array."""
-    where = f"the array {title!r}" if title else "the file"
-    note = f"{where} is read as a whole: what is called a line is the number of an object in it"
-    found = ((place, value, _flaw(value), "") for place, value in enumerate(values, 1))
-    return replace(_gathered(path, found, _REMEDY), title=title, notes=[note])
 
 
 def _gathered(path: Path, found: Iterable[tuple[int, Any, str, str]], remedy: str) -> Records:
