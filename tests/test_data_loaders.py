@@ -215,9 +215,8 @@ def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real)
     assert (z - frame["z"]).abs().max() < 5e-5  # R printed means and deviations with seven digits
 
 
-@pytest.mark.parametrize("year", [21, 22])
-def test_the_simulation_has_its_own_ranking(year):
-    drawn, table = simulate.stand_in(f"wmt{year}-mturk"), simulate.stand_in(f"wmt{year}-mturk-ranking")
+def test_the_simulation_has_its_own_ranking():
+    drawn, table = simulate.stand_in("wmt21-mturk"), simulate.stand_in("wmt21-mturk-ranking")
     assert wmt.compare_with_official(drawn, table)["equal"].all()
 
 
@@ -403,10 +402,8 @@ def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing_and_both_are
     ("load", "rows", "name", "told"),
     [
         (indicmt.ratings, [row(Human_scores="19x")], "Gujarati", "Gujarati.csv, line 2, column own_score: '19x'"),
-        (indicmt.ratings, [row(Computed_scores="")], "Gujarati", "line 2, column score: is empty"),
         (indicmt.ratings, [row(Translation="")], "Gujarati", "line 2, column hypothesis: is empty"),
         (indicmt.spans, [row(Error2_Type="Typo")], "Gujarati", "line 2, column error_type: 'typo'"),
-        (indicmt.spans, [row(Error2_Severity="Awful")], "Gujarati", "line 2, column severity: 'awful'"),
         (indicmt.ratings, [row(), row()], "Gujarati", "the same as line 2"),
         (indicmt.ratings, [row()], "Klingon", "does not begin with a language"),
         (indicmt.ratings, [{"Source": "a", "model": "b"}], "Hindi", "Hindi.csv lacks the column Reference"),
@@ -614,12 +611,6 @@ def test_what_breaks_a_rule_is_refused_with_its_line(rows, told):
 def test_a_second_showing_has_a_screen_of_its_own_and_equal_scores_may_have_a_preference():
     rows = [comparison(screen="1"), comparison("B", "A", screen="2", score_a=2, score_b=2), comparison(screen="3")]
     assert len(compared.check(pd.DataFrame(rows), origin="my.csv")) == 3
-
-
-def test_scores_further_apart_than_a_tie_prefer_the_higher_one():
-    found = compared.of_scores(rated({"A": 70, "B": 75, "C": 76}), tie=5)
-    assert found[PAIRS].to_numpy().tolist() == [[*"AB", "tie"], [*"AC", "b"], [*"BC", "tie"]]
-    assert set(found["first"]) == {"unknown"}
 
 
 def test_sums_that_differ_by_rounding_alone_tie():
