@@ -112,13 +112,13 @@ def answer(question: Mapping[str, Any]) -> dict[str, Any]:
 
     question: metric, model, batch, rows. The signature names metric, checkpoint (a path by its content) and version.
     """
-    kind, _ = MODELS[question["metric"]]
-    place, rows = Path(question["model"]), [tuple(row) for row in question["rows"]]
+    (kind, _), model = MODELS[question["metric"]], question["model"]
+    rows = [tuple(row) for row in question["rows"]]
     try:
         if util.find_spec(kind.module) is None:
             raise ModuleNotFoundError(f"No module named {kind.module!r}")
         version = metadata.version(kind.distribution)
-        found = kind.score(question["model"], rows, question["batch"]) if rows else []
+        found = kind.score(model, rows, question["batch"]) if rows else []
     except ImportError as problem:
         raise DataError(
             f"This metric needs the package {kind.distribution}, which cannot be imported ({problem}). "
@@ -126,11 +126,9 @@ def answer(question: Mapping[str, Any]) -> dict[str, Any]:
             f"{kind.install or f'pip install {kind.distribution}'}"
         ) from None
     except OSError as problem:
-        raise DataError(
-            f"The model {question['model']!r} cannot be loaded ({one_line(problem)}). "
-            "Give the path of a folder with it in models."
-        ) from None
-    known = f"sha256:{content(place)}" if place.exists() else question["model"]
+        told = f"The model {model!r} cannot be loaded ({one_line(problem)})"
+        raise DataError(f"{told}. Give the path of a folder with it in models.") from None
+    known = f"sha256:{content(Path(model))}" if Path(model).exists() else model
     signature = "|".join(filter(None, [question["metric"], f"model:{known}", kind.setting]))
     return {"signature": f"{signature}|{kind.distribution}:{version}", "scores": [float(value) for value in found]}
 
