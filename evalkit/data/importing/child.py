@@ -6,6 +6,7 @@ Each line of standard input is a request: kind, path, a folder, and what else mu
 """
 
 import codecs
+import contextlib
 import csv
 import datetime
 import io
@@ -15,22 +16,17 @@ import re
 import sys
 import zipfile
 from collections import Counter
-from itertools import islice, pairwise
-from xml.etree import ElementTree
+from itertools import islice
 
-csv.field_size_limit(1 << 26)
 HEAD, START = 50, 1 << 20  # rows, and bytes, by which a format is told
-MOST_COLUMNS = 2_000  # more of them are no table
-LONGEST = 8 << 20  # bytes of one line
+LONGEST = 8 << 20  # bytes of a row, and of a cell
 MOST_BROKEN = 200_000  # more rows that cannot be cut into columns are another kind of file
-MOST_LINES, MOST_FAILURES = 200, 200  # lines of a cell in quotes; quotes that turned out not to close
 SLICE = 50_000  # rows that are turned into columns at a time, so that single cells take little memory
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 WORD = re.compile(rb'"[^"\n]*"|[^\s"]+')  # what stands in quotes is one
-END = re.compile(rb"\r\n|\n|\r")
-DELIMITERS = "\t,;|"
-#: How tables begin that this suite writes: commas cut them.
-OWN = ("kind,file,line,column,", "item,annotator,")
+#: How a text may be cut: by which delimiter, and whether quotes hold cells together or are letters.
+WAYS = [*((delimiter, csv.QUOTE_MINIMAL) for delimiter in "\t,;|"), ("\t", csv.QUOTE_NONE)]
+csv.field_size_limit(LONGEST)
 
 
 class Refused(Exception):
@@ -46,8 +42,6 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-#: Codecs of names and of source code, which turn text into other text, or nothing into anything.
-NO_FILES = {"undefined", "punycode", "idna", "unicode-escape", "raw-unicode-escape", "mbcs", "oem", "charmap"}
 SAMPLE = 1 << 18  # bytes by which an encoding is told
 #: Encodings that exports come in besides Unicode; others are read where the user names them.
 LEGACY = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
@@ -87,8 +81,7 @@ def decoded(content, told):
 def known(told):
     """Return an encoding that the user names, if files are written in it."""
     try:
-        codec = codecs.lookup(told)
-        if codec._is_text_encoding and codec.name.replace("_", "-") not in NO_FILES:
+        if codecs.lookup(told)._is_text_encoding:
             return told
     except (LookupError, ValueError):  # whatever else stands in the name, such as a zero
         pass
@@ -135,31 +128,23 @@ KEPT: dict[str, bytes] = {}  # the text of the file whose head was read last
 
 
 def head(path, *, encoding, tabs):
-    """Return the first rows with their lines, and how the text is encoded and cut."""
+    """Return the first rows with their last lines, and how the text is encoded and cut. tabs: they must cut it."""
     encoding, text = opened(path, encoding)
-    if len(text) > LONGEST and max(map(len, text.split(b"\n"))) > LONGEST:
-        raise Refused(f"has a line of more than {LONGEST >> 20} MiB, so it is no table")
-    first = lines_of(start_of(text))
-    delimiter, blanks = cut_by(first)
+    ways = [way for way in WAYS if way[0] == "\t" or not tabs]
+    delimiter, quoting, share = cut_by(first_lines(text), ways)
+    words = {len(WORD.findall(line.encode())) for line in first_lines(text) if line.strip()}
+    blanks = share < 1 and len(words) == 1 and max(words) > 2
     if blanks:
-        text, delimiter = with_tabs(text), "\t"
-        first = lines_of(start_of(text))
-    delimiter = "\t" if tabs else delimiter
-    # a row's line is its last one here, because cells may span lines
-    rows, whole = [], True
-    for _, end, cells, reason in records(first, 0, delimiter, None):
-        whole &= not reason  # where a quote is cut off with the text, its further lines are no rows
-        if not reason and (whole or not rows or len(cells) in {len(row) for _, row in rows}):
-            rows.append((end, cells))
-    usual = Counter(len(cells) for _, cells in rows).most_common(1)
-    rows = [(end, cells) for end, cells in rows if not is_comment(cells, usual[0][0])]
-    last = text.rpartition(b"\n")[2]
-    breaks = text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
-    open_end = breaks + 1 if last.strip() and not last.endswith(b"\r") else 0
+        text, delimiter, quoting = with_tabs(text), *WAYS[0]
+    first = first_lines(text)
+    rows = sampled(first, delimiter, quoting) or list(rows_of(first, 0, delimiter, quoting))
+    usual = Counter(len(cells) for *_, cells in rows).most_common(1)
+    rows = [(end, cells) for _, end, cells in rows if not is_comment(cells, usual[0][0])]
+    ended = text.rstrip(b" \t")[-1:] in (b"\n", b"\r", b"")
     KEPT.clear()
     KEPT[path] = text
-    how = {"encoding": encoding, "delimiter": delimiter, "blanks": blanks}
-    return {"how": how, "rows": rows[:HEAD], "open": open_end}, None
+    how = {"encoding": encoding, "delimiter": delimiter, "quoting": quoting, "blanks": blanks}
+    return {"how": how, "rows": rows[:HEAD], "open": 0 if ended else len(re.findall(rb"\r\n|\n|\r", text)) + 1}, None
 
 
 def opened(path, encoding):
@@ -167,19 +152,11 @@ def opened(path, encoding):
         return decoded(stream.read(), encoding)
 
 
-def start_of(text):
+def first_lines(text):
     """Return whole lines from the start of the file, enough to tell its format."""
-    start = text[:START]
-    ends = [found.end() for found in END.finditer(start)][: 4 * HEAD]
-    if ends and (len(ends) == 4 * HEAD or len(start) < len(text)):
-        return start[: ends[-1]]
-    return start.decode("utf-8", "ignore").encode()
-
-
-def lines_of(text):
-    """Cut a text into lines, whatever ends them."""
-    lines = text.decode().replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return lines if lines[-1] else lines[:-1]
+    start = text[:START].decode("utf-8", "ignore")
+    found = io.StringIO(start, newline="").readlines()
+    return found[: min(4 * HEAD, max(len(found) - 1, 1))] if len(text) > START else found[: 4 * HEAD]
 
 
 def with_tabs(text):
@@ -187,38 +164,70 @@ def with_tabs(text):
     return b"\n".join(b"\t".join(WORD.findall(line)) for line in text.split(b"\n"))
 
 
-def cut_by(lines):
-    """Choose the delimiter that cuts most lines into equally many cells; tell whether blanks cut them rather.
-
-    That is where lines have equally many words, and no delimiter cuts them alike: words may agree by chance, such as a
-    heading of two words over names of two words.
-    """
-    if lines and lines[0].replace('"', "").startswith(OWN):
-        return ",", False
-    texts = [line for line in lines if line.strip()][: 2 * HEAD]
-    words = {len(WORD.findall(line.encode())) for line in texts}
-    blanks = len(texts) > 1 and len(words) == 1 and max(words) > 2
-    best, choice = (0.0, 0), ","
-    for delimiter in DELIMITERS:  # cells in quotes may hold lines, with delimiters of their own
-        widths = []
-        for *_, cells, reason in records(texts, 0, delimiter, None):
-            if reason and len(widths) - widths.count(0) > 1:
-                break  # a cell that goes on behind these lines
-            widths.append(0 if reason else len(cells))
-        counts = Counter(width for width in widths if width > 1)
-        width, rows = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-        first, below = (widths[0], {*widths[1:]}) if widths else (0, set())
-        share = rows / max(len(widths), 1) * (1.0 if first > 1 else 0.5)  # the headings are cut, too
+def cut_by(first, ways):
+    """Choose the way by which most of the first lines lie in rows of one width, and tell that share of them."""
+    best, choice = (0.0, 0), (",", csv.QUOTE_MINIMAL)
+    for delimiter, quoting in ways:
+        rows, covered = sampled(first, delimiter, quoting), Counter()
+        for line, end, cells in rows:
+            covered[len(cells)] += end - line + 1
+        del covered[1]
+        width, most = max(covered.items(), key=lambda item: item[::-1], default=(0, 0))
+        share = most / sum(bool(line.strip()) for line in first) if most else 0.0
+        share *= 1.0 if rows and len(rows[0][2]) > 1 else 0.5  # the headings are cut, too
         if (share, width) > best:
-            best, choice = (share, width), delimiter
-        blanks &= below != words and (first < 2 or below != {first})
-    return choice, blanks
+            best, choice = (share, width), (delimiter, quoting)
+    return *choice, best[0]
+
+
+def sampled(first, delimiter, quoting):
+    """Return the rows of the first lines; the last one may go on behind them."""
+    rows = []
+    with contextlib.suppress(Refused):
+        rows.extend(rows_of(first, 0, delimiter, quoting))
+    return rows
+
+
+def rows_of(lines, before, delimiter, quoting):
+    """Yield first and last line and the cells of each row; before: lines above the first. Blank lines are passed over.
+
+    Raises Refused where a quote does not close, or closes behind a line that reads like a row.
+    """
+    reader, line, last = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True), before + 1, []
+    try:
+        for cells in reader:
+            end = before + reader.line_num
+            if end > line and swallows(cells, last, delimiter):
+                raise Refused(f"has a quote on line {line} that does not close before line {end}: double it")
+            if delimiter.join(cells).strip():
+                yield line, end, cells
+                last = cells
+            line = end + 1
+    except csv.Error as problem:
+        raise Refused(f"has a quote on line {line} that is not closed or not doubled ({problem})") from problem
+
+
+def numbers(cells):
+    """Tell of each cell whether it is a number."""
+    return [bool(NUMBER.fullmatch(cell.strip())) for cell in cells]
+
+
+def swallows(cells, before, delimiter):
+    """Tell whether a cell holds a line that reads like the row before: as many cells, numbers where that had some."""
+    inner = [line.split(delimiter) for cell in cells for line in cell.split("\n")[1:]]
+    same = [row for row in inner if len(row) == len(before) > 1]
+    return any(delimiter == "\t" or (any(numbers(before)) and numbers(row) == numbers(before)) for row in same)
+
+
+def is_comment(cells, width):
+    """Tell whether a line is a comment: it begins with a hash, and is no row."""
+    return len(cells) != width and cells[0].lstrip().startswith("#")
 
 
 # All rows, under headings that the parent has found
 
 
-def cut(path, *, encoding, delimiter, blanks, after, width, needed):
+def cut(path, *, encoding, delimiter, quoting, blanks, after, width, needed):
     """Return all rows below the headings as columns of text, and those that are no rows, with the reason.
 
     width: how many cells each has; needed: how many every one must have at least.
@@ -227,14 +236,19 @@ def cut(path, *, encoding, delimiter, blanks, after, width, needed):
     if text is None:  # another child has read the head
         text = opened(path, encoding)[1]
         text = with_tabs(text) if blanks else text
-    table, broken, comments = quick(text, after, delimiter, width), [], Counter()
-    if table is None:
-        table = careful(sound(lines_of(text), after, delimiter, width, needed, broken, comments), width)
-    return {"broken": broken, "notes": [f"{count:,} {what}" for what, count in comments.items()]}, table
+    table = quick(text, after, delimiter, width)
+    if table is not None:
+        return {"broken": [], "notes": []}, table
+    try:
+        return careful(text, after, delimiter, quoting, width, needed)
+    except Refused:  # between tabs a quote may be a letter
+        if delimiter != "\t":
+            raise
+        return careful(text, after, delimiter, csv.QUOTE_NONE, width, needed)
 
 
 def quick(text, after, delimiter, width):
-    """Read plain rows; None where quotes are not plain, or there are blank lines or uneven rows."""
+    """Read rows without quotes; None where there are any, or blank lines or uneven rows."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -242,17 +256,14 @@ def quick(text, after, delimiter, width):
     for _ in range(after):
         start = text.find(b"\n", start) + 1
     body = text[start:]
-    quoted = b'"' in body
-    if not body or text.count(b"\r") != text.count(b"\r\n") or (quoted and not quotes_close(body, delimiter)):
+    if not body or b'"' in body or text.count(b"\r") != text.count(b"\r\n"):
         return None
     names = [str(place) for place in range(width)]
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(body),
             read_options=pa.csv.ReadOptions(column_names=names, block_size=LONGEST),
-            parse_options=pa.csv.ParseOptions(
-                delimiter=delimiter, quote_char='"' if quoted else False, ignore_empty_lines=False
-            ),
+            parse_options=pa.csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=False),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
@@ -262,17 +273,21 @@ def quick(text, after, delimiter, width):
     return stripped(table, pa.array(range(after + 1, after + 1 + table.num_rows), pa.int64()))
 
 
-def careful(rows, width):
-    """Make a table of rows, each its line and its cells."""
+def careful(text, after, delimiter, quoting, width, needed):
+    """Cut one row after the other, and tell what is none."""
     import pyarrow as pa
 
+    lines = io.StringIO(text.decode(), newline="")
+    every = rows_of(islice(lines, after, None), after, delimiter, quoting)
+    broken, comments, parts = [], Counter(), []
+    rows = sound(every, delimiter, width, needed, broken, comments)
     kinds = pa.schema([*((str(place), pa.string()) for place in range(width)), ("line", pa.int64())])
-    parts = []
     while taken := list(islice(rows, SLICE)):
         columns = [list(column) for column in zip(*(cells for _, cells in taken))]
         parts.append(pa.table([*columns, [line for line, _ in taken]], schema=kinds))
     table = pa.concat_tables(parts) if parts else kinds.empty_table()
-    return stripped(table.select(range(width)), table["line"])
+    told = {"broken": broken, "notes": [f"{count:,} {what}" for what, count in comments.items()]}
+    return told, stripped(table.select(range(width)), table["line"])
 
 
 def stripped(table, lines):
@@ -285,170 +300,125 @@ def stripped(table, lines):
     return pa.table([*cells, lines], names=[*table.column_names, "line"])
 
 
-def quotes_close(body, delimiter):
-    """Tell whether all quotes enclose a cell on one line, or are doubled within one."""
-    border = re.escape(delimiter).encode()
-    cells = re.findall(rb'(?<![^%b\n])"[^"\n]*(?:""[^"\n]*)*"(?![^%b\r\n])' % (border, border), body)
-    return sum(cell.count(b'"') for cell in cells) == body.count(b'"')
-
-
-def sound(text, after, delimiter, width, needed, broken, comments):
+def sound(rows, delimiter, width, needed, broken, comments):
     """Yield line and cells of each row; add those that are none to ``broken``, with the reason, and count comments."""
-    number_columns = [None] * width  # which hold nothing else so far, of those that do
-    for line, _, cells, reason in records(text, after, delimiter, width):
+    last = []
+    for line, _, cells in rows:
+        if len(cells) == width:
+            last = cells
+            yield line, cells
+            continue
         if is_comment(cells, width):
             comments["lines are comments and were passed over"] += 1
             continue
-        if len(cells) > width and next(filter(None, map(str.strip, cells[width:])), "").startswith("#"):
+        more = next(filter(None, map(str.strip, cells[width:])), "")
+        if more.startswith("#"):
             comments["rows end with a comment, which was left out"] += 1
-            cells = cells[:width]
-        plain = [bool(NUMBER.fullmatch(cell.strip())) if cell.strip() else None for cell in cells[:width]]
-        shifted = any(held and one is False for one, held in zip(plain, number_columns))
-        if not reason and needed <= len(cells) < width and not shifted:
-            cells = cells + [""] * (width - len(cells))
+            more = ""
+        shifted = any(was and cell.strip() and not now for was, now, cell in zip(numbers(last), numbers(cells), cells))
+        if len(cells) >= width and not more:
+            yield line, cells[:width]
+        elif needed <= len(cells) < width and not shifted:
             comments["rows end before the last column; what they lack was taken as empty"] += 1
-        if reason := reason or uneven(cells, width, delimiter):
-            broken.append((line, reason, cells[: width + MOST_COLUMNS]))
+            yield line, cells + [""] * (width - len(cells))
+        else:
+            remedy = "write an empty cell for each that it lacks"
+            if len(cells) > width:
+                remedy = "quote cells that contain the delimiter" + ", such as a decimal comma" * (delimiter == ",")
+            reason = f"{len(cells)} cells where {width} columns are named: {remedy}"
+            broken.append((line, reason, cells[: 2 * width]))
             if len(broken) > MOST_BROKEN:
                 raise Refused(f"has more than {MOST_BROKEN:,} lines up to line {line} that are no rows ({reason})")
-            continue
-        for place, one in enumerate(plain):
-            if one is not None:
-                number_columns[place] = one and number_columns[place] is not False
-        yield line, cells[:width]
-
-
-def uneven(cells, width, delimiter):
-    """Say why a row has too few or too many cells, and what to do; nothing where it has not."""
-    if len(cells) == width or (len(cells) > width and not any(map(str.strip, cells[width:]))):
-        return ""
-    remedy = "quote cells that contain the delimiter"
-    if len(cells) < width:
-        remedy = "write an empty cell for each that it lacks"
-    elif delimiter == "," and len(cells) <= MOST_COLUMNS:
-        digits = [bool(re.fullmatch(r"\d+", cell.strip())) for cell in cells]
-        remedy = "a decimal comma may cut a number" if any(map(all, pairwise(digits))) else remedy
-    return f"{len(cells)} cells where {width} columns are named: {remedy}"
-
-
-def is_comment(cells, width):
-    """Tell whether a line is a comment: it begins with a hash, and is no row."""
-    return len(cells) != width and cells[0].lstrip().startswith("#")
-
-
-def records(text, start, delimiter, width):
-    """Yield first and last line, cells and, of what is no row, the reason. Blank lines are passed over."""
-    place, failures, before = start, 0, []
-    usual = width or Counter(line.count("\t") + 1 for line in text).most_common(1)[0][0] if text else 0
-    quoted = bool(text) and width is None and all(cell[:1] == cell[-1:] == '"' for cell in text[0].split("\t"))
-    while place < len(text):
-        line, first, reason = text[place], place, ""
-        place += 1
-        if not line.strip():
-            continue
-        if '"' not in line:
-            cells = line.split(delimiter)
-        elif delimiter == "\t" and not quoted and (width is None or line.count("\t") == width - 1):
-            cells = [unquoted(cell) for cell in line.split("\t")]
-            if failures < MOST_FAILURES and cells[-1].startswith('"') and cells[-1].count('"') % 2:
-                whole = continued(text, first, usual)
-                failures += whole is None
-                cells, place = whole or (cells, place)
-        else:  # where quotes have failed often, they are not followed any further
-            most = MOST_LINES if failures < MOST_FAILURES else 1
-            cells, used, reason = quoted_row(text, first, delimiter, most, before)
-            failures += bool(reason)
-            place = first + used
-        if not reason:
-            before = cells
-        yield first + 1, place, cells, reason
-
-
-def continued(text, place, width):
-    """Follow a tab-separated row whose last cell on this line opens a quote; return its cells and where it ends.
-
-    None where no quote closes, or a line on the way has as many cells as a row: then the quote is a letter of a text.
-    """
-    cells, used, reason = quoted_row(text, place, "\t", MOST_LINES, [])
-    inner = text[place + 1 : place + used]
-    whole = not reason and inner and len(cells) == width and all(line.count("\t") < width - 1 for line in inner)
-    return (cells, place + used) if whole else None
-
-
-def quoted_row(text, place, delimiter, most, before):
-    """Cut a row whose cells may go on over several lines; return its cells, their lines, and why it is no row."""
-    lines = (text[at] + "\n" for at in range(place, min(place + most, len(text))))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    try:
-        cells = next(reader)
-        if reader.line_num == 1 or not swallows(cells, before, delimiter):
-            return cells, reader.line_num, ""
-        reason = f"a quote opens here and does not close before line {place + reader.line_num}"
-    except (csv.Error, StopIteration) as problem:
-        reason = f"a quote is not closed or not doubled ({problem})"
-    return text[place].split(delimiter), 1, reason
-
-
-def swallows(cells, before, delimiter):
-    """Tell whether a cell holds a line that reads like a row: as many cells, numbers where the last row had."""
-
-    def numbers(row):
-        return [bool(NUMBER.fullmatch(cell.strip())) for cell in row]
-
-    inner = [line.split(delimiter) for cell in cells for line in cell.split("\n")[1:]]
-    return any(numbers(before)) and any(numbers(row) == numbers(before) for row in inner)
-
-
-def unquoted(cell):
-    """Take away quotes around a cell where they can only be that."""
-    inner = cell[1:-1]
-    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', "")
-    return inner.replace('""', '"') if quoted else cell
 
 
 # Workbooks: sheets with title, whether they are hidden, rows that hold anything with their lines, and merged cells,
 # which count from row and column 0. Cells are text as their author saw them: 85 % is "85%", an error its name.
 
-FORMULA = "=(not computed)"  # what a formula reads that has no stored value
 MOST_LETTERS = 256 << 20  # of all cells: a text that is stored once may be meant a million times
-MOST_REPEATS = 1 << 20  # of a row or a cell
-ODD = re.compile(rb"""[<:]f[\s/>]|\bt=["']e""")  # formulas and errors
+#: A formula without a value; one whose value is an empty text has it.
+UNKNOWN = re.compile(
+    rb"""<c\b(?![^>]*\bt="str")[^>]*>\s*+<f\b[^>]*(/>|>[^<]*</f>)\s*+(<v\s*+/>|<v>\s*+</v>)?\s*+</c>"""
+)
+ERROR = re.compile(rb"""\bt\s*=\s*["']e""")
+PERCENT = re.compile(rb"""%|numFmtId\s*=\s*["'](9|10)["']""")
 
 
 def workbook(path):
     """Read a workbook of any kind."""
     with open(path, "rb") as stream:
-        start = stream.read(8)
-    if start.startswith(b"PK"):
-        with zipfile.ZipFile(path) as archive:
-            found = list(packed(path, archive))
-    else:
-        found = list(xls(path))
+        packed = stream.read(2) == b"PK"
+    found = [
+        {"title": title, "hidden": hidden, "rows": [row for row in rows if any(row[1])], "merged": merged}
+        for title, hidden, rows, merged in (unpacked if packed else old)(path)
+    ]
     if sum(len(cell) for one in found for _, cells in one["rows"] for cell in cells) > MOST_LETTERS:
         raise Refused("repeats texts to more letters than a campaign has")
     return found, None
 
 
-def packed(path, archive):
-    """Read the sheets of an archive that is a workbook."""
-    names = archive.namelist()
-    if len({name.casefold() for name in names}) < len(names):
-        raise Refused("has two parts of one name")
-    if any(one.flag_bits & 1 for one in archive.infolist()):
-        raise Refused("has a password")
-    if "xl/workbook.xml" in names:
-        return xlsx(path, archive)
-    if "content.xml" in names:
-        return ods(archive)
-    if any(name.endswith("workbook.bin") for name in names):
-        raise Refused("is a binary workbook (.xlsb): save it as .xlsx")
-    raise Refused("is a zip archive, not a workbook: unpack it, then import the files in it")
+def unpacked(path):
+    """Read the sheets of an XLSX or OpenDocument file."""
+    import python_calamine
+
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        if not {"xl/workbook.xml", "content.xml"} & {*names}:
+            raise Refused("is a zip archive, not a workbook: unpack it, or save a workbook as .xlsx")
+        shown = of_xlsx(path, archive) if "xl/workbook.xml" in names else of_ods(archive)
+    book = python_calamine.CalamineWorkbook.from_path(path)
+    for one in book.sheets_metadata:
+        if one.typ != python_calamine.SheetTypeEnum.WorkSheet:
+            continue
+        found = book.get_sheet_by_name(one.name)
+        lead = [""] * (found.start[1] if found.start else 0)
+        rows = {
+            line: lead + [as_text(cell) for cell in cells]
+            for line, cells in enumerate(found.iter_rows(), 1)
+            if cells.count("") < len(cells)
+        }
+        width = max(map(len, rows.values()), default=0)
+        for line, column, text in shown.get(one.name, []):
+            cells = rows.setdefault(line, [""] * width)
+            cells += [""] * (column - len(cells))
+            cells[column - 1] = text
+        hidden = one.visible != python_calamine.SheetVisibleEnum.Visible
+        yield one.name, hidden, sorted(rows.items()), found.merged_cell_ranges or []
+
+
+def of_ods(archive):
+    """Refuse what calamine does not tell of OpenDocument: percentages, and cells that are merged over rows."""
+    content = archive.read("content.xml")
+    for sign, what in ((rb'value-type="percentage"', "percentages"), (rb'rows-spanned="(?!1")', "merged cells")):
+        if re.search(sign, content):
+            raise Refused(f"has {what}, which are not read from OpenDocument: save it as .xlsx")
+    return {}
+
+
+def of_xlsx(path, archive):
+    """Look up what calamine reads as less than is shown: percentages and errors, by sheet: line, column and text."""
+    names = [name for name in archive.namelist() if name.endswith(".xml")]
+    odd = "xl/styles.xml" in names and PERCENT.search(archive.read("xl/styles.xml"))
+    for name in names:
+        content = re.sub(rb"(</?)\w+:", rb"\1", archive.read(name))  # without prefixes
+        if UNKNOWN.search(content):
+            raise Refused("has formulas without a stored value: open it in a spreadsheet program, and save it there")
+        odd = odd or ERROR.search(content)
+    if not odd:
+        return {}
+    import openpyxl
+
+    shown = {}
+    for sheet in openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets:
+        sheet.reset_dimensions()
+        for cell in (cell for row in sheet.iter_rows() for cell in row if cell.value is not None):
+            if cell.data_type == "e" or (cell.data_type == "n" and "%" in cell.number_format):
+                text = cell.value if cell.data_type == "e" else percent(cell.value)
+                shown.setdefault(sheet.title, []).append((cell.row, cell.column, text))
+    return shown
 
 
 def as_text(value):
     """Write a cell: numbers with all their digits, dates as dates."""
-    if value is None:
-        return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, datetime.datetime):
@@ -461,186 +431,7 @@ def percent(value):
     return f"{float(value) * 100:.12g}%"
 
 
-def sheet(title, hidden, rows, merged):
-    """Keep the rows of a sheet that hold anything."""
-    kept = [[line, cells] for line, cells in rows if any(cells)]
-    return {"title": title, "hidden": bool(hidden), "rows": kept, "merged": merged}
-
-
-# XLSX: calamine reads the values; percentages, errors and formulas without a value are looked up in the XML.
-
-
-def local(element):
-    """Name an element without its namespace."""
-    return element.tag.rpartition("}")[2]
-
-
-def xlsx(path, archive):
-    """Read the sheets of a workbook."""
-    import python_calamine
-
-    book = python_calamine.CalamineWorkbook.from_path(path)
-    places, styles = parts(archive), percentages(archive)
-    for one in book.sheets_metadata:
-        if one.name not in places:
-            continue
-        found = book.get_sheet_by_name(one.name)
-        lead = [""] * (found.start[1] if found.start else 0)
-        rows = {
-            line: lead + [as_text(cell) for cell in cells]
-            for line, cells in enumerate(found.iter_rows(), 1)
-            if cells.count("") < len(cells)
-        }
-        width = max(map(len, rows.values()), default=0)
-        for line, column, what in special(archive.read(places[one.name]), styles):
-            cells = rows.setdefault(line, [""] * width)
-            cells += [""] * (column + 1 - len(cells))
-            if what != "%":
-                cells[column] = cells[column] or what
-            elif cells[column]:
-                cells[column] = percent(cells[column])
-        hidden = one.visible != python_calamine.SheetVisibleEnum.Visible
-        yield sheet(one.name, hidden, sorted(rows.items()), found.merged_cell_ranges or [])
-
-
-def parts(archive):
-    """Map each sheet's title to the part that holds its cells."""
-    tree = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
-    targets = {one.get("Id"): one.get("Target", "") for one in tree}
-    places = {}
-    for one in ElementTree.fromstring(archive.read("xl/workbook.xml")).iter():
-        if local(one) == "sheet":
-            target = targets[attribute(one, "id")]
-            places[one.get("name")] = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
-    return {title: place for title, place in places.items() if "/worksheets/" in f"/{place}"}
-
-
-def percentages(archive):
-    """Number the styles under which a number is shown as a percentage."""
-    if "xl/styles.xml" not in archive.namelist():
-        return set()
-    tree = [*ElementTree.fromstring(archive.read("xl/styles.xml")).iter()]
-    shown = [one for one in tree if local(one) == "numFmt" and "%" in one.get("formatCode", "")]
-    formats = {"9", "10", *(one.get("numFmtId") for one in shown)}
-    styles = [one for group in tree if local(group) == "cellXfs" for one in group]
-    return {str(number) for number, one in enumerate(styles) if one.get("numFmtId") in formats}
-
-
-def special(content, styles):
-    """Yield line, column and what is said of each cell that is no plain value: "%" where it is a percentage."""
-    line, column = 0, -1
-    if not styles and not ODD.search(content):
-        return  # most sheets hold plain values alone
-    for event, one in ElementTree.iterparse(io.BytesIO(content), ("start", "end")):
-        name = local(one)
-        if name == "row" and event == "start":
-            line, column = int(one.get("r", line + 1)), -1
-        elif name == "row":
-            one.clear()
-        elif name == "c" and event == "start":
-            column = letters(one.get("r")) if one.get("r") else column + 1
-        elif name == "c":
-            value = "".join(inner.text or "" for inner in one if local(inner) == "v").strip()
-            kind = one.get("t", "n")
-            if kind == "e" or (not value and any(local(inner) == "f" for inner in one)):
-                yield line, column, value or FORMULA
-            elif kind == "n" and value and one.get("s") in styles:
-                yield line, column, "%"
-
-
-def letters(place):
-    """Count a column from 0 by its letters."""
-    number = 0
-    for letter in filter(str.isalpha, place.upper()):
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1
-
-
-# OpenDocument, version 1.3, part 3, chapter 9
-
-
-def attribute(element, name):
-    """Return an attribute by its name alone; a program's own (calcext) do not count."""
-    return next((value for key, value in element.items() if key.endswith(f"}}{name}") and "calcext" not in key), "")
-
-
-def times(element, name):
-    """Tell how often a row or a cell is repeated."""
-    return min(int(attribute(element, name) or 1), MOST_REPEATS)
-
-
-def ods(archive):
-    """Read the sheets of an OpenDocument spreadsheet, with what is repeated unfolded."""
-    if b"encryption-data" in archive.read("META-INF/manifest.xml"):
-        raise Refused("has a password")
-    tree = [*ElementTree.fromstring(archive.read("content.xml")).iter()]
-    styles = [one for one in tree if local(one) == "style"]
-    hidden = {attribute(one, "name") for one in styles if any(attribute(inner, "display") == "false" for inner in one)}
-    for number, table in enumerate((one for one in tree if local(one) == "table"), 1):
-        rows, merged, line = [], [], 0
-        for row in (one for one in table.iter() if local(one) == "table-row"):
-            cells, again = cells_of(row, line, merged), times(row, "number-rows-repeated")
-            if any(cells):
-                rows += [(line + place, list(cells)) for place in range(1, again + 1)]
-            line += again
-        title = attribute(table, "name") or f"sheet {number}"
-        yield sheet(title, attribute(table, "style-name") in hidden, rows, merged)
-
-
-def cells_of(row, line, merged):
-    """Write the cells of a row, up to the last that holds anything; add those that are merged."""
-    cells, empty = [], 0
-    for cell in (one for one in row if local(one) in ("table-cell", "covered-table-cell")):
-        again = times(cell, "number-columns-repeated")
-        value = "" if local(cell) == "covered-table-cell" else value_of(cell)
-        if not value:
-            empty += again
-            continue
-        place = len(cells) + empty
-        across, down = (int(attribute(cell, f"number-{name}-spanned") or 1) for name in ("columns", "rows"))
-        if across > 1 or down > 1:
-            merged.append([[line, place], [line + down - 1, place + across - 1]])
-        cells += [""] * empty + [value] * again
-        empty = 0
-    return cells
-
-
-def value_of(cell):
-    """Write a cell of an OpenDocument spreadsheet as its author saw it, numbers and dates as they are stored."""
-    kind, shown = attribute(cell, "value-type"), "\n".join(letters_of(one) for one in cell if local(one) == "p")
-    value = attribute(cell, "value")
-    if kind == "percentage":
-        return percent(value)
-    if kind in ("float", "currency"):
-        return value if abs(float(value)) != float("inf") else "#NUM!"
-    if kind == "date":
-        return attribute(cell, "date-value").replace("T", " ")
-    if kind == "boolean":
-        return attribute(cell, "boolean-value").capitalize()
-    if kind == "time":
-        return shown or attribute(cell, "time-value")
-    if not kind and not shown and attribute(cell, "formula"):
-        return FORMULA
-    return attribute(cell, "string-value") or shown
-
-
-def letters_of(element):
-    """Put the letters of a paragraph together, with what stands for blanks among them."""
-    found = [element.text or ""]
-    for one in element:
-        name = local(one)
-        if name == "s":
-            found.append(" " * min(int(attribute(one, "c") or 1), 1000))
-        elif name != "annotation":
-            found.append({"tab": "\t", "line-break": "\n"}.get(name) or letters_of(one))
-        found.append(one.tail or "")
-    return "".join(found)
-
-
-# Old workbooks
-
-
-def xls(path):
+def old(path):
     """Read the sheets of an old workbook."""
     import xlrd
 
@@ -648,19 +439,14 @@ def xls(path):
         content = stream.read()
     if "EncryptedPackage".encode("utf-16-le") in content:  # an XLSX within
         raise Refused("has a password")
-    try:
-        book = xlrd.open_workbook(file_contents=content, formatting_info=True, ragged_rows=True, logfile=io.StringIO())
-    except xlrd.XLRDError as problem:
-        if "encrypted" in str(problem):
-            raise Refused("has a password") from problem
-        raise
+    book = xlrd.open_workbook(file_contents=content, formatting_info=True, ragged_rows=True, logfile=io.StringIO())
     for one in book.sheets():
-        rows = [(line, [old(book, cell) for cell in cells]) for line, cells in enumerate(one.get_rows(), 1)]
+        rows = [(line, [old_cell(book, cell) for cell in cells]) for line, cells in enumerate(one.get_rows(), 1)]
         merged = [[[top, left], [bottom - 1, right - 1]] for top, bottom, left, right in one.merged_cells]
-        yield sheet(one.name, one.visibility, rows, merged)
+        yield one.name, bool(one.visibility), rows, merged
 
 
-def old(book, cell):
+def old_cell(book, cell):
     """Write a cell of an old workbook."""
     import xlrd
 
@@ -670,9 +456,8 @@ def old(book, cell):
         return str(bool(cell.value))
     if cell.ctype == xlrd.XL_CELL_DATE:
         return as_text(xlrd.xldate_as_datetime(cell.value, book.datemode))
-    if cell.ctype == xlrd.XL_CELL_NUMBER:
-        form = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
-        return percent(cell.value) if "%" in form else as_text(cell.value)
+    if cell.ctype == xlrd.XL_CELL_NUMBER and "%" in book.format_map[book.xf_list[cell.xf_index].format_key].format_str:
+        return percent(cell.value)
     return as_text(cell.value)
 
 
