@@ -214,7 +214,7 @@ def test_names_stand_nowhere_in_what_is_written(tmp_path, capsys):
         "en,de,A,d,2,%s,104,task-%s-1,%s@x.org",
         "en,de,A,d,3,%s,80,task-%s-1",
         "en,de,A,d,1,%s,80,task-%s-1,%s@x.org",
-        'en,de,"A,d,9,%s,1,%s,%s',
+        "en,de,A,d,9,%s,1,%s,%s,%s",
         "en,de,A,d,4,%s,,task-%s,%s",
     ]
     rows = [row.replace("%s", "Annabel Leigh") for row in rows]
@@ -351,29 +351,16 @@ def test_what_others_keep_beside_a_result_is_not_written_over(name, content, tmp
         assert run("may.csv", "--out", "z.parquet") == 0, "what an import wrote, it renews"
 
 
-def test_rejected_rows_are_mended_in_their_file_and_not_written_over(tmp_path, capsys):
-    file(tmp_path, "my.csv", *GOOD[:2], "eng,deu,C,d,1,Ann,104", "eng,deu,C,d,2,Bob,x")
-    assert run("my.csv", "--allow-rejected") == 0
-    rejected = tmp_path / "campaign.rejected.csv"
-    text = rejected.read_text(encoding="utf-8-sig").replace(",104,\n", ",10.4,\n")
-    rejected.write_text(text, encoding="utf-8-sig")
-    assert run("my.csv", "--allow-rejected") == 1
-    assert "--replace" in capsys.readouterr().err
-    assert run("my.csv", rejected.name, "--allow-rejected", "--out", "two.parquet") == 1
-    assert "on the lines named" in capsys.readouterr().err
-    assert "10.4" in rejected.read_text(encoding="utf-8-sig")
-
-
 def test_rejected_rows_run_nothing_in_a_spreadsheet(imported, tmp_path):
     systems = ["=cmd|' /C calc'!A0", "-1+1", "'quoted", "plain"]
     table = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "system": systems, "doc": "d", "annotator": "p"})
     table = table.assign(segment=[*"0123"], score=[50, 60, 70, 80])
     table.to_csv(tmp_path / "good.csv", index=False)
-    table.assign(score=["5x", "6x", "7x", "8x"], doc="e", **{"=note": "@SUM(A1)"}).to_csv("bad.csv", index=False)
+    table.assign(score=["=5x", "+6x", "@SUM(A1)", "-8x"], doc="e").to_csv("bad.csv", index=False)
     imported([tmp_path / "good.csv", tmp_path / "bad.csv"], scale=(0, 100))
     text = (tmp_path / "c.rejected.csv").read_text(encoding="utf-8-sig")
     cells = [cell for row in csv.reader(text.splitlines()) for cell in row]
-    assert len([cell for cell in cells if "SUM" in cell]) == 4
+    assert [cell for cell in cells if cell.startswith("'")] == ["'=5x", "'+6x", "'@SUM(A1)", "'-8x"]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
 
 

@@ -101,7 +101,8 @@ def objects(table, rng):
 
 
 def workbook(table, rng, folder):
-    disturbed(table, rng).to_excel(folder / "made.xlsx", index=False)
+    table = disturbed(table, rng).replace({"=1+1": "#REF!", "=SUM(A1)": "ok"})  # formulas without a value are refused
+    table.to_excel(folder / "made.xlsx", index=False)
     return (folder / "made.xlsx").read_bytes(), "my.xlsx", {}
 
 

@@ -339,7 +339,7 @@ def test_comparisons_in_label_studio(names, kind, exported, tmp_path):
     assert (report.format, ratings["segment"].nunique()) == ("preferences", 6)
     assert ratings[ratings["system"].eq("X")]["score"].tolist() == [float(one) for one in won]
     if kind == "pairwise":
-        assert [row["annotator"] for row in rejected_rows(tmp_path / "c.rejected.csv")] == ["4"], "skipped, and told"
+        assert [row["line"] for row in rejected_rows(tmp_path / "c.rejected.csv")] == ["2"], "skipped, and told"
 
 
 # Doccano and Prodigy

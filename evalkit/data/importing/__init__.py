@@ -1,7 +1,7 @@
 """The door to people's own campaigns: import files of many formats, open what was imported."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,58 +9,15 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import campaign, wall, writing
+from evalkit.data.importing import wall, writing
 from evalkit.data.importing import metrics as automatic
+from evalkit.data.importing.campaign import import_campaign
 from evalkit.data.importing.formats import NAMES as FORMATS
 from evalkit.data.importing.formats import listed as formats
-from evalkit.data.importing.options import gathered
 from evalkit.data.importing.receipt import Receipt, together
 from evalkit.data.provenance import declared_scale, like, source_of
 
 __all__ = ["FORMATS", "Receipt", "formats", "import_campaign", "open_campaign", "open_judges", "together"]
-
-
-def import_campaign(
-    paths: Sequence[str | Path],
-    out: str | Path,
-    *,
-    format: str = "auto",
-    keep_names: bool = False,
-    salt: str | None = None,
-    replace: bool = True,
-    check: bool = False,
-    allow_rejected: bool = False,
-    tell: Callable[[str], None] = lambda line: None,
-    **options: Any,
-) -> tuple[Receipt, list[Path]]:
-    """Import the files of a campaign as one table of ratings, and say what was read, rejected and why.
-
-    out: the Parquet file; ``….spans.parquet`` (marked errors), ``….rejected.csv`` (rows that are not in the result,
-    with the reason) and ``….import.json`` (the receipt) stand beside it. keep_names: write annotators' names, not
-    pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
-    whatever it was made from; False keeps one of other files, and rejected rows that were changed meanwhile. check:
-    write nothing, only report. allow_rejected: go on though more than one row in a hundred is rejected. tell: gets
-    lines on progress.
-    options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
-    one file), item_types (theirs -> ours), scale (low, high), sheet, encoding, decimal, batches, accounts, judges,
-    metric_columns (headings of automatic scores, or NAME=HEADING), metric_files (tables of them, or mt-metrics-eval's
-    files), weights, lower_is_better, positive (whose side high numbers between two systems are on), wide, words (word
-    -> score), design (that a campaign began with; None looks for one beside the files), mapping (a TOML file with the
-    first of these).
-    Returns the receipt and the paths of what was written. Raises DataError, having changed nothing.
-    """
-    out = Path(out)
-    if out.suffix != ".parquet":
-        raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
-    stated, named = gathered(keep_names=keep_names, salt=salt, **options)
-    name = named or "auto" if format == "auto" else format
-    if name not in FORMATS:
-        raise DataError(f"{name!r:.60} is no format. Choose one of {', '.join(FORMATS)}.")
-    files = [Path(path) for path in paths]
-    with tempfile.TemporaryDirectory() as folder:
-        place, replace = (Path(folder, out.name), True) if check else (out, replace)
-        told = campaign.run(files, place, stated, name=name, replace=replace, allow_rejected=allow_rejected, tell=tell)
-    return told[0], [] if check else told[1]
 
 
 def open_campaign(

@@ -334,8 +334,7 @@ def spans_of(
 def on_lines(found: Judgements, lines: pd.Index) -> Judgements:
     """Say on which line of the file each judgement, and each rejected row, stands."""
     for row in found.rejected:
-        row.place, row.line = row.line, int(lines[row.line])
-    found.rejected = sorted(found.rejected, key=lambda row: row.place or 0)
+        row.line = int(lines[row.line])
     found.ratings = found.ratings.set_axis(pd.Index(lines[found.ratings.index], name="line"))
     return found
 

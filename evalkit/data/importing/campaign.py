@@ -3,28 +3,19 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evalkit import DataError, nameable
 from evalkit.data import schemas
-from evalkit.data.importing import (
-    formats,
-    metrics,
-    pearmut,
-    planned,
-    reading,
-    receipt,
-    scales,
-    whole,
-    writing,
-)
+from evalkit.data.importing import formats, metrics, pearmut, planned, reading, receipt, scales, whole
+from evalkit.data.importing import writing as written
 from evalkit.data.importing.formats import Recognised
 from evalkit.data.importing.judgements import ordered
-from evalkit.data.importing.options import Options
+from evalkit.data.importing.options import Options, gathered
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import Rejection, Seen, demand_few
 
@@ -32,46 +23,84 @@ _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"
 
 
-def run(
-    paths: Sequence[Path],
-    out: Path,
-    options: Options,
+def import_campaign(
+    paths: Sequence[str | Path],
+    out: str | Path,
     *,
-    name: str = "auto",
+    format: str = "auto",
+    keep_names: bool = False,
+    salt: str | None = None,
     replace: bool = True,
+    check: bool = False,
     allow_rejected: bool = False,
     tell: Callable[[str], None] = lambda line: None,
+    **options: Any,
 ) -> tuple[Receipt, list[Path]]:
-    """Import files as one campaign; return the receipt and the paths of what was written.
+    """Import the files of a campaign as one table of ratings, and say what was read, rejected and why.
 
-    name: a format, or "auto". replace: see ``writing.guard``. allow_rejected: go on where more rows are rejected than
-    ``tables.REFUSE_ABOVE``. tell: gets a line on progress now and then.
-    Raises DataError, having written nothing, where a file is of no known format, scales differ, or no row is sound.
+    out: the Parquet file; ``….spans.parquet`` (marked errors), ``….rejected.csv`` (rows that are not in the result,
+    with the reason) and ``….import.json`` (the receipt) stand beside it. keep_names: write annotators' names, not
+    pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
+    whatever it was made from; False keeps one of other files. check: write nothing, only report. allow_rejected: go on
+    though more than one row in a hundred is rejected. tell: gets lines on progress.
+    options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
+    one file), item_types (theirs -> ours), scale (low, high), sheet, encoding, decimal, batches, accounts, judges,
+    metric_columns (headings of automatic scores, or NAME=HEADING), metric_files (tables of them, or mt-metrics-eval's
+    files), weights, lower_is_better, positive (whose side high numbers between two systems are on), wide, words (word
+    -> score), design (that a campaign began with; None looks for one beside the files), mapping (a TOML file with the
+    first of these).
+    Returns the receipt and the paths of what was written. Raises DataError, having changed nothing, where a file is of
+    no known format, scales differ, or no row is sound.
     """
-    writing.guard(nameable(out), paths, replace=replace)
-    writing.guard(out, options.metric_files, replace=True)
-    told = Receipt(pseudonyms=not options.pseudonyms.keep)
+    out = Path(out)
+    if out.suffix != ".parquet":
+        raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
+    stated, named = gathered(keep_names=keep_names, salt=salt, **options)
+    name = named or "auto" if format == "auto" else format
+    if name not in formats.NAMES:
+        raise DataError(f"{name!r:.60} is no format. Choose one of {', '.join(formats.NAMES)}.")
+    files = [Path(path) for path in paths]
+    if not check:
+        written.guard(nameable(out), files, replace=replace)
+        written.guard(out, stated.metric_files, replace=True)
+    told = Receipt(pseudonyms=not keep_names)
+    tables = _made(files, stated, told, name, allow_rejected=allow_rejected, tell=tell)
+    if check:
+        return told, []
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.", suffix=".part") as folder:
+        for part, write in tables.items():
+            write(Path(folder, part))
+        Path(folder, "import.json").write_text(told.as_json(), encoding="utf-8")
+        return told, written.publish(Path(folder), out)
+
+
+def _made(
+    paths: Sequence[Path],
+    options: Options,
+    told: Receipt,
+    name: str,
+    *,
+    allow_rejected: bool,
+    tell: Callable[[str], None],
+) -> dict[str, Callable[[Path], None]]:
+    """Read a campaign, and complete its receipt; return how each of its parts is written."""
     files, seen = _recognised(paths, options, told, name)
     try:
-        for one in files:
-            _read(one, options, told, several=sum(other.table.path == one.table.path for other in files) > 1)
-            tell(f"{one.name}: {told.rows_read:,} rows read")
+        _read(files, options, told, tell)
     except Exception:  # whatever a reader met, a change of the file comes before it
         _hold(seen)
         raise
     seen += [one for file in files for one in (*file.table.beside, *file.judgements.beside)]
     parts = [(file.table, file.judgements) for file in files]
     label = _label(files, seen, options, told)
-    rejected = writing.Rejected(options.pseudonyms, told)
-    for file in files:
-        rejected.add(file.name, file.table, file.judgements, file.judgements.rejected, file.table.broken)
-    ratings = _settled(files, told, rejected)
+    ratings = _settled(files, told)
+    rejected = [(file.name, row) for file in files for row in _rejected(file, options, told)]
     _hold(seen)
     if ratings.empty:
-        waiting = [note for table, _ in parts for note in table.notes]
-        raise DataError(
-            told.nothing([one for one in waiting if one == reading.PASSED_OVER or planned.UNANSWERED in one])
-        )
+        notes = [note for table, _ in parts for note in table.notes]
+        waiting = [note for note in notes if note == reading.PASSED_OVER or planned.UNANSWERED in note]
+        raise DataError(told.nothing("; ".join(waiting)))
     receipt.refuse_many(told, parts, allowed=allow_rejected)
     _demand_accounts(told, options)
     told.rows_kept = len(ratings)
@@ -79,29 +108,23 @@ def run(
     automatic, of_metrics = _metrics(files, people, options, told)
     if of_metrics:
         label["metrics"] = [{"name": one.path.name, "digest": one.digest} for one in of_metrics]
-    for file in files:
-        for note in file.table.notes:
-            told.note(f"{file.name}: {note}")
     told.plan = planned.outcome([table for table, _ in parts], people)
     receipt.complete(told, people)
-    for note in options.looks.notes():
+    for note in [f"{file.name}: {note}" for file in files for note in file.table.notes] + options.looks.notes():
         told.note(note)
     judged = metrics.apart(ratings[~ratings.index.isin(people.index)], automatic)
     spans = [found.spans for _, found in parts if found.spans is not None]
     told.spans = sum(map(len, spans))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.", suffix=".part") as folder:
-        made = Path(folder)
-        writing.write_ratings(people, told.columns, made / "ratings.parquet", label)
-        if len(judged):
-            writing.write_ratings(judged, [*told.columns, *metrics.EXTRA], made / "judges.parquet", label)
-        if spans:
-            writing.write_spans(pd.concat(spans, ignore_index=True), made / "spans.parquet", label)
-        if told.rows_rejected + told.rows_excluded:
-            rejected.write(made / "rejected.csv")
-            told.rejected_digest = Seen.at(made / "rejected.csv").digest
-        (made / "import.json").write_text(told.as_json(), encoding="utf-8")
-        return told, writing.publish(made, out)
+    made = {"ratings.parquet": lambda place: written.write_ratings(people, told.columns, place, label)}
+    if len(judged):
+        columns = [*told.columns, *metrics.EXTRA]
+        made["judges.parquet"] = lambda place: written.write_ratings(judged, columns, place, label)
+    if spans:
+        every = pd.concat(spans, ignore_index=True)
+        made["spans.parquet"] = lambda place: written.write_spans(every, place, label)
+    if rejected:
+        made["rejected.csv"] = lambda place: written.write_rejected(rejected, place)
+    return made
 
 
 def _recognised(
@@ -137,13 +160,17 @@ def _files(path: Path) -> list[Path]:
     return (pearmut.files(path) or whole.human_scores(path)) if path.is_dir() else [path]
 
 
-def _read(one: Recognised, options: Options, told: Receipt, *, several: bool) -> None:
-    """Turn the rows of a table into judgements. several: sheets of its file are read."""
-    one.name = one.table.name + (f", {one.table.title}" if several else "")
-    one.judgements = found = one.format.convert(one.table, options.of(one.table.name), told)
-    demand_few(found.rejected)
-    told.rows_read += (len(one.table.cells) if found.read is None else found.read) + len(one.table.broken)
-    told.rows_folded += found.folded
+def _read(files: list[Recognised], options: Options, told: Receipt, tell: Callable[[str], None]) -> None:
+    """Turn the rows of all tables into judgements."""
+    for one in files:
+        several = sum(other.table.path == one.table.path for other in files) > 1
+        one.name = one.table.name + (f", {one.table.title}" if several else "")
+        one.judgements = found = one.format.convert(one.table, options.of(one.table.name), told)
+        told.rows_read += (len(one.table.cells) if found.read is None else found.read) + len(one.table.broken)
+        told.rows_folded += found.folded
+        found.rejected += [Rejection(row.line, "", "", row.reason) for row in one.table.broken]
+        demand_few(found.rejected)
+        tell(f"{one.name}: {told.rows_read:,} rows read")
 
 
 def _hold(seen: list[Seen]) -> None:
@@ -159,16 +186,15 @@ def _label(files: list[Recognised], seen: list[Seen], options: Options, told: Re
     of_formats = f"of the format{'s' * ('+' in told.format)} {told.format}"
     told.scale_from = "as told" if options.scale else told.scale_from or of_formats
     told.digest = _digest(seen)
-    told.columns = _columns(files, told)
+    every = [set(file.judgements.ratings.columns) for file in files]
+    names = set.union(*every)
+    for name in ({"hit", "copy"} & names) - set.intersection(*every):
+        names.discard(name)
+        told.note(f"{name} was dropped, because not all files have it")
+    told.columns = ordered(names)
     named = [entry["name"] for entry in told.files]
-    return {
-        "origin": ", ".join(named),
-        "digest": told.digest,
-        "scale": told.scale,
-        "format": told.format,
-        "files": named,
-        "orientation": told.orientation,
-    }
+    same = {name: getattr(told, name) for name in ("digest", "scale", "format", "orientation")}
+    return {"origin": ", ".join(named), "files": named, **same}
 
 
 def _scale(files: list[Recognised]) -> tuple[float, float] | None:
@@ -181,37 +207,23 @@ def _scale(files: list[Recognised]) -> tuple[float, float] | None:
     first = sure[0].scale
     if all(one.weak for one in found):
         first = scales.holding([one.scale for one in found if one.scale]) or first
-    for file, one in zip(files, found):
-        scale = one.scale
-        held = one.weak and first and scale and scales.holding([first, scale]) == first
-        if scale != first and not held:
-            other = next(other for other in files if other.judgements.scale != scale)
-            both = sorted((file, other), key=files.index)
-            told = "; ".join(f"{each.name} has scores {_ends(each.judgements.scale)}" for each in both)
-            remedy = ", or pass --scale LOW:HIGH if they are one scale" if first and scale else ""
-            raise DataError(f"{told}. Import each by itself{remedy}.")
+    for one in found:
+        held = one.weak and first and one.scale and scales.holding([first, one.scale]) == first
+        if one.scale != first and not held:
+            ends = {
+                file.judgements.scale: f"{file.name} has scores "
+                + ("from {:g} to {:g}".format(*file.judgements.scale) if file.judgements.scale else "without ends")
+                for file in reversed(files)
+            }
+            remedy = ", or pass --scale LOW:HIGH if they are one scale" if None not in ends else ""
+            raise DataError(f"{'; '.join(reversed(ends.values()))}. Import each by itself{remedy}.")
     return first
-
-
-def _ends(scale: tuple[float, float] | None) -> str:
-    return "without ends" if scale is None else "from {:g} to {:g}".format(*scale)
 
 
 def _digest(seen: list[Seen]) -> str:
     """Name the content of all that is read: a single file's own digest, or the digest of the digests."""
     digests = sorted(one.digest for one in seen)
     return digests[0] if len(digests) == 1 else f"sha256:{hashlib.sha256(''.join(digests).encode()).hexdigest()}"
-
-
-def _columns(files: list[Recognised], told: Receipt) -> list[str]:
-    """Say which columns the result has: those of any file, but hits only where all files have them."""
-    every = [set(file.judgements.ratings.columns) for file in files]
-    names = set.union(*every)
-    for name in ("hit", "copy"):
-        if name in names - set.intersection(*every):
-            names.discard(name)
-            told.note(f"{name} was dropped, because not all files have it")
-    return ordered(names)
 
 
 def _demand_accounts(told: Receipt, options: Options) -> None:
@@ -248,56 +260,42 @@ def _metrics(
     return found, seen
 
 
-def _settled(files: list[Recognised], told: Receipt, rejected: writing.Rejected) -> pd.DataFrame:
+def _settled(files: list[Recognised], told: Receipt) -> pd.DataFrame:
     """Put all judgements together; reject those that are there twice; a second one with a later time is a repeat."""
-    every = [file.judgements.ratings for file in files]
-    ratings = pd.concat(every, keys=range(len(files)), names=["file", "line"])
-    places = ratings.index
-    ratings = ratings.reset_index(drop=True)
+    ratings = pd.concat([file.judgements.ratings for file in files], keys=range(len(files)), names=["file", "line"])
+    places, ratings = ratings.index, ratings.reset_index(drop=True)
     key = [name for name in schemas.RATINGS.key if name in told.columns]
     item = [name for name in key if name not in ("started", "hit", "item_type")]
-    if ratings.empty or not (shared := ratings.duplicated(item, keep=False)).any():
+    twice = ratings[ratings.duplicated(item, keep=False)]
+    if twice.empty:
         return ratings
-    twice = ratings[shared]
-    group = twice.groupby(key, dropna=False, sort=False).ngroup()
-    first = group.map(pd.Series(group.index, index=group.to_numpy()).groupby(level=0).first())
-    drop = group.index[first.ne(group.index.to_series())]
+    first = twice.assign(_first=twice.index).groupby(key, dropna=False, sort=False)["_first"].transform("first")
+    late = first[first.ne(first.index)]
     if "started" in key and not any("item_type" in file.judgements.names for file in files):
-        left = twice.drop(drop).sort_values("started", kind="stable")
+        left = twice.drop(late.index).sort_values("started", kind="stable")
         again = left.groupby(item, sort=False).cumcount().gt(0) & left["started"].notna()
         again &= left["item_type"].isin(["system", "calibration"])
         if count := int(again.sum()):
             ratings.loc[left.index[again], "item_type"] = "repeat"
             told.note(f"{count:,} later judgements of the same item by the same annotator are repeats")
-    late = drop.to_numpy()
-    for number in dict.fromkeys(places.codes[0][late]):
-        own = late[places.codes[0][late] == number]
-        rows = _late(files, number, ratings, places, own, first[own].to_numpy())
-        demand_few(rows)
-        rejected.add(files[number].name, files[number].table, files[number].judgements, rows)
-    return ratings.drop(drop)
+    for place, before in late.items():
+        (number, line), (other, earlier) = places[place], places[before]
+        found, name = files[number].judgements, files[other].name
+        of = "" if number == other else f" of {name!r}" if " " in name else f" of {name}"
+        same = ratings.at[place, "score"] == ratings.at[before, "score"]
+        reason = (_DUPLICATE if same else _AGAIN).format(line=f"{earlier}{of}")
+        column = ratings.at[place, "annotator"] if found.people else "score"
+        if found.parts and not found.people:
+            column = next(heading for heading, named in found.parts.items() if named == ratings.at[place, found.role])
+        found.rejected.append(Rejection(int(line), column, f"{ratings.at[place, 'score']:.12g}", reason))
+        demand_few(found.rejected)
+    return ratings.drop(late.index)
 
 
-def _late(
-    files: list[Recognised],
-    number: int,
-    ratings: pd.DataFrame,
-    places: pd.MultiIndex,
-    late: np.ndarray,
-    before: np.ndarray,
-) -> list[Rejection]:
-    """Reject a file's judgements at the places ``late`` of all: each judges what that at ``before`` judged already."""
-    found, scores = files[number].judgements, ratings["score"].to_numpy()
-    owners, lines = places.codes[0], places.get_level_values("line").to_numpy()
-    spots = ratings["_place"].to_numpy(float) if "_place" in ratings else np.full(len(ratings), np.nan)
-    named = {value: name for name, value in reversed(found.parts.items())}
-    columns = ratings["annotator"] if found.people else ratings[found.role].map(named) if found.parts else None
-    rows = []
-    for place, other in zip(late, before):
-        name = files[owners[other]].name
-        of = "" if owners[other] == number else f" of {repr(name) if ' ' in name else name}"
-        reason = (_DUPLICATE if scores[place] == scores[other] else _AGAIN).format(line=f"{lines[other]}{of}")
-        column = "score" if columns is None else str(columns.iloc[place])
-        spot = None if np.isnan(spots[place]) else int(spots[place])
-        rows.append(Rejection(int(lines[place]), column, f"{scores[place]:.12g}", reason, place=spot))
+def _rejected(file: Recognised, options: Options, told: Receipt) -> list[Rejection]:
+    """List the rows of a file that are no judgements, without names of people, and count them in the receipt."""
+    hide, rows = options.pseudonyms.within, []
+    for row in sorted(file.judgements.rejected, key=lambda one: one.line):
+        rows.append(changed(row, value=hide(row.value, row.annotator), reason=hide(row.reason, row.annotator)))
+        told.reject(file.name, rows[-1])
     return rows

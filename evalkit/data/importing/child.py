@@ -135,7 +135,7 @@ def head(path, *, encoding, tabs):
     words = {len(WORD.findall(line.encode())) for line in first_lines(text) if line.strip()}
     blanks = share < 1 and len(words) == 1 and max(words) > 2
     if blanks:
-        text, delimiter, quoting = with_tabs(text), *WAYS[0]
+        text, (delimiter, quoting) = with_tabs(text), WAYS[0]
     first = first_lines(text)
     rows = sampled(first, delimiter, quoting) or list(rows_of(first, 0, delimiter, quoting))
     usual = Counter(len(cells) for *_, cells in rows).most_common(1)
@@ -248,7 +248,7 @@ def cut(path, *, encoding, delimiter, quoting, blanks, after, width, needed):
 
 
 def quick(text, after, delimiter, width):
-    """Read rows without quotes; None where there are any, or blank lines or uneven rows."""
+    """Read rows whose quotes are plain; None where they are not, or there are blank lines or uneven rows."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -256,14 +256,17 @@ def quick(text, after, delimiter, width):
     for _ in range(after):
         start = text.find(b"\n", start) + 1
     body = text[start:]
-    if not body or b'"' in body or text.count(b"\r") != text.count(b"\r\n"):
+    quoted = b'"' in body
+    if not body or (quoted and not quotes_close(body, delimiter)) or text.count(b"\r") != text.count(b"\r\n"):
         return None
     names = [str(place) for place in range(width)]
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(body),
             read_options=pa.csv.ReadOptions(column_names=names, block_size=LONGEST),
-            parse_options=pa.csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=False),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=delimiter, quote_char='"' if quoted else False, ignore_empty_lines=False
+            ),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
@@ -271,6 +274,13 @@ def quick(text, after, delimiter, width):
     except pa.ArrowInvalid:
         return None
     return stripped(table, pa.array(range(after + 1, after + 1 + table.num_rows), pa.int64()))
+
+
+def quotes_close(body, delimiter):
+    """Tell whether all quotes enclose a cell on one line, or are doubled within one."""
+    border = re.escape(delimiter).encode()
+    cells = re.findall(rb'(?<![^%b\n])"[^"\n]*(?:""[^"\n]*)*"(?![^%b\r\n])' % (border, border), body)
+    return sum(cell.count(b'"') for cell in cells) == body.count(b'"')
 
 
 def careful(text, after, delimiter, quoting, width, needed):

@@ -1,4 +1,4 @@
-"""Tell what was read, what was not and why: for people, and for a program; and refuse what it shows to be misread."""
+"""Tell what was read, what was not and why, for people and for a program; refuse where much or a kind was not."""
 
 from __future__ import annotations
 
@@ -73,7 +73,6 @@ class Receipt:
     plan: dict[str, Any] = field(default_factory=dict)  # what a designed campaign had planned, and what came of it
     pseudonyms: bool = True
     digest: str = ""
-    rejected_digest: str = ""  # of the file of rejected rows, as it was written
     first: list[dict[str, str | int]] = field(default_factory=list)
 
     @classmethod
@@ -137,14 +136,10 @@ class Receipt:
             f"{self.rows_excluded:,} excluded; {self.annotators:,} {people}"
         )
         lines += [f"  {count:,} {what}" for what, count in self.apart().items()]
-        for entry in self.first:
-            value = f" {entry['value']}" if entry["value"] else ""
-            lines.append(f"  {entry['file']}, line {entry['line']}, column {entry['column']}:{value} {entry['reason']}")
-        lines += [f"note: {note}" for note in self.notes]
-        lines += _listed("system", self.systems) + _listed("annotator", self.people)
-        others = ", ".join(
-            f"{number:,} of {vocabulary.table('besides')[kind]}" for kind, number in self.besides.items()
-        )
+        lines += [f"  {_told(entry)}" for entry in self.first] + [f"note: {note}" for note in self.notes]
+        lines += _listed(self.systems) + _listed(self.people)
+        kinds = vocabulary.table("besides")
+        others = ", ".join(f"{number:,} of {kinds[kind]}" for kind, number in self.besides.items())
         return lines + [f"besides, and in neither table, judgements: {others}"] * bool(others)
 
     def read_as(self) -> dict[str, str]:
@@ -177,36 +172,30 @@ class Receipt:
             counts |= {f"{kind}: {reason}": count for reason, count in reasons.most_common()}
         return counts
 
-    def nothing(self, waiting: Sequence[str] = ()) -> str:
+    def nothing(self, waiting: str) -> str:
         """Say why no row is left; waiting: what the files say of rows that nobody has filled in."""
         origin = ", ".join(entry["name"] for entry in self.files)
-        if not self.rows_read and waiting:
-            others = f", and {len(waiting) - 1} other files are as empty" if len(waiting) > 1 else ""
-            return (
-                f"{self.files[0]['name']} holds no judgement yet: {waiting[0]}{others}. Write a row for each "
-                "judgement, or an answer for each item, and import it again."
-            )
         if not self.rows_read:
-            return f"{origin} has headings and no rows below them. Check that the export is complete."
+            said = f"holds no judgement yet: {waiting}" if waiting else "has headings and no rows below them"
+            return f"{origin} {said}. Write a row for each judgement, or an answer for each item, and import it again."
         counts = (self.reasons + self.excluded).most_common(3)
         reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in counts) or "there are none"
-        first = " First: line {line}, column {column}: {value} {reason}.".format(**self.first[0]) if self.first else ""
+        first = f" First: {_told(self.first[0])}." if self.first else ""
         return f"{origin}: of {self.rows_read:,} rows none is a sound judgement ({reasons}).{first}"
 
 
-def _listed(what: str, rows: list[dict[str, str | int | float]]) -> list[str]:
+def _told(row: dict[str, str | int]) -> str:
+    """Tell of a rejected row where it stands, what it holds, and why it is none."""
+    return "{file}, line {line}, column {column}: {value} {reason}".format(**row).replace(":  ", ": ")
+
+
+def _listed(rows: list[dict[str, str | int | float]]) -> list[str]:
     """List systems or annotators, with judgements and mean score of each."""
     if not rows:
         return []
-    several = any("criterion" in row for row in rows)
-    once = any(row.get("mean of segments", row["mean"]) != row["mean"] for row in rows)
-    lines = [f"{what:<28}{'criterion':<16}judgements    mean" if several else f"{what:<28}judgements    mean"]
-    lines[0] += "  of segments" if once else ""
-    for row in rows[:_MOST]:
-        criterion = f"{row.get('criterion', ''):<16}" if several else ""
-        lines.append(f"{row[what]:<28}{criterion}{row['judgements']:>10,}{row['mean']:>8.2f}")
-        lines[-1] += f"{row['mean of segments']:>13.2f}" if once else ""
-    return lines + ([f"… and {len(rows) - _MOST} more, in the .import.json"] if len(rows) > _MOST else [])
+    table = pd.DataFrame(rows[:_MOST]).to_string(index=False, float_format="{:.2f}".format)
+    more = [f"… and {len(rows) - _MOST} more, in the .import.json"] if len(rows) > _MOST else []
+    return table.splitlines() + more
 
 
 def complete(receipt: Receipt, ratings: pd.DataFrame) -> None:
@@ -254,9 +243,6 @@ def refuse_many(receipt: Receipt, parts: Sequence[Part], *, allowed: bool) -> No
     if allowed and not lost:
         return
     reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in receipt.reasons.most_common(5))
-    more = f"; {len(receipt.reasons) - 5} further reasons" if len(receipt.reasons) > 5 else ""
-    first = receipt.first[0]
-    example = f"line {first['line']} of {first['file']}, column {first['column']}: {first['value']} {first['reason']}"
     scale = ""
     if receipt.scale and any("is outside" in reason for reason in receipt.reasons):
         scale = " The scale is {:g} to {:g}".format(*receipt.scale) + f" ({receipt.scale_from})."
@@ -266,15 +252,15 @@ def refuse_many(receipt: Receipt, parts: Sequence[Part], *, allowed: bool) -> No
         remedy += "options."
     raise DataError(
         f"{', '.join(entry['name'] for entry in receipt.files)}: {receipt.rows_rejected:,} of {receipt.rows_read:,} "
-        f"rows ({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} "
-        f"{remedy}"
+        f"rows ({share:.1%}) cannot be read, and nothing was imported ({reasons}). First: {_told(receipt.first[0])}."
+        f"{scale} {remedy}"
     )
 
 
 _FEW = 5  # rows that may be alike, or of one system, by chance
 _CHANCE = 0.001  # how improbable it must be that systems lose shares so different, if rows broke by chance
 #: Rows whose loss takes no judgement away: those without one, and those that are there twice.
-_HARMLESS = (MISSING, "repeats ", "is the same as ", "has no score ")
+_HARMLESS = (MISSING, "repeats ", "judges again", "is the same as ", "has no score ")
 #: Reasons that depend on what was judged: the value, how it was written, or errors that weigh nothing.
 _BY_VALUE = re.compile(
     r"(is outside|is a percentage|has a thousands|reads like a date|could be decimals|a comma in|a decimal point in"
@@ -305,25 +291,23 @@ def _lost_kind(parts: Sequence[Part], many: float) -> str:
         return f"{count:,} of them hold {value[:40]!r} in column {column}"
     gone = Counter(system for _, system in lost if system)
     kept = Counter(str(name) for _, judgements in parts for name in judgements.ratings["system"])
-    names = sorted({*gone, *kept})
-    table = np.array([[gone[name], kept[name]] for name in names])
-    if len(names) < 2 or gone.total() < _FEW or not kept:
+    counts = np.array([[gone[name], kept[name]] for name in sorted({*gone, *kept})])
+    if len(counts) < 2 or gone.total() < _FEW or not kept:
         return ""
     from scipy import stats  # takes a second to load, and rows are seldom lost
 
-    if stats.chi2_contingency(table).pvalue >= _CHANCE:
+    if stats.chi2_contingency(counts).pvalue >= _CHANCE:
         return ""
-    share = dict(zip(names, table[:, 0] / table.sum(axis=1), strict=True))
-    most, least = max(names, key=share.__getitem__), min(names, key=share.__getitem__)
-    return f"{most} would lose {share[most]:.0%} of its rows, {least} {share[least]:.0%}"
+    share = counts[:, 0] / counts.sum(axis=1)
+    return (
+        f"{sorted({*gone, *kept})[share.argmax()]} would lose {share.max():.0%} of its rows, others {share.min():.0%}"
+    )
 
 
 def _systems(table: Table, judgements: Judgements) -> list[str]:
     """Name the system that each rejected row judges; "" where that cannot be told."""
-    columns = judgements.parts if judgements.role == "system" else {}
-    name = judgements.names.get("system")
-    cells = table.cells[name].fillna("").tolist() if name in table.cells else []
-    lines = {line: place for place, line in enumerate(table.cells.index)}
-    places = [lines.get(row.line, -1) if row.place is None else row.place for row in judgements.rejected]
-    told = [str(cells[place]) if 0 <= place < len(cells) else "" for place in places]
-    return [columns.get(row.column, "") or system for row, system in zip(judgements.rejected, told)]
+    if judgements.role == "system":
+        return [judgements.parts.get(row.column, "") for row in judgements.rejected]
+    named = table.cells.get(judgements.names.get("system", ""), pd.Series(dtype="str")).dropna()
+    systems = dict(zip(named.index, named))
+    return [str(systems.get(row.line, "")) for row in judgements.rejected]

@@ -165,7 +165,7 @@ def text_digest(text: str) -> str:
 class Rejection:
     """A row that is not in the result: ``rejected``, or ``excluded`` because it is no judgement.
 
-    annotator: as it stands in the row, to be hidden. place: of the row in its table, where a line holds several.
+    annotator: as it stands in the row, to be hidden.
     """
 
     line: int
@@ -174,7 +174,6 @@ class Rejection:
     reason: str
     kind: str = "rejected"
     annotator: str | None = None
-    place: int | None = None
 
 
 class Rejecting:

@@ -22,9 +22,6 @@ NEEDED = ("system", "segment", "annotator", "score", "src_lang", "tgt_lang", "pa
 #: What exports call the kinds of items, and what we call them.
 ITEM_TYPES: dict[str, str] = _WORDS["item_types"] | {name: name for name in schemas.ITEM_TYPES}
 _LOOKUP = {word: ours for ours, words in _WORDS["columns"].items() for word in words.split()}
-_PERSONAL = re.compile(
-    r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
-)
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 _ENDS = re.compile(r"[(\[]\s*(\d{1,4})\s*(?:-|–|—|to|\.\.+|…|:)\s*(\d{1,4})\s*[)\]]", re.I)
 _SCORE = {"score", "scores", "points", "punkte", "rating"}
@@ -100,11 +97,6 @@ def scale_in(heading: str) -> tuple[float, float] | None:
 def count_known(cells: Iterable[str]) -> int:
     """Count how many of our columns a row of headings could name."""
     return len({meaning(cell) for cell in cells} - {None})
-
-
-def personal(heading: str) -> bool:
-    """Tell whether a column may hold people's names, whatever it is used for."""
-    return meaning(heading) == "annotator" or bool(_PERSONAL.search(heading))
 
 
 def is_criterion(heading: str) -> bool:

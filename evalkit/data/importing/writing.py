@@ -1,13 +1,9 @@
-"""Write a campaign to temporary files, then move all of them into place, the table of ratings last; and open it again.
-
-Rows that are no judgements are written without names of people.
-"""
+"""Write a campaign to temporary files, then move all of them into place, the table of ratings last; read its label."""
 
 import csv
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +14,10 @@ import pyarrow.parquet as pq
 from evalkit import DataError
 from evalkit.data.delimited import guarded
 from evalkit.data.files import alone
-from evalkit.data.importing import vocabulary, wall
-from evalkit.data.importing.options import Pseudonyms
+from evalkit.data.importing import wall
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import Broken, Judgements, Rejection, Table
-from evalkit.data.registry import digest
+from evalkit.data.importing.tables import Rejection
 
-#: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
-FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
 #: What is written for one campaign besides the ratings themselves.
 PARTS = ("spans.parquet", "judges.parquet", "rejected.csv", "import.json")
 _FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "screen_place", "probability"}
@@ -46,7 +38,7 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
 
     replace: write over whatever is there, except the files themselves.
     Raises DataError where a file is both read and written, or a folder has its name; or, unless ``replace``, where no
-    receipt says that an import wrote what is there, and from no other files, or its rejected rows were changed since.
+    receipt says that an import wrote what is there, and from no other files.
     """
     targets = [target for target in (out, *(beside(out, what) for what in PARTS)) if target.exists()]
     if folders := [target.name for target in targets if target.is_dir()]:
@@ -62,12 +54,6 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
         what = f"was made from {', '.join(made)}" if made else "was not written by an import"
         raise DataError(
             f"{targets[0].name} is there already and {what}. Name another --out, or write over it: --replace."
-        )
-    rejected = beside(out, "rejected.csv")
-    if receipt and rejected.exists() and receipt.rejected_digest != digest(rejected):
-        raise DataError(
-            f"{rejected.name} was changed since an import wrote it. Keep it under another name, name another --out, or "
-            "write over it: --replace."
         )
 
 
@@ -135,63 +121,13 @@ def label_of(path: Path) -> dict[str, Any]:
     return label
 
 
-class Rejected:
-    """Gather rows that are no judgements, without names of people, and count them in the receipt."""
+def write_rejected(rows: Sequence[tuple[str, Rejection]], place: Path) -> None:
+    """Write rows that are no judgements, each with its file, for people, who open them in spreadsheets.
 
-    def __init__(self, aliases: Pseudonyms, receipt: Receipt):
-        self._aliases, self._receipt = aliases, receipt
-        self._rows: list[tuple[list[str], dict[str, str], str]] = []
-
-    def add(
-        self, file: str, table: Table, found: Judgements, rows: Sequence[Rejection], broken: Sequence[Broken] = ()
-    ) -> None:
-        """Add rows of one table in the order of their lines; broken: those that could not be cut into cells."""
-        used = {name for ours, name in found.names.items() if ours != "annotator"} | {*found.people}
-        named = found.names.get("annotator", "")
-        private = {name for name in table.header if name not in used and vocabulary.personal(name)}
-        private |= {named} & {*table.header}
-        places = {int(line): place for place, line in enumerate(table.cells.index)} if rows else {}
-        columns = {name: table.cells[name].array for name in table.cells}  # a frame takes long to find a cell
-        every: list[tuple[Rejection, list[str]]] = [(row, []) for row in rows]
-        every += [(Rejection(one.line, "", "", one.reason), one.cells) for one in broken]
-        hide = self._aliases.within
-        for row, cut in sorted(every, key=lambda one: one[0].line):
-            place = places.get(row.line) if row.place is None else row.place
-            cells: dict[str, str] = {}
-            if not cut and place is not None and place < len(table.cells):
-                said = {name: _text(cells_of[place]) for name, cells_of in columns.items()}
-                row.annotator = row.annotator or said.get(named) or None
-                cells = self._hidden(said, row, found, private)
-            row = replace(row, value=hide(row.value, row.annotator), reason=hide(row.reason, row.annotator))
-            self._receipt.reject(file, row)
-            masked = [self._aliases.one(one) if one.strip() else one for one in cut] if private else cut
-            fields = [row.kind, file, str(row.line), row.column, row.value, row.reason]
-            self._rows.append((fields, cells, json.dumps(masked, ensure_ascii=False) if cut else ""))
-
-    def write(self, place: Path) -> None:
-        """Write them for people, who open them in spreadsheets: what would run there has an apostrophe before it."""
-        headings = [*dict.fromkeys(name for _, cells, _ in self._rows for name in cells)]
-        with place.open("w", encoding="utf-8-sig", newline="") as stream:
-            rows = csv.writer(stream)
-            rows.writerow(map(guarded, [*FIELDS, *headings, UNCUT]))
-            for fields, cells, uncut in self._rows:
-                rows.writerow(map(guarded, [*fields, *(cells.get(name, "") for name in headings), uncut]))
-
-    def _title(self, name: str, found: Judgements) -> str:
-        return self._aliases.one(name) if name in found.people else name
-
-    def _hidden(self, said: dict[str, str], row: Rejection, found: Judgements, private: set[str]) -> dict[str, str]:
-        """Write a whole row without names; of columns that hold judgements each, only the rejected one's cell."""
-        aliases, parts = self._aliases, {self._title(name, found) for name in (*found.people, *found.parts)}
-        others = parts - {row.column} if row.column in parts else set()
-        cells = {}
-        for name, cell in said.items():
-            title = self._title(name, found)
-            if title not in others:
-                masked = name in private and cell.strip()
-                cells[title] = aliases.one(cell) if masked else aliases.within(cell, row.annotator)
-        return cells
-
-
-def _text(cell: object) -> str:
-    return cell if isinstance(cell, str) else "" if cell is None or cell != cell else json.dumps(cell, default=str)
+    What would run there has an apostrophe before it.
+    """
+    with place.open("w", encoding="utf-8-sig", newline="") as stream:
+        lines = csv.writer(stream)
+        lines.writerow(["kind", "file", "line", "column", "value", "reason"])
+        for file, row in rows:
+            lines.writerow(map(guarded, [row.kind, file, str(row.line), row.column, row.value, row.reason]))

@@ -304,9 +304,8 @@ def import_files(
       evalkit import ratings.csv --mapping mapping.toml --scale 1:5 --out campaign.parquet
 
     Files (CSV, TSV, JSON Lines, XLSX) appear when everything went well, all at once. The same files imported again
-    renew the result; a result of other files is left alone unless you pass --replace. Rejected rows stand in
-    campaign.rejected.csv, with the reason, without annotators' names; columns that may hold names (e-mail, user) are
-    hidden, too.
+    renew the result; a result of other files is left alone unless you pass --replace. Rejected rows are listed in
+    campaign.rejected.csv: file, line, value and reason, without annotators' names.
     """
     from evalkit.data.importing import import_campaign
 
