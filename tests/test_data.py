@@ -55,7 +55,6 @@ def own_cache(tmp_path, monkeypatch, request):
         monkeypatch.delenv(name)
     if not {"real", "mirrored"} & set(request.fixturenames):
         monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-    monkeypatch.setattr(files, "_silent", {})
 
 
 @pytest.fixture
@@ -205,24 +204,13 @@ def test_missing_files_are_problems_of_named_data_sets_only(toy):
         data.verify(["toy"])
 
 
-def test_no_network_is_noticed_only_once(toy, monkeypatch):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        closed = probe.getsockname()[1]
-    monkeypatch.setenv("EVALKIT_DATA_MIRROR", f"http://127.0.0.1:{closed}")
-    for told in ("does not answer", "did not answer a moment ago"):
-        with pytest.raises(DataError, match=told):
-            data.fetch("toy")
-
-
 def test_what_a_server_lacks_or_falsifies_is_told_and_leaves_nothing(toy, tmp_path, monkeypatch):
     mirror = put(tmp_path / "mirror")
     with serving(partial(Folder, directory=mirror)) as base:
         monkeypatch.setenv("EVALKIT_DATA_MIRROR", base)
-        for content, told in ((ROWS.upper(), f"found git:{git(ROWS.upper())}"), (ROWS + b"more", "after")):
-            put(mirror, (ROWS_FILE, content))
-            with pytest.raises(DataError, match=told):
-                data.fetch("toy")
+        put(mirror, (ROWS_FILE, ROWS.upper()))
+        with pytest.raises(DataError, match=f"found git:{git(ROWS.upper())}"):
+            data.fetch("toy")
         (mirror / ROWS_FILE.path).unlink()
         with pytest.raises(DataError, match="404"):
             data.fetch("toy")
@@ -351,13 +339,9 @@ def server(monkeypatch):
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (OK + b"Content-Length: 24\r\n\r\nsegment", "broke off"),
-        (OK + b"\r\n" + bytes(99_999), "stopped after 24 bytes"),
-        (b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n", "malformed"),
-        (
-            b"HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-            "TooManyRedirects",
-        ),
+        (OK + b"Content-Length: 24\r\n\r\nsegment", "no whole answer"),
+        (OK + b"\r\n" + bytes(99_999), "expected sha256:000"),
+        (b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n", "no whole answer"),
         (b"HTTP/1.1 206 X\r\nContent-Length: 24\r\n\r\n" + CONTENT, "answers 206"),
         (OK + b"Content-Length: 24\r\n\r\n" + CONTENT, "expected sha256:000"),
     ],

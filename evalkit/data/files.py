@@ -8,21 +8,16 @@ which is else ``data/cache`` in a clone, and the user's cache folder elsewhere.
 from __future__ import annotations
 
 import contextlib
-import glob
 import hashlib
 import io
-import itertools
 import lzma
 import os
-import re
 import sys
 import tarfile
-import time
 import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -33,12 +28,7 @@ from evalkit.data.registry import File, digest
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_BYTES = 4 << 30  # of a download whose size the registry does not know
-_MOST_UNPACKED = 1 << 30  # of the files in an archive that nobody knows the digest of
 _TIMES = (3.0, 15.0)  # seconds to wait for a connection, and for the next bytes
-_REST = 60.0  # seconds for which a host that did not answer is not asked again
-_STALE = 3600.0  # seconds after which what a killed process left unfinished is nobody's any more
-_silent: dict[str, float] = {}  # hosts that did not answer, and when: without a network, wait once and not per file
 _HINT = "Check the network, or set EVALKIT_DATA_MIRROR to a folder or address that has the file."
 #: What a damaged archive may end in; ValueError and RuntimeError come from its headers.
 _BROKEN = (
@@ -141,70 +131,45 @@ def _download(url: str, file: File, *, progress: bool) -> Path:
 
     target = cache() / unquote(file.path)
     looks = {"total": file.bytes, "unit": "B", "unit_scale": True, "leave": False, "desc": target.name[-30:]}
-    part = None
     try:
-        part = beside(target)
-        with part.open("xb") as sink, tqdm(disable=not progress, **looks) as bar:
-            problem = _brought(url, sink, most=file.bytes or _MOST_BYTES, progress=bar)
-        if not problem and (flaw := _flaw(part, file)):
-            problem = f"{flaw}. {_HINT}"
-        if problem:  # raised outside any except: its context would tell the password in an address
-            raise DataError(f"{file.path} could not be fetched: {problem}")
-        part.replace(target)
+        with replacing(target) as part, tqdm(disable=not progress, **looks) as bar:
+            with part.open("xb") as sink:
+                problem = _brought(url, sink, bar) or ""
+            problem = problem or _flaw(part, file)
+            if problem:  # raised outside any except: its context would tell the password in an address
+                raise DataError(f"{file.path} could not be fetched: {problem}. {_HINT}")
     except OSError as full:
         told = f"The cache {cache()} cannot be written: {full.strerror}. Set EVALKIT_DATA_DIR to another one."
         raise DataError(told) from full
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
     return target
 
 
-def _brought(url: str, sink: IO[bytes], *, most: int, progress: Any) -> str:
-    """Write what a server gives into ``sink``; say what went wrong, and what to do. Errors of the disk are raised.
-
-    most: bytes after which it is stopped. progress: is told the bytes that came (``update``).
-    """
+def _brought(url: str, sink: IO[bytes], progress: Any) -> str:
+    """Write what a server gives into ``sink``; say what went wrong. Errors of the disk are raised."""
     import requests
 
-    host, came = urlsplit(url).hostname or "", 0
-    if time.monotonic() - _silent.get(host, float("-inf")) < _REST:
-        return f"{host} did not answer a moment ago. {_HINT}"
     try:  # bytes are asked for as they lie on the server: what is packed for the way can unfold to anything
         with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=_TIMES) as response:
             if response.status_code != 200:  # also 206, 204 and the like: no error, and not the file either
-                return f"the server answers {response.status_code}. {_HINT}"
+                return f"the server answers {response.status_code}"
             for block in response.iter_content(1 << 16):
-                came += len(block)
-                if came > most:
-                    return f"the download was stopped after {most} bytes, for there should be no more. {_HINT}"
                 sink.write(block)
                 progress.update(len(block))
-    except requests.exceptions.ChunkedEncodingError:
-        return f"the server's answer broke off. {_HINT}"
-    except (requests.ConnectionError, requests.Timeout) as problem:
-        _silent[host] = time.monotonic()
-        return f"{host} does not answer ({type(problem).__name__}). {_HINT}"
     except (requests.RequestException, ValueError) as problem:
-        return f"the address, or the server's answer, is malformed ({type(problem).__name__}). {_HINT}"
+        return f"{urlsplit(url).hostname} gives no whole answer ({type(problem).__name__})"
     return ""
 
 
-def beside(target: Path) -> Path:
-    """Name a file of this process's own beside ``target``, clearing away what killed downloads of it left there."""
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Give a file of this process's own beside ``target``, which takes its place when it is whole."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
-        if is_abandoned(left):
-            left.unlink(missing_ok=True)  # another process clears away, too
-    return target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-
-
-def is_abandoned(left: Path) -> bool:
-    """Tell whether an unfinished file or folder is so old that the process which began it must have been killed."""
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     try:
-        return time.time() - left.stat().st_mtime > _STALE
-    except OSError:  # its process has just finished it
-        return False
+        yield part
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -242,9 +207,8 @@ def kept(name: str, loader: Callable[[list[Path]], pd.DataFrame], paths: list[Pa
     frame.to_parquet(buffer := io.BytesIO())
     target = folder / f"{name}.{made_from}.{_short(buffer.getvalue())}.parquet"
     try:
-        part = beside(target)
-        part.write_bytes(buffer.getvalue())
-        part.replace(target)
+        with replacing(target) as part:
+            part.write_bytes(buffer.getvalue())
         for older in set(folder.glob(f"{name}.*.parquet")) - {target}:
             older.unlink(missing_ok=True)
     except OSError as problem:
@@ -264,10 +228,6 @@ def _short(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-class Damaged(DataError):
-    """What is no archive of a known kind, or is damaged."""
-
-
 def member(path: Path, name: str) -> bytes:
     """Return the content of the one file called ``name``, in whatever folder of the archive it lies.
 
@@ -279,38 +239,20 @@ def member(path: Path, name: str) -> bytes:
     return found[0]
 
 
-def only(path: Path, wanted: re.Pattern[str]) -> tuple[str, bytes] | None:
-    """Return name and content of the one file of an archive whose name ``wanted`` fits; None unless it is one."""
-    fitting = members(path, lambda place: bool(wanted.fullmatch(PurePosixPath(place).name)), most=_MOST_UNPACKED)
-    found = [(PurePosixPath(place).name, content) for place, content in itertools.islice(fitting, 2)]
-    return found[0] if len(found) == 1 else None
-
-
-def members(path: Path, is_wanted: Callable[[str], bool], *, most: float = float("inf")) -> Iterator[tuple[str, bytes]]:
+def members(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     """Yield place and content of each wanted file of a zip or tar archive.
 
-    most: bytes that all files may have unpacked, by what their headers say, beyond which none is read.
     Raises DataError where the archive is damaged.
     """
     try:
-        for place, size, content in _walked(path):
-            if (most := most - size) < 0:
-                raise DataError(f"{path.name} unpacks to more than {_MOST_UNPACKED >> 30} GiB. Do not use this file.")
-            if is_wanted(place):
-                yield place, content()
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                names = [one.filename for one in archive.infolist() if not one.is_dir() and is_wanted(one.filename)]
+                yield from ((name, archive.read(name)) for name in names)
+            return
+        with tarfile.open(path) as tar:
+            for entry in tar:
+                if entry.isfile() and is_wanted(entry.name) and (content := tar.extractfile(entry)):
+                    yield entry.name, content.read()
     except _BROKEN as problem:
-        raise Damaged(f"{path.name} is no sound zip or tar archive: {problem}. Fetch it again.") from problem
-
-
-def _walked(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
-    """Yield name, unpacked size and reader of each regular file."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                if not info.is_dir():
-                    yield info.filename, info.file_size, partial(archive.read, info)
-        return
-    with tarfile.open(path) as tar:
-        for entry in tar:
-            if entry.isfile() and (content := tar.extractfile(entry)):
-                yield entry.name, entry.size, content.read
+        raise DataError(f"{path.name} is no sound zip or tar archive: {problem}. Fetch it again.") from problem

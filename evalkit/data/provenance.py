@@ -8,6 +8,7 @@ the table and the remedy: no default stands in for it.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -33,16 +34,12 @@ def source_of(frame: pd.DataFrame) -> dict[str, str]:
     Traceback (most recent call last):
     evalkit.DataError: The table of 1 row with pair does not say where it comes from. Load it with evalkit.data; if...
     """
-    found = frame.attrs.get("source")
-    if found is None:
+    found = frame.attrs.get("source", {})
+    if not {"name", "source", "origin", "digest"} <= {*found}:
         raise DataError(
             f"{called(frame)} does not say where it comes from. Load it with evalkit.data; if it was made from a "
             f"loaded table, {_KEPT}."
         )
-    if absent := [key for key in ("name", "source", "origin", "digest") if key not in found]:
-        raise DataError(f"{called(frame)}: attrs['source'] lacks {', '.join(absent)}. Load it with evalkit.data.")
-    if found["source"] not in KINDS:
-        raise DataError(f"{called(frame)}: the source {found['source']!r} is none of {', '.join(KINDS)}. Correct it.")
     return {key: found[key] for key in ("name", "source", "origin", "digest")}
 
 
@@ -185,36 +182,25 @@ def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     (2, (1, 5), 'simulated', 'd+e')
     """
     tables = list(tables)
-    source = merged(tables)
-    _one_scale(tables)
+    source, ends = merged(tables), [table.attrs.get("scale", "no known ends") for table in tables]
+    if other := next((place for place, scale in enumerate(ends) if scale != ends[0]), 0):
+        raise DataError(
+            f"{called(tables[0])} has scores from {ends[0]}, and {called(tables[other])} from {ends[other]}. Bring "
+            "them to one scale before stacking, or look at them apart."
+        )
     whole = pd.concat(tables, ignore_index=True)
     whole.attrs = _in_common([table.attrs for table in tables]) | {"source": source}
     return whole
-
-
-def _one_scale(tables: list[pd.DataFrame]) -> None:
-    """Refuse tables whose scores mean different things."""
-    first = tables[0]
-    for table in tables[1:]:
-        if table.attrs.get("scale", "lost") != first.attrs.get("scale", "lost"):
-            raise DataError(
-                f"{called(first)} has scores from {_ends(first)}, and {called(table)[0].lower()}{called(table)[1:]} "
-                f"from {_ends(table)}. Bring them to one scale before stacking, or look at them apart."
-            )
-
-
-def _ends(table: pd.DataFrame) -> str:
-    scale = table.attrs.get("scale")
-    return "ends that nothing tells" if scale is None else f"{scale[0]:g} to {scale[1]:g}"
 
 
 def _in_common(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Keep the facts that all tables share; sum what was left out, gather notes and why a table is simulated."""
     kept = {name: value for name, value in facts[0].items() if all(other.get(name) == value for other in facts[1:])}
     if len(facts) > 1 and any("excluded" in one for one in facts):
-        kept["excluded"] = {}
-        for what, count in (pair for one in facts for pair in one.get("excluded", {}).items()):
-            kept["excluded"][what] = kept["excluded"].get(what, 0) + count
+        counts: Counter[str] = Counter()
+        for one in facts:
+            counts.update(one.get("excluded", {}))
+        kept["excluded"] = dict(counts)
     if notes := dict.fromkeys(note for one in facts for note in one.get("notes", ())):
         kept["notes"] = list(notes)
     if why := dict.fromkeys(one["why_simulated"] for one in facts if "why_simulated" in one):

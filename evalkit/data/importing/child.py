@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+import tarfile
 import zipfile
 from collections import Counter
 from itertools import islice
@@ -23,6 +24,8 @@ LONGEST = 8 << 20  # bytes of a row, and of a cell
 MOST_BROKEN = 200_000  # more rows that cannot be cut into columns are another kind of file
 SLICE = 50_000  # rows that are turned into columns at a time, so that single cells take little memory
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+INSIDE = re.compile(r"(?!\.|readme|licen[cs]e).+", re.IGNORECASE)  # what an archive holds besides such files
 WORD = re.compile(rb'"[^"\n]*"|[^\s"]+')  # what stands in quotes is one
 #: How a text may be cut: by which delimiter, and whether quotes hold cells together or are letters.
 WAYS = [*((delimiter, csv.QUOTE_MINIMAL) for delimiter in "\t,;|"), ("\t", csv.QUOTE_NONE)]
@@ -129,8 +132,8 @@ KEPT: dict[str, bytes] = {}  # the text of the file whose head was read last
 
 def head(path, *, encoding, tabs):
     """Return the first rows with their last lines, and how the text is encoded and cut. tabs: they must cut it."""
-    encoding, text = opened(path, encoding)
-    ways = [way for way in WAYS if way[0] == "\t" or not tabs]
+    name, encoding, text = opened(path, encoding)
+    ways = [way for way in WAYS if way[0] == "\t" or not (tabs or name.endswith(".tsv"))]
     delimiter, quoting, share = cut_by(first_lines(text), ways)
     words = {len(WORD.findall(line.encode())) for line in first_lines(text) if line.strip()}
     blanks = share < 1 and len(words) == 1 and max(words) > 2
@@ -144,12 +147,31 @@ def head(path, *, encoding, tabs):
     KEPT.clear()
     KEPT[path] = text
     how = {"encoding": encoding, "delimiter": delimiter, "quoting": quoting, "blanks": blanks}
-    return {"how": how, "rows": rows[:HEAD], "open": 0 if ended else len(re.findall(rb"\r\n|\n|\r", text)) + 1}, None
+    return {
+        "inside": name,
+        "how": how,
+        "rows": rows[:HEAD],
+        "open": 0 if ended else len(re.findall(rb"\r\n|\n|\r", text)) + 1,
+    }, None
 
 
 def opened(path, encoding):
+    """Return the name of the one table in a tar archive, empty for other files; the encoding and the text."""
     with open(path, "rb") as stream:
-        return decoded(stream.read(), encoding)
+        content, name = stream.read(), ""
+    if content.startswith(PACKED):
+        name, content = only(path)
+    return name, *decoded(content, encoding)
+
+
+def only(path):
+    """Return name and content of the one table in a tar archive."""
+    with contextlib.suppress(tarfile.TarError, OSError), tarfile.open(path) as archive:
+        files = [(os.path.basename(one.name), one) for one in archive if one.isfile()]
+        found = [(name, one) for name, one in files if INSIDE.fullmatch(name)]
+        if len(found) == 1 and found[0][0].lower().endswith((".tsv", ".csv", ".txt")):
+            return found[0][0], archive.extractfile(found[0][1]).read()
+    raise Refused("is compressed: unpack it, then import the files in it")
 
 
 def first_lines(text):
@@ -234,7 +256,7 @@ def cut(path, *, encoding, delimiter, quoting, blanks, after, width, needed):
     """
     text = KEPT.pop(path, None)
     if text is None:  # another child has read the head
-        text = opened(path, encoding)[1]
+        text = opened(path, encoding)[2]
         text = with_tabs(text) if blanks else text
     table = quick(text, after, delimiter, width)
     if table is not None:

@@ -1,12 +1,11 @@
 """From a file to tables of text: delimited text, JSON, what annotation tools export, the sheets of a workbook."""
 
 import re
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from evalkit import DataError
-from evalkit.data import delimited, designs, files, languages
+from evalkit.data import delimited, designs, languages
 from evalkit.data.delimited import UNFINISHED, unguarded
 from evalkit.data.importing import layouts, pearmut, records, tools, vocabulary, wall, whole
 from evalkit.data.importing.options import Options
@@ -15,15 +14,11 @@ from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Broken, Row, Table
 #: Who judged the example row of the template `scores.csv`; who forgets to delete it loses nothing.
 EXAMPLE = "EXAMPLE-delete-this-row"
 PASSED_OVER = f"the example row of the template was passed over ({EXAMPLE})"
-_PACKED = {b"\x1f\x8b": "gzip, perhaps a tar archive", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 _REFUSED = {b"%PDF": "is a PDF", b"\x89PNG": "is a picture"}
-_INSIDE = re.compile(r"(?!\.|readme|licen[cs]e).+", re.IGNORECASE)  # what an archive holds besides such files
 _SAVE = "Save it as CSV in UTF-8, or name its --encoding."
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _TOP = 20  # rows in which a heading may stand
 _LONG = 100  # letters of a heading that is left out
-#: How the file of rejected rows begins (``writing``).
-_OF_REJECTED = ["kind", "file", "line", "column", "value", "reason"]
 #: Columns in which a merged cell means each of its rows; a merged score may be one score or several.
 _FILLED = {"src_lang", "tgt_lang", "pair", "system", "doc", "segment", "annotator", "item_type", "source", "reference"}
 _Merged = list[tuple[tuple[int, int], tuple[int, int]]]  # of each the first and the last cell, from row and column 0
@@ -43,8 +38,6 @@ def opened(path: Path, options: Options) -> list[Table]:
     start = delimited.content(path)[:8]  # the rest is the child's to read
     if not start:
         raise DataError(f"{path.name} is empty. Check that the export is complete.")
-    if packed := next((what for sign, what in _PACKED.items() if start.startswith(sign)), ""):
-        return [_without_example(_of_archive(path, options, packed))]
     if refused := next((what for sign, what in _REFUSED.items() if start.startswith(sign)), ""):
         raise DataError(f"{path.name} {refused}: export the table as CSV or XLSX.")
     if kind := whole.by_name(path, start):
@@ -54,7 +47,7 @@ def opened(path: Path, options: Options) -> list[Table]:
     elif path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
         found = _of_json(path, options.sheet)
     else:
-        found = [_of_text(path, path, options)]
+        found = [_of_text(path, options)]
     return [_without_example(table) for table in found]
 
 
@@ -82,31 +75,12 @@ def _laid_out(path: Path, read: records.Records) -> Table:
 # Delimited text
 
 
-def _of_archive(path: Path, options: Options, packed: str) -> Table:
-    """Take the one text in a tar archive."""
-    try:
-        name, content = files.only(path, _INSIDE) or ("", b"")
-    except files.Damaged:
-        name, content = "", b""
-    if name and not content:
-        raise DataError(f"{path.name}: {name} in it is empty. Check that the export is complete.")
-    if not name.casefold().endswith((".tsv", ".csv", ".txt")):
-        raise DataError(f"{path.name} is compressed ({packed}): unpack it, then import the files in it.")
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "text")
-        place.write_bytes(content)
-        table = _of_text(place, path.with_name(name), options)
-    return replace(table, path=path, named=name, notes=[*table.notes, f"{name} was read out of this archive"])
-
-
-def _of_text(place: Path, path: Path, options: Options) -> Table:
-    """Cut a text into the cells of its rows. place: where it lies; path: how it is called."""
-    encoding = options.encoding
-    how = {"encoding": encoding, "tabs": path.suffix.casefold() == ".tsv"}
-    head, _ = wall.parsed(place, "head", _SAVE, name=path.name, **how)
-    how, notes = head["how"], []
+def _of_text(path: Path, options: Options) -> Table:
+    """Cut a text, or the one in a tar archive, into the cells of its rows."""
+    head, _ = wall.parsed(path, "head", _SAVE, encoding=options.encoding, tabs=path.suffix.casefold() == ".tsv")
+    how, notes = head["how"], [f"{head['inside']} was read out of this archive"] if head["inside"] else []
     if how["encoding"] not in ("utf-8", "utf-8-sig"):
-        why = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
+        why = "as told" if options.encoding else "found by its bytes; name another with --encoding if names look wrong"
         notes.append(f"read as {how['encoding']} ({why})")
     if how["blanks"]:
         notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
@@ -114,13 +88,13 @@ def _of_text(place: Path, path: Path, options: Options) -> Table:
     if head["open"]:
         notes.append(UNFINISHED.format(where=f"line {head['open']}"))
     rows = [(line, cells) for line, cells in head["rows"]]
-    header, line = _headed(path, rows, notes)
+    named = head["inside"] or path.name
+    header, line = _headed(named, rows, notes)
     needed = [place for place, name in enumerate(header, 1) if _is_needed(name)]
-    how |= {"width": len(header), "after": line, "needed": max(needed, default=1)}
-    told, read = wall.parsed(place, "cut", _SAVE, name=path.name, **how)
+    told, read = wall.parsed(path, "cut", _SAVE, **how, width=len(header), after=line, needed=max(needed, default=1))
     cells = wall.frame(read).set_index("line").set_axis(header, axis=1)
     broken = [Broken(*one) for one in told["broken"]]
-    table = _of_design(Table(path, cells, line, rows, named=path.name, notes=notes + told["notes"], broken=broken))
+    table = _of_design(Table(path, cells, line, rows, named=named, notes=notes + told["notes"], broken=broken))
     return (tools.of_table(table) or table) if tools.is_short_table(table) else table
 
 
@@ -131,22 +105,16 @@ def _is_needed(name: str) -> bool:
 # Headings
 
 
-def _headed(path: Path, rows: list[Row], notes: list[str]) -> tuple[list[str], int]:
+def _headed(origin: str, rows: list[Row], notes: list[str]) -> tuple[list[str], int]:
     """Find the headings among the first rows, and the line they end on; 0 where a format has none.
 
-    Raises DataError where there are no rows, or far too many columns; and for rejected rows, which are mended where
-    they come from.
+    Raises DataError where there are no rows, or far too many columns.
     """
     if not rows:
-        raise DataError(f"{path.name} has no rows. Check that the export is complete.")
+        raise DataError(f"{origin} has no rows. Check that the export is complete.")
     if (width := max(len(cells) for _, cells in rows)) > MOST_COLUMNS:
-        raise DataError(f"{path.name} has {width:,} columns on one of its first rows. Is it a table?")
-    if [cell.strip() for cell in rows[0][1]][: len(_OF_REJECTED)] == _OF_REJECTED:
-        raise DataError(
-            f"{path.name} holds the rows that an earlier import rejected. Mend them in the file that they come from, "
-            "on the lines named, and import that again."
-        )
-    if known := layouts.without_headings(rows, origin=path.name):
+        raise DataError(f"{origin} has {width:,} columns on one of its first rows. Is it a table?")
+    if known := layouts.without_headings(rows, origin=origin):
         return known
     counts = [vocabulary.count_known(cells) for _, cells in rows[:_TOP]]
     place = counts.index(max(counts))
@@ -239,7 +207,7 @@ def _sheets(path: Path, name: str | None) -> list[Table]:
 def _sheet(path: Path, title: str, rows: list[Row], merged: _Merged, more: list[str]) -> Table:
     """Take the rows of one sheet; what a merged cell says of a segment and the like is said of all its rows."""
     notes, first = [f"sheet {title!r}", *more], [(line, cells) for line, cells in rows[:HEAD]]
-    header, after = _headed(path, first, notes)
+    header, after = _headed(path.name, first, notes)
     width = len(header)
     grid = {line: [*cells, *[""] * (width - len(cells))] for line, cells in rows if line > after}
     _fill(path.name, grid, header, after, sorted(merged), notes)
@@ -256,23 +224,22 @@ def _fill(
     origin: str, grid: dict[int, list[str]], header: list[str], after: int, merged: _Merged, notes: list[str]
 ) -> None:
     """Write what merged cells hold into each of their rows; say what cannot be told. after: line of the headings."""
-    filled, left, steps = set(), "", 0
+    filled, left, taken = set(), "", set[tuple[int, int]]()
     shared = {place for place, name in enumerate(header) if vocabulary.meaning(name) in _FILLED}
     for (first, column), (last, beyond) in merged:
         if last < after or column >= len(header):
             continue
         if column == beyond and column in shared:
-            filled.add(column)
-            below = range(first + 2, min(last + 1, max(grid, default=0)) + 1) if first + 1 in grid else range(0)
-            steps += len(below)
-            if steps > max(grid, default=0) * len(header):  # those that do not lie over one another cover a place once
-                raise DataError(f"{origin} has merged cells over one another. Unmerge them and fill them down.")
-            for line in filter(grid.__contains__, below):
-                grid[line][column] = grid[line][column] or grid[first + 1][column]
+            filled.add(header[column])
+            for line in filter(grid.__contains__, range(first + 2, min(last + 1, max(grid, default=0)) + 1)):
+                if (line, column) in taken:
+                    raise DataError(f"{origin} has merged cells over one another. Unmerge them and fill them down.")
+                taken.add((line, column))
+                grid[line][column] = grid[line][column] or grid.get(first + 1, grid[line])[column]
         elif first >= after:
             left = left or f"column {header[column]}, rows {first + 1} to {last + 1}"
     if filled:
-        names = ", ".join(name for place, name in enumerate(header) if place in filled)
+        names = ", ".join(name for name in header if name in filled)
         notes.append(f"merged cells were read as the value of each of their rows, in {names}")
     if left:
         notes.append(
