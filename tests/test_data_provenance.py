@@ -43,7 +43,7 @@ def bare(frame):
     return lost[lost["tgt_lang"] == "jpn"]
 
 
-# --- what pandas does, where the suite relies on it ----------------------------------------------------------------
+# What pandas does, where the suite relies on it
 
 DROPPED = {
     "two tables": lambda t: pd.concat([t, stars("other")]),
@@ -62,40 +62,25 @@ def test_what_pandas_drops_is_an_error_that_names_the_table_and_the_remedy(way):
             ask(table)
 
 
-# --- who asks ------------------------------------------------------------------------------------------------------
-
-#: What needs the ends of the scale, a room each, on a table that may have lost them.
-SCALED = {
-    "normalize": lambda t, **o: normalization.normalize(t, method="ticks", ticks=5, **o),
-    "profiles": lambda t, **o: annotators.profiles(t, tick_marks=(1.0, 3.0, 5.0), within=0.1, **o),
-    "held_out": lambda t, **o: calibration.held_out(t, splits=4, resamples=4, **o),
+# Who asks: what needs the ends of the scale, or the source, of a table that may have lost them, and what is said then
+ASKING = {
+    "normalize": (lambda t: normalization.normalize(t, method="ticks", ticks=5), "where its scale ends"),
+    "profiles": (lambda t: annotators.profiles(t, tick_marks=(1.0, 3.0, 5.0), within=0.1), "where its scale ends"),
+    "held_out": (lambda t: calibration.held_out(t, splits=4, resamples=4), "where its scale ends"),
+    "screen": (lambda t: annotators.screen(t, ["at_ends > 0.5"]), "where its scale ends"),
+    "campaign": (campaign.from_ratings, "where its scale ends"),
+    "show.source": (show.source, "where it comes from"),
+    "stack": (lambda t: provenance.stack([t, stars()]), "where it comes from"),
+    "align": (lambda t: align(*[t[t["annotator"] == "p0"].assign(metric="m")] * 2), "where it comes from"),
+    "compare": (lambda t: show.compare(pd.DataFrame(), data=[stars(), t], caption="c"), "where it comes from"),
 }
 
 
-@pytest.mark.parametrize("name", SCALED)
-def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
-    lost = bare(stars())
-    for table in (lost, stars(scale=None)):
-        with pytest.raises(DataError, match="where its scale ends"):
-            SCALED[name](table)
-    given, own = SCALED[name](lost, scale=(1, 5)), SCALED[name](stars())
-    for found in (given, own):
-        assert found is not None
-    if isinstance(own, pd.DataFrame):
-        pd.testing.assert_frame_equal(given.reset_index(drop=True), own.reset_index(drop=True))
-
-
-#: Those to which no scale can be given: the scale is the table's own.
-UNSCALED = {
-    "screen": lambda t: annotators.screen(t, ["at_ends > 0.5"]),
-    "campaign": campaign.from_ratings,
-}
-
-
-@pytest.mark.parametrize("name", UNSCALED)
-def test_so_it_does_where_none_can_be_given(name):
-    with pytest.raises(DataError, match="where its scale ends"):
-        UNSCALED[name](bare(stars()))
+@pytest.mark.parametrize("name", ASKING)
+def test_what_a_table_has_lost_stops_whoever_needs_it(name):
+    ask, told = ASKING[name]
+    with pytest.raises(DataError, match=told):
+        ask(bare(stars()))
 
 
 def test_scores_of_two_sets_land_on_the_ticks_of_their_own_scale():
@@ -119,7 +104,7 @@ def test_a_lost_source_stops_whoever_needs_it(name):
         SOURCED[name](bare(stars()))
 
 
-# --- stacking ------------------------------------------------------------------------------------------------------
+# Stacking
 
 
 @given(st.lists(st.sampled_from(provenance.KINDS), min_size=1, max_size=5), st.randoms())

@@ -215,10 +215,7 @@ def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[regis
 def _loader(place: str) -> Callable[..., pd.DataFrame]:
     """Import the loader that the registry names as ``module.function``."""
     module, _, function = place.partition(".")
-    try:
-        return getattr(import_module(f"evalkit.data.{module}"), function)
-    except (ModuleNotFoundError, AttributeError) as problem:
-        raise DataError(f"data/registry.toml names {place}, which evalkit.data has not. Correct it.") from problem
+    return getattr(import_module(f"evalkit.data.{module}"), function)
 
 
 def _simulated(entry: registry.Entry, problem: DataError) -> pd.DataFrame:

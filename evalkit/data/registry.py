@@ -90,9 +90,7 @@ def digest(path: Path, *, kind: str = "sha256") -> str:
     """
     value = hashlib.sha1(f"blob {path.stat().st_size}\0".encode()) if kind == "git" else hashlib.sha256()
     with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            value.update(block)
-    return f"{kind}:{value.hexdigest()}"
+        return f"{kind}:{hashlib.file_digest(stream, lambda: value).hexdigest()}"
 
 
 @cache
@@ -108,12 +106,9 @@ def entries() -> dict[str, Entry]:
 
 def _entry(name: str, fields: dict[str, Any]) -> Entry:
     """Make an entry of its fields, addresses in full."""
-    try:
-        files = tuple(File(**file | {"url": fields.get("base", "") + file["url"]}) for file in fields["files"])
-        scale = tuple(map(float, fields["scale"])) if "scale" in fields else None
-        return Entry(name=name, **fields | {"files": files, "scale": scale})
-    except (KeyError, TypeError) as problem:
-        raise DataError(f"{_PLACE}, entry {name}: {problem}. See data/README.md for the fields.") from problem
+    files = tuple(File(**file | {"url": fields.get("base", "") + file["url"]}) for file in fields["files"])
+    scale = tuple(map(float, fields["scale"])) if "scale" in fields else None
+    return Entry(name=name, **fields | {"files": files, "scale": scale})
 
 
 def entry(name: str) -> Entry:

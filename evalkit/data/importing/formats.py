@@ -206,14 +206,11 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
             return Recognised(table, one, why)
     if name != "auto":
         one, missing, _ = tried[-1]
-        if one.kind or table.kind or (one.needs and one.convert is not appraise.convert):
-            lack = ", ".join(missing or one.needs) or f"the fields of {one.title}"
-            raise DataError(f"{table.name} is not {one.title}: it lacks {lack}. Try --format auto.")
-        if missing is None and one.name in ("preferences", "mqm"):
-            raise DataError(f"{table.name} holds no {one.title}. It needs headings like these: {one.headings}.")
-        if missing and one.name in ("preferences", "mqm"):
-            raise DataError(f"{table.name} holds no {one.title}: it lacks {', '.join(missing)}. {ways(missing)}")
-        return Recognised(table, one, "")  # says itself what it lacks
+        if not (one.kind or table.kind) and one.convert in (appraise.convert, plain.convert_xsts, plain.convert_csv):
+            return Recognised(table, one, "")  # says itself what it lacks
+        lack = ", ".join(missing or one.needs) or one.headings or f"the fields of {one.title}"
+        remedy = ways(missing) if missing and one.lacks else "Try --format auto."
+        raise DataError(f"{table.name} holds no {one.title}: it lacks {lack}. {remedy}")
     if table.first and all(len(cells) == 1 and re.fullmatch(r"[A-Z]", cells[0].strip()) for _, cells in table.first):
         raise DataError(
             f"{table.name} holds one letter a line: labels without scores, systems or annotators. The labels of Sudoh "

@@ -1,5 +1,6 @@
 """Read layouts that loaders of the suite know: mt-metrics-eval's, IndicMT-Eval's, WMT's crowds, earlier imports."""
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -251,8 +252,11 @@ def is_companion(name: str) -> bool:
 
 def convert_mturk(table: Table, options: Options, receipt: Receipt) -> Judgements:
     """Read ratings by crowd workers; quality-control copies are matched with what they copy."""
-    means = None if _are_raw(table) else _means(table)
-    workers = _workers(means, receipt) if means else None
+    means, workers = (None, None) if _are_raw(table) else _means(table)
+    if means:
+        receipt.note(f"raw scores were recovered from standardised ones with {means.name}")
+        if is_unfinished(means):
+            receipt.note(f"{means.name}: {UNFINISHED.format(where='its last line')}")
     cells, scale = options.looks.alike(table.cells, _DA), options.scale or DA_SCALE
     codes = _languages(cells)
     reject = Rejecting(cells, "WorkerId")
@@ -307,16 +311,21 @@ def _are_raw(table: Table) -> bool:
     return bool(scores) and (all(map(_WHOLE.fullmatch, scores)) or in_range)
 
 
-def _means(table: Table) -> Path:
-    """Find the file of workers' means beside standardised scores.
+def _means(table: Table) -> tuple[Path, pd.DataFrame]:
+    """Find the workers' means and deviations beside standardised scores.
 
     Files whose scores stand for several systems (redup) share another's: what turns most first scores into whole ones
     from 0 to 100 is taken, the name most alike first.
     """
+    first = table.cells.head(50)
+    values = pd.Series(numbers.read(first["score"], ".")[0], first.index)
     folder = sorted(path for path in table.path.parent.glob("*.txt") if is_companion(path.name))
-    alike = sorted(folder, key=lambda path: -SequenceMatcher(None, path.name, table.name).ratio())
-    if means := next((path for path in alike if _recovers(path, table)), None):
-        return means
+    for path in sorted(folder, key=lambda path: -SequenceMatcher(None, path.name, table.name).ratio()):
+        with contextlib.suppress(DataError):
+            workers = Looks().alike(mturk.statistics(path))
+            once = workers.drop_duplicates("annotator")
+            if _is_whole(mturk.recovered(first["WorkerId"].str.strip(), values, once)).mean() > 0.5:
+                return path, workers.drop_duplicates("annotator", keep=False)  # of two that look alike nobody is known
     beside = re.sub(r"good-stnd.*\.csv$", "trk-mean-sd.txt", table.name)
     beside = beside if beside != table.name else "ad-csen-trk-mean-sd.txt"
     names = ", ".join(path.name for path in folder[:5])
@@ -325,26 +334,3 @@ def _means(table: Table) -> Path:
         f"{table.name} holds standardised scores. Put the workers' means and deviations beside it, as {beside}{wrong}, "
         "and keep WMT's file names."
     )
-
-
-def _recovers(means: Path, table: Table) -> bool:
-    """Tell whether workers' means and deviations turn most of a file's first scores into whole ones from 0 to 100."""
-    try:
-        workers = mturk.statistics(means).drop_duplicates("annotator")
-    except DataError:
-        return False
-    first = table.cells.head(50)
-    values = pd.Series(numbers.read(first["score"], ".")[0], first.index)
-    score = mturk.recovered(first["WorkerId"].str.strip(), values, workers)
-    return bool(_is_whole(score).mean() > 0.5)
-
-
-def _workers(means: Path, receipt: Receipt) -> pd.DataFrame:
-    """Read the workers' means and deviations."""
-    workers = Looks().alike(mturk.statistics(means))
-    if workers["annotator"].duplicated().any():
-        raise DataError(f"{means.name}: the names of two workers look alike. Tell them apart in both files.")
-    if is_unfinished(means):
-        receipt.note(f"{means.name}: {UNFINISHED.format(where='its last line')}")
-    receipt.note(f"raw scores were recovered from standardised ones with {means.name}")
-    return workers
