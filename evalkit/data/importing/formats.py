@@ -206,7 +206,7 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
             return Recognised(table, one, why)
     if name != "auto":
         one, missing, _ = tried[-1]
-        if not (one.kind or table.kind) and one.convert in (appraise.convert, plain.convert_xsts, plain.convert_csv):
+        if not (one.kind or table.kind) and one.convert in (appraise.convert, plain.convert_csv):
             return Recognised(table, one, "")  # says itself what it lacks
         lack = ", ".join(missing or one.needs) or one.headings or f"the fields of {one.title}"
         remedy = ways(missing) if missing and one.lacks else "Try --format auto."
