@@ -147,7 +147,7 @@ MQM = "system\tseg_id\trater\tcategory\tseverity\tSeverity\tlp\nA\t1\tr\tOther\t
 REFUSED = [  # what comes, as bytes or text, and a word of what is said
     (b"\xd0\xcf\x11\xe0\xa1\xb1", "workbook"),
     (b"%PDF-1.7", "PDF"),
-    (b"\x1f\x8b\x08", "gzip"),
+    (b"\x1f\x8b\x08", "compressed"),
     (b"", "empty"),
     (b"\n\n", "no rows"),
     (b"a\0b\0\0\0,", "zero bytes"),

@@ -9,8 +9,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import wall, writing
 from evalkit.data.importing import metrics as automatic
+from evalkit.data.importing import wall, writing
 from evalkit.data.importing.campaign import import_campaign
 from evalkit.data.importing.formats import NAMES as FORMATS
 from evalkit.data.importing.formats import listed as formats
