@@ -423,23 +423,20 @@ def read_scores(path: str | Path, *, codes: pd.Series) -> pd.DataFrame:
     return table.assign(covariate=path.stem, value=table["score"])[_COVARIATE]
 
 
-def correlate(
-    table5: pd.DataFrame, covariates: pd.DataFrame, *, splits: int, seed: int, predict: str = "score"
-) -> pd.DataFrame:
+def correlate(table5: pd.DataFrame, covariates: pd.DataFrame, *, splits: int, seed: int) -> pd.DataFrame:
     """Make Table 6 on any covariates: covariate, columns (X-EN | EN-X | both), method, n, pearson, r2, linreg.
 
     linreg: mean out-of-sample r² over random half/half splits (``split_r2``), the same splits for all
     methods. Footnote 1 trains "on spmBLEU scores and the calibrated XSTS scores", read as scikit-learn's order (X, y):
-    the human score is predicted. ``predict="covariate"`` is the other reading.
+    the human score is predicted.
     n is the number of scores that have the covariate; columns with fewer than four scores are left out.
     """
     tables = []
     for covariate, columns, x, y in _columns(table5, covariates):
         r = pearson(x, y.T)
-        sides = [(x, y)] if predict == "score" else [(method, x) for method in y.T]
-        linreg = [split_r2(*side, splits=splits, rng=np.random.default_rng(seed)) for side in sides]
+        linreg = split_r2(x, y, splits=splits, rng=np.random.default_rng(seed))
         table = pd.DataFrame({"covariate": covariate, "columns": columns, "method": METHODS.values(), "n": len(x)})
-        tables.append(table.assign(pearson=r, r2=r**2, linreg=np.ravel(linreg)))
+        tables.append(table.assign(pearson=r, r2=r**2, linreg=linreg))
     return pd.concat(tables, ignore_index=True)
 
 
