@@ -521,14 +521,16 @@ def test_the_needed_error_has_the_power_it_promises(gap):
     assert found == pytest.approx(effort.POWER, abs=1e-4)
 
 
-def test_hours_needed_reach_the_error(judged, parts):
+def test_hours_reach_the_error(judged, parts):
     means = effort.differences(judged, parts)
     assert means.mean() == pytest.approx(0, abs=1e-12)
     gaps = effort.gaps(means)
-    for row in effort.hours_needed(parts, gaps).itertuples():
-        reached = effort.standard_errors(parts, hours=[row.hours]).set_index("protocol").loc[row.protocol, "se"]
-        assert reached == pytest.approx(float(effort.needed_error(row.gap)))
-        assert row.low < row.hours < row.high
+    error = float(effort.needed_error(gaps["any two"]))
+    needed = pd.Series(effort.variance(parts, [1.0])[:, 0] / (error * parts["spread"]) ** 2)
+    for row in effort.intervals(parts, needed).itertuples():
+        reached = effort.standard_errors(parts, hours=[row.estimate]).set_index("protocol").loc[row.protocol, "se"]
+        assert reached == pytest.approx(error)
+        assert row.low < row.estimate < row.high
 
 
 def test_shares_add_up_and_the_floor_is_where_hours_stop_helping(parts):

@@ -40,7 +40,7 @@ NAMES = {
 }
 #: Systems that the hours of a campaign are for.
 SYSTEMS = 12
-#: Chance to find a difference, and error of the first kind of the two-sided test, that ``hours_needed`` asks for.
+#: Chance to find a difference, and error of the first kind of the two-sided test, that ``needed_error`` asks for.
 POWER, ALPHA = 0.8, 0.05
 #: What is left out in turn: to tell how sure components are. Cells: what one person judged of one document.
 LEFT_OUT = {"documents": ("documents",), "people": ("people",), "cells": ("documents", "people")}
@@ -305,6 +305,19 @@ def standard_errors(parts: pd.DataFrame, *, hours: Sequence[float], people: floa
     return pd.concat(rows, ignore_index=True)
 
 
+def intervals(parts: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """Give each protocol's estimate of something positive its 95 % interval: protocol, estimate, low, high.
+
+    values: what is estimated, for every row of ``parts`` (the result of ``components``): hours, or a standard error.
+    Intervals are as in ``standard_errors``, on the logarithm.
+    """
+    rows = []
+    for protocol, (centre, error, freedom) in _estimates(parts, np.log(values.to_numpy(float))).items():
+        reach = stats.t.ppf(0.975, freedom) * error
+        rows.append((protocol, *np.exp([centre, centre - reach, centre + reach])))
+    return pd.DataFrame(rows, columns=["protocol", "estimate", "low", "high"])
+
+
 def _estimates(parts: pd.DataFrame, values: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray, int]]:
     """Read off each protocol's estimate, its standard error and degrees of freedom; values: (rows of parts, ...)."""
     found = {}
@@ -372,21 +385,6 @@ def needed_error(gap: ArrayLike) -> np.ndarray:
     1.0
     """
     return np.asarray(np.asarray(gap, float) / (stats.norm.isf(ALPHA / 2) + stats.norm.ppf(POWER)))
-
-
-def hours_needed(parts: pd.DataFrame, apart: Mapping[str, float]) -> pd.DataFrame:
-    """Compute the hours that distinguish two systems so far apart, with 80 % power at 5 %.
-
-    parts: the result of ``components``. apart: the result of ``gaps``. People are added with the hours (see
-    ``variance``). Returns protocol, pair, gap, hours, low, high; intervals as in ``standard_errors``, for a gap that
-    is known. Caveat: gaps are of estimated means, so that neighbours look farther apart than they are.
-    """
-    one = standard_errors(parts, hours=[1.0])
-    tables = []
-    for pair, gap in apart.items():
-        hours = (one[["se", "low", "high"]] / needed_error(gap)) ** 2
-        tables.append(one[["protocol"]].assign(pair=pair, gap=gap).join(hours.rename(columns={"se": "hours"})))
-    return pd.concat(tables, ignore_index=True)
 
 
 def shares(parts: pd.DataFrame) -> pd.DataFrame:
