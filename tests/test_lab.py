@@ -31,7 +31,7 @@ TURNED = {
     "metric_protocols": ("sentences", "100"),
     "protocols_compared": ("hours", "200.0"),
     "wmt22_calibration_hits": ("pair", '"eng-deu"'),
-    "degraded_context": ("annotators", "3"),
+    "degraded_context": ("margin", "2.0"),
     "study_planner": ("target", "0.9"),
     "metric_meta_evaluation": ("gold", '"da-sqm"'),
     "indicmt_mqm": ("spread_language", '"hi"'),
