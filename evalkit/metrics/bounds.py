@@ -204,38 +204,6 @@ def leaders(passed: pd.DataFrame) -> pd.DataFrame:
     return order.drop_duplicates(by).sort_index().reset_index(drop=True)
 
 
-def tied(entered: Contest) -> pd.Series:
-    """Say for each contestant, and for the gold, which share of the pairs of translations of a segment it ties."""
-    i, j = np.triu_indices(len(entered.segments.systems), 1)
-    names = [entered.segments.gold, *entered.segments.metrics]
-    values = np.concatenate([entered.segments.human[None], entered.segments.values])
-    return pd.Series((values[:, i] == values[:, j]).mean(axis=(1, 2)), index=names)
-
-
-def limited(best: pd.DataFrame, *, statistic: str, gold: str) -> str:
-    """Say how many metrics are surely ahead of people, and how many on the other level, and with other golds.
-
-    best: the result of ``leaders``.
-
-    >>> found = pd.DataFrame({"gold": ["WMT-MQM", "MQM-1"] * 2, "statistic": ["SPA"] * 2 + ["segment acc_eq"] * 2})
-    >>> limited(found.assign(kind="one person", surely=[0, 0, 9, 4], metrics=20), statistic="segment acc_eq",
-    ...         gold="WMT-MQM").split(". ")[1]
-    'By statistics of systems it is 0 of 20, with other people as the gold 4: none of this makes metrics better judges.'
-    """
-    one = best[best["kind"] == KINDS[0]]
-    same, named = one["gold"] == gold, one["statistic"] == statistic
-    row, segments = one[same & named].iloc[0], one["statistic"].str.startswith("segment")
-    ours = statistic.startswith("segment")
-    counts = [one.loc[rows, "surely"] for rows in (same & (segments != ours), ~same & named)]
-    others = [" to ".join(map(str, sorted({each.min(), each.max()}))) for each in counts]
-    return (
-        f"By {rankings.WORDS.get(statistic, statistic)}, {row['surely']} of {row['metrics']} metrics surely agree "
-        f"better with {NAMES[gold]} than any other single collection by people. By statistics of "
-        f"{'systems' if ours else 'segments'} it is {others[0]} of {row['metrics']}, with other people as the gold "
-        f"{others[1]}: none of this makes metrics better judges."
-    )
-
-
 def lengths(outputs: pd.DataFrame) -> pd.DataFrame:
     """Turn translations (column ``hypothesis``) into scores of the metric "length", their number of characters.
 
