@@ -7,7 +7,7 @@ their results are told. The first page is a module of its own, ``campaign.first_
 from evalkit.campaign.findings import known, not_in_file, say
 from evalkit.campaign.sentences import people  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.beside import against_other
-from evalkit.campaign.sentences.plan import answer, by_chance, metric_step, plan_steps, whose, with_metric
+from evalkit.campaign.sentences.plan import answer, by_chance, whose, with_metric
 from evalkit.campaign.sentences.systems import steered
 
 __all__ = [
@@ -15,9 +15,7 @@ __all__ = [
     "answer",
     "by_chance",
     "known",
-    "metric_step",
     "not_in_file",
-    "plan_steps",
     "say",
     "steered",
     "whose",

@@ -194,33 +194,10 @@ def by_chance(designs: pd.DataFrame, variances: Row, best: Row, *, delta: float,
     return str(finding("answer.by_chance", takes=takes, best=best))
 
 
-def plan_steps(found: Pilot, plain: pd.DataFrame, liking: pd.DataFrame) -> list[str]:
-    """Say whom to plan with: the language pairs of the pilot, where it has several, and many people.
-
-    plain, liking: the cheapest designs of every language pair (see ``planning.by_pair``), if nobody likes one system
-    better than others do, and as people do.
-    """
-    steps = [str(finding("answer.many_people"))]
-    if len(plain) > 1:
-        takes = planning.span(liking, "annotators") if found.tells_liking else planning.span(plain, "segments")
-        steps.insert(0, str(finding("answer.pairs", name=source_of(found.ratings)["name"], takes=takes)))
-    return steps
-
-
 def whose(found: Correlation, *, typed: float, place: str) -> str:
     """Name the metric whose correlation a plan counts on. typed: one typed in, 0: none. place: where it was found."""
     key = "typed" if typed else "elsewhere" if place else "here"
     return str(finding(f"metric.{key}", r=typed, found=found, place=place))
-
-
-def metric_step(saving: pd.DataFrame, whose: str) -> str:
-    """Say in one step how many judgements a metric saves: the result of ``planning.with_metric``."""
-    rows = saving.set_index("metric")
-    own = rows.loc["on differences"]
-    within = "within systems" in rows.index
-    not_so = finding("metric.not", within=rows.loc["within systems"]) if within else None
-    key = "metric.step_at_most" if pd.isna(own["share"]) else "metric.step"
-    return str(finding(key, whose=whose, own=own, not_so=not_so))
 
 
 def with_metric(saving: pd.DataFrame, whose: str) -> str:
