@@ -110,15 +110,13 @@ def test_who_goes_and_who_is_unknown():
     assert rows.loc["qc_p >= 0.05", "unknown"].all()
     totals = annotators.screening_totals(screened).set_index("rule")
     assert totals.loc["any", ["annotators", "flagged", "unknown"]].tolist() == [3, 2, 0]
-    assert set(annotators.exclude_annotators(ratings, screened)["annotator"]) == {"wide"}
-    assert set(annotators.exclude_annotators(ratings, screened, rule="sd < 5")["annotator"]) == {"wide", "once"}
 
 
-def test_somebody_goes_in_one_language_pair_and_stays_in_another():
+def test_somebody_is_flagged_in_one_language_pair_and_not_in_another():
     one = pd.concat([scored("a", [5, 5, 6]), scored("b", [0, 50, 99])])
     ratings = pd.concat([one, one.assign(tgt_lang="jpn", score=one["score"].to_numpy()[::-1])], ignore_index=True)
-    left = annotators.exclude_annotators(ratings, annotators.screen(ratings, ["sd < 5"]))
-    assert left.groupby("tgt_lang")["annotator"].unique().map(list).to_dict() == {"deu": ["b"], "jpn": ["a"]}
+    screened = annotators.screen(ratings, ["sd < 5"]).query("flagged")
+    assert screened[["pair", "annotator"]].to_numpy().tolist() == [["eng-deu", "a"], ["eng-jpn", "b"]]
 
 
 @FEW
@@ -359,8 +357,6 @@ FLAT, SCORES = scored("a", [5, 5, 6]), scored("a", [1, 60])
         (lambda: annotators.Rule.parse("sd < five"), "no rule"),
         (lambda: annotators.screen(FLAT, ["speed < 3"]), "unique_scores"),
         (lambda: annotators.screen(FLAT, "sd < 3"), "list of rules"),
-        (lambda: annotators.exclude_annotators(FLAT, annotators.screen(FLAT, ["sd < 5"])), "everybody"),
-        (lambda: annotators.exclude_annotators(FLAT, annotators.screen(FLAT, ["sd < 5"]), rule="sd < 6"), "not among"),
         (lambda: annotators.ticks(FLAT, tick_marks=(0.0, 1.0), within=1.0), "twice"),
     ],
 )

@@ -190,7 +190,6 @@ def test_the_order_of_an_annotators_scores_survives_unless_statistics_change_by_
         assert (np.diff(ordered) >= 0).all(), method
         if method.startswith("z") and len(found) and found["score"].nunique() > 1:
             assert normalization.order_kept(found)["rho"].iloc[0] == pytest.approx(1, abs=1e-12)
-            assert normalization.inversions(found).empty
 
 
 @pytest.mark.parametrize("method", ["z", "rank", "quantile"])
@@ -291,7 +290,7 @@ def test_wmts_published_z_scores_come_out_of_the_raw_scores(real):
 # order of scores
 
 
-def test_rho_and_pearson_equal_scipy_and_the_inversion_is_found_by_hand():
+def test_rho_and_pearson_equal_scipy():
     rng = np.random.default_rng(9)
     names, hits = list(rng.choice(list("ab"), 80)), list(rng.choice(list("hk"), 80))
     frame = rated(rng.integers(0, 101, 80) + 20 * (np.array(hits) == "k"), annotators=names, hits=hits)
@@ -301,14 +300,6 @@ def test_rho_and_pearson_equal_scipy_and_the_inversion_is_found_by_hand():
         both = own["score"], own["normalized"]
         assert kept.at[name, "rho"] == pytest.approx(stats.spearmanr(*both)[0])
         assert kept.at[name, "pearson"] == pytest.approx(stats.pearsonr(*both)[0])
-    worst = normalization.inversions(found)
-    for row in worst.itertuples():
-        own = found[found["annotator"] == row.annotator]
-        pairs = own.merge(own, how="cross")
-        swapped = pairs[(pairs["score_x"] > pairs["score_y"]) & (pairs["normalized_x"] < pairs["normalized_y"])]
-        assert row.difference == (swapped["score_x"] - swapped["score_y"]).max() == row.higher_score - row.lower_score
-        assert row.reversed_by == pytest.approx(row.lower_normalized - row.higher_normalized)
-        assert row.higher_hit_mean == pytest.approx(own.loc[own["hit"] == row.higher_hit, "score"].mean())
 
 
 def test_the_summary_is_over_annotators_with_several_hits():

@@ -175,8 +175,7 @@ def ticks(
     tick_marks: positions of the ticks on the scale. within: how far from a mark, in points, still counts as on it.
     scale: its ends, within which tick marks must lie; None takes the table's own.
     Returns one row per annotator and mark: pair, annotator, mark, share (of the annotator's judgements, 0 to 1).
-    What an annotator who ignored the tick marks would show depends on the shape of their scores; for evenly
-    spread ones it is ``even_share(tick_marks, within=within)``.
+    What an annotator who ignored the tick marks would show depends on the shape of their scores.
     """
     low, high = scale_of(ratings, given=scale)
     if tick_marks and (min(tick_marks) < low or max(tick_marks) > high):
@@ -193,16 +192,6 @@ def ticks(
     flags = pd.DataFrame(near, columns=pd.Index(tick_marks, name="mark"))
     shares = flags.groupby([scores["pair"].to_numpy(), scores["annotator"].to_numpy()]).mean()
     return shares.rename_axis(_WHO).stack().rename("share").reset_index()
-
-
-def even_share(*, tick_marks: tuple[float, ...] = SQM_TICKS, within: float = 1.0) -> float:
-    """Return the share of scores that lie on a mark when every whole number from 0 to 100 is equally likely.
-
-    >>> round(even_share(), 3)
-    0.149
-    """
-    scores = np.arange(101)
-    return float((np.abs(scores[:, None] - np.asarray(tick_marks)) <= within).any(axis=1).mean())
 
 
 def scale_grid(
@@ -362,6 +351,12 @@ def intra_annotator_consistency(
     if not rows:
         raise DataError("No annotator has scores in both tables. Check that they name annotators alike.")
     return pd.DataFrame(rows, columns=["pair", "use", "annotators", "rho", "p"])
+
+
+def steadiness(ratings: pd.DataFrame, *, seed: int = 7, tick_marks: tuple[float, ...] = FIVE_TICKS) -> pd.DataFrame:
+    """Compare two HITs of each annotator, drawn by lot, as ``intra_annotator_consistency`` does: outputs only."""
+    outputs = ratings[ratings["item_type"].isin(["system", "repeat"])]
+    return intra_annotator_consistency(*two_hits(outputs, seed=seed), tick_marks=tick_marks)
 
 
 def _uses(ratings: pd.DataFrame, tick_marks: tuple[float, ...]) -> pd.DataFrame:
@@ -728,25 +723,6 @@ def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
     both = pd.concat([screened, anyone.assign(rule="any")]).groupby("rule", sort=False)
     sums = {"annotators": ("annotator", "size"), "flagged": ("flagged", "sum"), "unknown": ("unknown", "sum")}
     return both.agg(**sums).reset_index()
-
-
-def exclude_annotators(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
-    """Leave out the judgements of flagged annotators, within their language pair.
-
-    screened: the result of ``screen``. rule: only this one; None takes all. Raises DataError where a language pair
-    would be left without judgements, and on a rule that was not applied.
-    """
-    if rule is not None:
-        rule = str(Rule.parse(rule))
-        if rule not in set(screened["rule"]):
-            raise DataError(f"{rule}: not among the rules applied, which are {'; '.join(screened['rule'].unique())}.")
-    chosen = screened[screened["flagged"] & (screened["rule"].eq(rule) if rule else True)]
-    frame = with_pair(ratings)
-    gone = pd.MultiIndex.from_frame(frame[_WHO]).isin(pd.MultiIndex.from_frame(chosen[_WHO]))
-    left = ratings[~gone]
-    if emptied := sorted(set(frame["pair"].unique()) - set(frame.loc[~gone, "pair"].unique())):
-        raise DataError(f"{', '.join(emptied)}: the rules flag everybody. Loosen them, or leave the pair out.")
-    return left.reset_index(drop=True)
 
 
 def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:

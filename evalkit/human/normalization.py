@@ -1,7 +1,7 @@
 """Scores made comparable across annotators: many methods behind one function, and what each does to the scores.
 
 ``normalize`` adds normalised scores to a ratings table; ``methods`` says what each way assumes and destroys.
-``order_kept``, ``inversions``, ``means``: what happens to the order of an annotator's own scores. An annotator whose
+``order_kept``, ``means``: what happens to the order of an annotator's own scores. An annotator whose
 statistics are computed once keeps it, for the map is one increasing line; with statistics of its own for each HIT it is
 a different line per HIT, and two judgements from two HITs may change places (Knowles & Lo 2024, section 4.3).
 ``held_out``, ``common_or_own``: which method, and which set of items, brings annotators closest on other items.
@@ -267,32 +267,6 @@ def order_summary(kept: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
     table["reordered"] = several.agg(lambda rho: (rho < 1 - 1e-12).sum()).reindex(table.index, fill_value=0).astype(int)
     table["one_hit_lowest"] = defined[defined["hits"] == 1].groupby(by)["rho"].min()
     return table.reset_index()
-
-
-def inversions(ratings: pd.DataFrame, *, worst: int = 5) -> pd.DataFrame:
-    """Name, for the annotators whose order suffers most, the two judgements furthest apart that change places.
-
-    ratings: as ``normalize(..., by=("hit",))`` returns them. Returns at most ``worst`` rows, lowest rho first: pair,
-    annotator, rho; for the judgement scored higher and the one scored lower: score, normalized, the mean and sd of its
-    HIT and the HIT itself (``higher_…``, ``lower_…``); difference (points between the two, > 0); reversed_by
-    (normalised units by which the lower one comes out above). Annotators without such judgements have no row.
-    """
-    kept = order_kept(ratings)
-    there = with_pair(ratings).dropna(subset=["score", "normalized"])
-    scores = there.groupby([*_WHO, "hit"])["score"]
-    there = there.assign(hit_mean=scores.transform("mean"), hit_sd=scores.transform("std"))
-    columns, rows = ["score", "normalized", "hit_mean", "hit_sd", "hit"], []
-    for found in kept[kept["rho"] < 1].nsmallest(worst, "rho", keep="first").itertuples():
-        own = there[(there["pair"] == found.pair) & (there["annotator"] == found.annotator)]
-        raw, moved = own["score"].to_numpy(float), own["normalized"].to_numpy(float)
-        swapped = np.where(moved[:, None] < moved, raw[:, None] - raw, -np.inf)  # row scored higher, comes out lower
-        high, low = np.unravel_index(np.argmax(swapped), swapped.shape)
-        if swapped[high, low] > 0:
-            both = [own[columns].iloc[place].add_prefix(name) for name, place in (("higher_", high), ("lower_", low))]
-            row = {"pair": found.pair, "annotator": found.annotator, "rho": found.rho, **both[0], **both[1]}
-            rows.append(row | {"difference": raw[high] - raw[low], "reversed_by": moved[low] - moved[high]})
-    names = [f"{which}_{column}" for which in ("higher", "lower") for column in columns]
-    return pd.DataFrame(rows, columns=["pair", "annotator", "rho", *names, "difference", "reversed_by"])
 
 
 def means(ratings: pd.DataFrame, *, calibration: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit.data.schemas import with_pair
+from evalkit import data
+from evalkit.data.schemas import map_tables, with_pair
 from evalkit.human import annotators, context, normalization
 from evalkit.human.normalization import normalize
+from evalkit.papers import claims, wmt
 from evalkit.stats import agreement
 
+Tables = Mapping[str, pd.DataFrame]
 #: Scores above it are high ones.
 _HIGH = 50
 #: Numbers of ticks of a scale in use, as the paper calls them.
@@ -110,37 +113,92 @@ def imagined(ratings: pd.DataFrame) -> pd.DataFrame:
     return found.assign(**words, outcome=outcome)[[*words, "value", "outcome"]]
 
 
-def derived(ratings: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+def readings(ratings: pd.DataFrame, named: Sequence[str]) -> pd.DataFrame:
+    """Hold the correlation of two named annotators against the lowest one, for each statistic and treatment of repeats.
+
+    ratings: of one language pair. Returns statistic, lowest_between, lowest, lowest_p, repeats, named, named_p (missing
+    where one of the two is not there).
+    """
+    parts = []
+    for treated in agreement.REPEATS:
+        found = agreement.correlations(ratings, repeats=treated)
+        own = found[found["annotator_a"].isin(named) & found["annotator_b"].isin(named)].set_index("statistic")
+        ends = agreement.correlation_extremes(found)[["statistic", "min_between", "min", "min_p"]]
+        ends = ends.assign(repeats=treated, named=ends["statistic"].map(own["value"]))
+        parts.append(ends.assign(named_p=ends["statistic"].map(own["p"])))
+    table = pd.concat(parts, ignore_index=True)
+    return table.rename(columns=lambda name: name.replace("min", "lowest"))
+
+
+def recomputed(
+    ratings: pd.DataFrame, accounts: pd.DataFrame, crowd: Tables, official: Tables
+) -> dict[str, pd.DataFrame]:
+    """Make the paper's Tables 1 and 2, and recompute what WMT published beside its crowds' judgements.
+
+    ratings, accounts: the calibration HITs, and who took part in them. crowd, official: name -> judgements, rankings.
+    Returns table1, table2, published_z (``compare_with_published``), official_digits (how many systems' scores equal
+    print to every digit), clusters and p_values (as ``papers.wmt`` compares them; tests that print no p are left out).
+    """
+    digits = wmt.tally(wmt.official_scores(crowd, official))
+    tests = wmt.compare_p_values(crowd["wmt22-mturk"], data.published("wmt22_pvalues"))
+    return {
+        "table1": annotators.contents(ratings),
+        "table2": annotators.workload(accounts).drop(columns=["incomplete", "without_additional"]),
+        "published_z": map_tables(crowd, compare_with_published),
+        "official_digits": digits[["data", "scale", "pair", "systems", "equal", "missing_judgements"]],
+        "clusters": wmt.compare_clusters(crowd, data.published("wmt_clusters")),
+        "p_values": tests.dropna(subset="official"),
+    }
+
+
+def claimed(
+    printed: pd.DataFrame, ratings: pd.DataFrame, tables: Tables, mapping: pd.DataFrame, *additional: pd.DataFrame
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Return the claims about calibration HITs and the tables that they name, as ``claims.look_up`` wants them.
+
+    printed: the study's claims. ratings, tables: as ``derived`` wants them. mapping: which HIT is whose. additional:
+    WMT22's DA+SQM ratings, where they are here.
+    """
+    given = derived(ratings, tables)
+    for table in additional:
+        given |= of_additional(context.restrict(table, mapping), ratings)
+    absent = "The WMT22 document-level score file (data set wmt22-da-sqm) is not here; `evalkit data fetch` gets it."
+    return claims.unavailable(printed, given, because=absent, lacking="file not here: wmt22-da-sqm"), given
+
+
+def derived(ratings: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
     """Add to the study's tables those that only its claims need: name -> table.
 
-    ratings: the calibration HITs. tables: among them usage, extremes, profiles and grids (scales in use).
+    ratings: the calibration HITs. tables: accounts, usage, profiles, correlations, grids (scales in use) and others.
     """
     usage, grids = tables["usage"], tables["grids"]
-    apart = pd.DataFrame({"steps": [1, 2], "points": annotators.SQM_TICKS[1:3]})
+    extremes = agreement.correlation_extremes(tables["correlations"]).query("statistic != 'kendall_b'")
     return dict(tables) | {
+        "table1": annotators.contents(ratings),
+        "table2": annotators.workload(tables["accounts"]),
+        "shared": annotators.shared_snippets(ratings),
+        "constant": imagined(ratings),
         "counts": annotators.score_counts(ratings),
         "grids": grids.assign(marks=grids["ticks"].map(_GRIDS).fillna("others")),
         "usage": usage.assign(range=usage["max"] - usage["min"]),
         "beside engjpn1611": beside(usage, "engjpn1611"),
-        "lowest pairs": lowest_between(tables["extremes"], tables["profiles"]),
-        "ticks apart": apart,
+        "extremes": extremes,
+        "lowest pairs": lowest_between(extremes, tables["profiles"]),
+        "ticks apart": pd.DataFrame({"steps": [1, 2], "points": annotators.SQM_TICKS[1:3]}),
     }
 
 
-def of_additional(
-    additional: pd.DataFrame, calibration: pd.DataFrame, consistency: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
+def of_additional(additional: pd.DataFrame, calibration: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Make the tables of the additional HITs beside the calibration HITs: name -> table.
 
-    additional: WMT22's DA+SQM ratings of the annotators of the calibration HITs. consistency: the result of
-    ``annotators.intra_annotator_consistency`` for the two.
+    additional: WMT22's DA+SQM ratings of the annotators of the calibration HITs.
     """
-    ends = consistency.assign(range=consistency["use"].isin(["min", "max"]))
+    steady = annotators.intra_annotator_consistency(calibration, additional)
     far = normalization.mean_distances(normalization.means(additional, calibration=calibration))
     medians = far.pivot(index="pair", columns="level", values="median").reset_index()
     return {
         "wmt22-da-sqm order": normalization.order_kept(normalization.normalize(additional, by=("hit",))),
-        "wmt22-da-sqm steadiness": ends,
+        "wmt22-da-sqm steadiness": steady.assign(range=steady["use"].isin(["min", "max"])),
         "wmt22-da-sqm segments": amounts(additional),
         "wmt22-da-sqm means": medians.assign(hits_further=medians["HIT"] > medians["annotator"]),
     }

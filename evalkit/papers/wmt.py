@@ -153,14 +153,17 @@ def tally(compared: pd.DataFrame) -> pd.DataFrame:
     return counts.reset_index()
 
 
-def tally_clusters(compared: pd.DataFrame) -> pd.DataFrame:
-    """Count by data and language pair: systems, equal_wins, equal_line, official_line, line_all.
-
-    compared: the result of ``compare_clusters``.
-    """
-    groups = compared.groupby(["data", "pair"])
-    counts = groups[["equal_wins", "equal_line", "official_line", "line_all"]].sum()
-    return groups.size().rename("systems").to_frame().join(counts).reset_index()
+def by_test(ratings: pd.DataFrame, *, seed: int = 7) -> pd.DataFrame:
+    """Count clusters and significant wins over all language pairs by WMT22's test and others: test, clusters, wins."""
+    found = {
+        "Mann-Whitney, as WMT22": significance_clusters(ratings, score="z"),
+        "Wilcoxon signed-rank, matched segments": significance_clusters(ratings, score="z", test="wilcoxon"),
+        "permutation of segments": significance_clusters(ratings, score="z", test="permutation", seed=seed),
+        "Mann-Whitney, Holm-corrected": significance_clusters(ratings, score="z", correction="holm"),
+    }
+    by_pair = pd.concat(found, names=["test"]).groupby(["test", "pair"], sort=False)
+    counts = by_pair.agg(clusters=("cluster", "max"), wins=("wins", "sum"))
+    return counts.groupby("test", sort=False).sum().reset_index()
 
 
 def explain_missing(ratings: pd.DataFrame, compared: pd.DataFrame, *, scale: str) -> pd.DataFrame:

@@ -216,11 +216,6 @@ def _aligned(table: SegmentMeans, units: pd.Index) -> SegmentMeans:
     return replace(table, units=units, sums=sums, weights=weights)
 
 
-def further(shifts: pd.DataFrame) -> pd.Series:
-    """Tell which rankings of ``rank_shifts`` lie further from the first one than 95 of 100 resamples of that."""
-    return shifts["noise_share"] < 0.05
-
-
 def ranks_of(scores: np.ndarray) -> np.ndarray:
     """Rank along the last axis: 1 is the highest, equal scores share the better rank."""
     return stats.rankdata(-scores, method="min", axis=-1).astype(int)
