@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.papers.claims import pivot
-from evalkit.papers.sudoh2021.labels import CRITICAL, KEY, categories, places
+from evalkit.papers.sudoh2021.labels import KEY, categories, places
 from evalkit.stats.verdicts import half
 
 #: The rules. "majority-else-x": the label that two gave, and where all three differ, x (the paper states the first);
@@ -42,20 +42,6 @@ def reduce(labels: pd.DataFrame, *, rule: str = "majority-else-worst", dimension
     complete = wide[wide.ge(0).all(axis=1)]
     found = apply_rule(rule, complete.to_numpy(), dimension=dimension)
     return complete.index.to_frame(index=False).assign(label=np.array(list(places(dimension)), dtype=object)[found])
-
-
-def shares(labels: pd.DataFrame, *, dimension: str = "adequacy") -> pd.DataFrame:
-    """Say how the choice of a rule changes the picture: rule, a share of each category, critical (their sum), n.
-
-    critical: the share of labels that the taxonomy calls critical content errors. Arguments as in ``reduce``.
-    """
-    wide = to_wide(labels, dimension)
-    complete = wide[wide.ge(0).all(axis=1)].to_numpy()
-    names = categories(dimension, order="severity")
-    given = {rule: np.bincount(apply_rule(rule, complete, dimension=dimension), minlength=len(names)) for rule in RULES}
-    table = pd.DataFrame.from_dict(given, orient="index", columns=names) / len(complete)
-    table["critical"] = table[[name for name in CRITICAL if name in table]].sum(axis=1)
-    return table.assign(n=len(complete)).rename_axis("rule").reset_index()
 
 
 def to_wide(labels: pd.DataFrame, dimension: str) -> pd.DataFrame:
