@@ -34,7 +34,7 @@ TURNED = {
     "degraded_context": ("margin", "2.0"),
     "study_planner": ("target", "0.9"),
     "metric_meta_evaluation": ("gold", '"da-sqm"'),
-    "indicmt_mqm": ("spread_language", '"hi"'),
+    "indicmt_mqm": ("tokenize", '"char"'),
     "critical_errors": ("dimension", '"fluency"'),
     "campaign": ("pair", '"ces-eng"'),
     "preferences": ("resamples", "40"),

@@ -252,14 +252,6 @@ def test_ranges_and_scales():
     assert found["lower_half"].round(6).to_dict() == {"human": 0.666667, "chrF": 0.666667, "TER": 0.666667}
 
 
-def test_buckets_hold_their_upper_ends_and_all_judgements():
-    table = pd.DataFrame({"tgt_lang": "mal", "score": [-3.0, 5, 5.5, 10, 20, 20.5, 25], "chrF": np.arange(7.0)})
-    found = correlation.buckets(table)
-    assert found["bucket"].astype(str).tolist() == ["0-5", "5-10", "10-20", "20-25"]
-    assert found["n"].tolist() == [2, 2, 1, 2]
-    assert found["median"].tolist() == [0.5, 2.5, 4, 5.5]
-
-
 # Figures and refusals
 
 
@@ -534,7 +526,6 @@ def out_of_fold(table=TABLE_LEARNED, looks=LOOKS, single="m"):
         ("No error .*'9'", lambda: subsets.count_errors(ROWS, SPANS.assign(segment="9"))),
         ("fluency, accuracy", lambda: subsets.member(subsets.count_errors(ROWS, SPANS), "style", "literal")),
         ("TER is 3", lambda: correlation.normalised(TABLE.assign(TER=3.0))),
-        ("score is 26", lambda: correlation.buckets(TABLE.assign(score=26.0))),
         ("column reference", lambda: learned.features(TEXTS.drop(columns="reference"))),
         ("Row 2 .* its hypothesis", lambda: learned.features(TEXTS.assign(hypothesis=["b", None]))),
         ("2 English sentences", lambda: learned.folds(np.array([1, 1, 2]), k=3)),

@@ -22,8 +22,8 @@ from evalkit.stats.inference import interval, resample
 
 #: The scales of metrics that have ends; others are measured by what the data reach, as the paper does.
 SCALES = dict.fromkeys((name for name in METRICS + CAPTION if name not in LOWER_IS_BETTER), (0.0, 100.0))
-#: The paper's buckets of human scores out of 25, by their upper ends: 0-5, 6-10, 11-20, 21-25.
-BUCKETS = (5, 10, 20, 25)
+#: The best human score.
+TOP = 25
 _VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high", "within", "within_low", "within_high")
 _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, clusters), to values, (resamples, models, 3)
 
@@ -214,7 +214,7 @@ def normalised(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[s
     a row per judgement and metric.
     """
     metrics = named(scored, metrics, gold)
-    parts = [pd.DataFrame({"metric": "human", "value": scored[gold].clip(lower=0) / BUCKETS[-1]})]
+    parts = [pd.DataFrame({"metric": "human", "value": scored[gold].clip(lower=0) / TOP})]
     for name in metrics:
         low, high = SCALES.get(name, (scored[name].min(), scored[name].max()))
         if high <= low:
@@ -229,24 +229,3 @@ def summary(normal: pd.DataFrame) -> pd.DataFrame:
     found = normal.groupby(["language", "metric"], sort=False, observed=True)["value"]
     table = found.quantile([0.05, 0.5, 0.95]).unstack().set_axis(["p5", "median", "p95"], axis=1)
     return table.assign(skewness=found.skew(), lower_half=found.agg(lambda values: (values < 0.5).mean())).reset_index()
-
-
-def buckets(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
-    """Summarise each metric's scores by bucket of the human score: Figure 6.
-
-    ``BUCKETS`` are upper ends, each included; the first reaches down to 0 and takes what lies below.
-    Returns language, metric, bucket ("0-5", then above 5 to 10 as "5-10" …), n, p5, q1, median, q3, p95; a bucket
-    without judgements has n 0. The printed intervals leave gaps (5 to 6) where scores with halves would fall.
-    """
-    metrics = named(scored, metrics, gold)
-    labels = [f"{low:g}-{high:g}" for low, high in zip([0, *BUCKETS], BUCKETS)]
-    bucket = pd.cut(scored[gold], [-np.inf, *BUCKETS], labels=labels)
-    if (beyond := scored[gold].notna() & bucket.isna()).any():
-        raise DataError(f"A human score is {scored.loc[beyond, gold].max():g}, beyond the last bucket. Widen it.")
-    long = scored[metrics].assign(language=languages(scored), bucket=bucket)
-    long = long.melt(["language", "bucket"], metrics, var_name="metric").dropna(subset="bucket")
-    found = long.groupby(["language", "metric", "bucket"], sort=False, observed=False)["value"]
-    table = found.quantile([0.05, 0.25, 0.5, 0.75, 0.95]).unstack()
-    table = table.set_axis(["p5", "q1", "median", "q3", "p95"], axis=1)
-    table.insert(0, "n", found.count())
-    return table.reset_index()
