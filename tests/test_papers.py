@@ -628,6 +628,8 @@ def test_wins_lines_and_p_values_are_held_against_published_ones(crowd):
     lines["line"] = (wins.to_numpy() == below).astype(str)
     compared = wmt.compare_clusters({"d": crowd}, lines)
     assert compared["equal_wins"].all()
+    plain, *_, strict = wmt.by_test(crowd[crowd["src_lang"] == "ces"])["wins"]
+    assert (plain, strict <= plain) == (wins.sum(), True)
     assert compared["system"].tolist() == order.tolist()
     assert best.size == 10
 

@@ -63,6 +63,15 @@ def extremes(scores):
     return agreement.correlation_extremes(agreement.correlations(ratings_of(scores)))
 
 
+def test_two_named_annotators_stand_beside_the_lowest_correlation():
+    scores = ratings_of([[1, 1, 4], [2, 2, 3], [3, 4, 2], [4, 3, 1.0]])
+    found = agreement.lowest_by_repeats(scores, ["p0", "p1"]).query("statistic == 'spearman'")
+    assert found["repeats"].tolist() == [*agreement.REPEATS]
+    assert found["lowest"].tolist() == pytest.approx([-1] * 5)
+    assert found["named"].tolist() == pytest.approx([0.8] * 5)
+    assert set(found["lowest_between"]) == {"p0 p2"}
+
+
 ONE, RANDOM = ratings_of(np.ones((3, 2))), np.random.default_rng(2).integers(0, 5, size=(30, 3))
 
 

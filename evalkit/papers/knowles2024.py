@@ -113,23 +113,6 @@ def imagined(ratings: pd.DataFrame) -> pd.DataFrame:
     return found.assign(**words, outcome=outcome)[[*words, "value", "outcome"]]
 
 
-def readings(ratings: pd.DataFrame, named: Sequence[str]) -> pd.DataFrame:
-    """Hold the correlation of two named annotators against the lowest one, for each statistic and treatment of repeats.
-
-    ratings: of one language pair. Returns statistic, lowest_between, lowest, lowest_p, repeats, named, named_p (missing
-    where one of the two is not there).
-    """
-    parts = []
-    for treated in agreement.REPEATS:
-        found = agreement.correlations(ratings, repeats=treated)
-        own = found[found["annotator_a"].isin(named) & found["annotator_b"].isin(named)].set_index("statistic")
-        ends = agreement.correlation_extremes(found)[["statistic", "min_between", "min", "min_p"]]
-        ends = ends.assign(repeats=treated, named=ends["statistic"].map(own["value"]))
-        parts.append(ends.assign(named_p=ends["statistic"].map(own["p"])))
-    table = pd.concat(parts, ignore_index=True)
-    return table.rename(columns=lambda name: name.replace("min", "lowest"))
-
-
 def recomputed(
     ratings: pd.DataFrame, accounts: pd.DataFrame, crowd: Tables, official: Tables
 ) -> dict[str, pd.DataFrame]:

@@ -285,6 +285,21 @@ def extreme_annotators(extremes: pd.DataFrame, pair: str) -> list[str]:
     return sorted(set(" ".join([*rows["min_between"], *rows["max_between"]]).split()))
 
 
+def lowest_by_repeats(ratings: pd.DataFrame, named: Sequence[str]) -> pd.DataFrame:
+    """Find the lowest correlation by each statistic and treatment of repeats, beside that of two named annotators.
+
+    ratings: of one language pair. Returns statistic, lowest_between, lowest, lowest_p, repeats, named, named_p (missing
+    where one of the two is not there).
+    """
+    parts = []
+    for repeats in REPEATS:
+        found = correlations(ratings, repeats=repeats)
+        own = found[found["annotator_a"].isin(named) & found["annotator_b"].isin(named)].set_index("statistic")
+        ends = correlation_extremes(found)[["statistic", "min_between", "min", "min_p"]].assign(repeats=repeats)
+        parts.append(ends.assign(named=ends["statistic"].map(own["value"]), named_p=ends["statistic"].map(own["p"])))
+    return pd.concat(parts, ignore_index=True).rename(columns=lambda name: name.replace("min", "lowest"))
+
+
 def intraclass(ratings: pd.DataFrame) -> pd.DataFrame:
     """Estimate which share of the scores' variance is the items', with and without the annotators' levels.
 
