@@ -411,7 +411,7 @@ def test_each_claim_belongs_to_one_study_that_holds_no_others(claimed):
         users = {study for study, text in source.items() if f'data.published("{name}")' in text}
         assert users == own
         for study in own if len(own) > 1 else ():
-            assert f'printed[printed["study"] == "{study}"]' in source[study]
+            assert re.search(rf'"study"\] == "{study}"|query\("study == \'{study}\'"\)', source[study]), study
 
 
 def test_two_claims_that_fail_are_counted(real):
