@@ -35,6 +35,7 @@ TURNED = {
     "study_planner": ("target", "0.9"),
     "metric_meta_evaluation": ("gold", '"da-sqm"'),
     "indicmt_mqm": ("tokenize", '"char"'),
+    "relative_ranking": ("threshold", "10.0"),
     "critical_errors": ("dimension", '"fluency"'),
     "campaign": ("pair", '"ces-eng"'),
     "preferences": ("resamples", "40"),
@@ -53,10 +54,8 @@ CONTROLS = {
         ("outside_scores", "outside score", DOWN),
     ],
     "wmt22_calibration_hits": [("two_by_two", "pair", DOWN), ("two_by_two", 1, [])],
-    "metric_meta_evaluation": [
-        ("ranks_by_threshold", "threshold", ["ArrowUp"]),
-        ("beside_people", "pair", DOWN),
-    ],
+    "metric_meta_evaluation": [("beside_people", "pair", DOWN)],
+    "relative_ranking": [("ranks_by_threshold", "threshold", ["ArrowUp"])],
     "study_planner": [("chances", "delta", ["ArrowUp"]), ("chances", "target", ["ArrowUp"])],
 }
 SHOWN = "const shown = window.jupyterapp.shell.currentWidget;"

@@ -323,7 +323,7 @@ def test_what_can_be_used_passes():
         ("wmt22_calibration_hits", "ranked", "wmt22-mturk"),
         ("judges", "pair", "wmt23-human"),
         ("metric_meta_evaluation", "pair", "wmt23-human"),
-        ("metric_meta_evaluation", "darr_pair", "wmt20-da"),
+        ("relative_ranking", "pair", "wmt20-da"),
     ],
 )
 def test_language_pairs_that_can_be_chosen_are_those_of_the_data(study, parameter, dataset, real):

@@ -57,6 +57,9 @@ COLUMNS = {
         "correlations": "data pair level statistic grouping metric value",
         "significance": "data pair level statistic metric_a metric_b difference p exact",
     },
+    "relative_ranking": {
+        "darr": "year pair metric threshold variant pairs tau",
+    },
     "indicmt_mqm": {
         "table1": "language metric pearson kendall_b n",
         "table9": "language system mean_score n file_set",
