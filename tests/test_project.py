@@ -271,7 +271,7 @@ def test_the_readmes_commands_run_as_printed_with_the_wheel_and_write_only_where
             log = tmp_path / "spring" / "data" / "annotations" / "spring.jsonl"
             log.parent.mkdir(parents=True)
             log.write_text(judged(json.loads((tmp_path / "spring" / "campaign.json").read_text())))
-    assert {path.name for path in tmp_path.iterdir()} == made | {"for-the-paper"}
+    assert {path.name for path in tmp_path.iterdir()} == made | {"for-the-paper", "feedback"}
     assert (tmp_path / "for-the-paper" / "methods.bib").exists()
     report = json.loads((tmp_path / "reports" / "campaign.json").read_text())
     assert {row["system"] for row in report["recorded"]["rankings"]} == {"alpha", "beta", "gamma"}
@@ -286,7 +286,7 @@ def test_the_readmes_commands_run_as_printed_with_the_wheel_and_write_only_where
     for command in (["tidy"], ["new", "study", "mine", "--data", "wmt-slt22", "--title", "T"]):
         with pytest.raises(AssertionError, match="this is an installation"):
             installed.evalkit(*command, folder=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == made | {"for-the-paper", "student"}
+    assert {path.name for path in tmp_path.iterdir()} == made | {"for-the-paper", "feedback", "student"}
     assert installed.written() == before
 
 
