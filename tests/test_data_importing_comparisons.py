@@ -208,13 +208,10 @@ def test_a_slider_between_two_asks_whose_side_is_positive_and_keeps_its_strength
     assert "--positive" in ask(path, "--positive", "gamma")
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [([], "two systems"), (["--format", "xsts"], "no XSTS scores"), (["--positive", "hyp_b_id"], "two systems")],
-)
-def test_two_systems_in_a_row_are_never_one(words, why, mirrored):
+@pytest.mark.parametrize("words", [[], ["--format", "xsts"], ["--positive", "hyp_b_id"]])
+def test_two_systems_in_a_row_are_never_one(words, mirrored):
     told = ["--value", "system=mt", "--map", "segment=text"]
-    assert why in ask(mirrored("../strangers/slider.jsonl"), *told, *words)
+    assert "two systems" in ask(mirrored("../strangers/slider.jsonl"), *told, *words)
 
 
 # Ranks

@@ -210,6 +210,7 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
             return Recognised(table, one, "")  # says itself what it lacks
         lack = ", ".join(missing or one.needs) or one.headings or f"the fields of {one.title}"
         remedy = ways(missing) if missing and one.lacks else "Try --format auto."
+        comparisons.demand_one(table, options)  # says more than what is lacking
         raise DataError(f"{table.name} holds no {one.title}: it lacks {lack}. {remedy}")
     if table.first and all(len(cells) == 1 and re.fullmatch(r"[A-Z]", cells[0].strip()) for _, cells in table.first):
         raise DataError(
