@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import DataError
+from evalkit import ROOT, DataError, data
 from evalkit.data import appraise, compared, direct, indicmt, languages, mtme, mturk, protocols, simulate
 from evalkit.data.schemas import PREFERENCES, UNSTATED
 from evalkit.human import context, mqm
@@ -737,3 +737,12 @@ def test_real_preferences_are_those_that_the_paper_prints(real, criterion, unit,
     own = ratings[ratings["system"].eq("mt") & ratings["criterion"].eq(criterion) & ratings["unit"].eq(unit)]
     shares = own["choice"].value_counts(normalize=True)[["mt", "tie", "human"]]
     assert tuple((100 * shares + 1e-9).round().astype(int)) == printed
+
+
+def test_the_campaign_of_the_demonstration_is_the_released_one(here):
+    here("wmt23-side-by-side")
+    judged = data.load("wmt23-side-by-side")
+    again = judged["system"].eq("GPT4-5shot") & judged["against"].eq("refA")  # seen on a second screen
+    columns = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"]
+    made = judged.assign(item_type=judged["item_type"].mask(again, "repeat"))[columns].to_csv(index=False)
+    assert made == (ROOT / "data" / "demo" / "wmt23.csv").read_text(encoding="utf-8")

@@ -1,5 +1,6 @@
 """JupyterLab as a person uses it: open a study, run all cells, change a parameter, run again, see the figure change."""
 
+import json
 import os
 import re
 import shlex
@@ -9,12 +10,16 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from evalkit import ROOT
 from evalkit.data import names
+from evalkit.data.importing import import_campaign
 from evalkit.reports import notebooks
 from evalkit.reports.studies import Layout, read_studies
+from tests import makers
 from tests.test_browser import CHROMIUM, FLAGS
 
 pytestmark = [
@@ -316,3 +321,53 @@ def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_fig
     assert "image/png" in saved.read_text(encoding="utf-8")
     notebooks.tidy(saved)
     assert saved.read_text(encoding="utf-8") == notebooks.canonical(cells), "a person's work leaves traces"
+
+
+# A reader's own frame in place of the one that a study loads, as docs/running.md says
+
+ROWS = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", (ROOT / "docs" / "running.md").read_text(encoding="utf-8"), re.M)
+#: Study -> the code that the page has a reader write at the end of the cell that loads data.
+LINES = {study: re.findall(r"`([^`]+)`", told) for study, told in ROWS}
+
+
+def own_frame(study):
+    """Make a frame of a person's own: a calibration set that all judged, or documents shown again, some degraded."""
+    drawn = makers.ratings(7, systems=2, documents=8, people=5, src_lang="eng", tgt_lang="fra", hit="h1")
+    if study != "degraded_context":
+        return drawn.assign(item_type="calibration")
+    rng, first = np.random.default_rng(7), drawn.groupby(["annotator", "system", "doc"]).cumcount()
+    drawn["hit"] = drawn["annotator"] + drawn["doc"]
+    again = drawn.assign(item_type=rng.choice(["repeat", "degraded"], len(drawn), p=[0.7, 0.3]), copy=True)
+    again["score"] = (again["score"] - rng.uniform(0, 30, len(drawn))).clip(0, 100)
+    early = drawn["doc"] < "d04"  # half of the copies come first
+    both = pd.concat([drawn.assign(copy=False, position=first + 5 * early), again.assign(position=first + 5 * ~early)])
+    return both.assign(z=(both["score"] - both["score"].mean()) / both["score"].std())
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("study", LINES)
+def test_a_reader_puts_an_own_frame_in_place_of_the_studys(study, opened, here, home):
+    here(*read_studies(Layout())[study].data)
+    own_frame(study).to_csv(home / "mine.csv", index=False)
+    mine = ["mine = pd.read_csv('../../mine.csv', dtype={'segment': str})", "mine.attrs['scale'] = (0, 100)"]
+    if study != "degraded_context":
+        import_campaign([home / "mine.csv"], home / "mine.parquet", scale=["0", "100"], replace=True)
+        mine = ["mine, _ = data.open_campaign('../../mine.parquet')"]
+    notebook = notebooks.read(read_studies(Layout())[study].notebook)
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    again = [line for line in notebooks.source(code[2]).splitlines() if line.startswith("groups, scale")]
+    lines = [line for line in LINES[study] if " = " in line and "…" not in line]
+    code[2]["source"] = "\n".join([notebooks.source(code[2]), *mine, *lines, *again])
+    short = {name: value for name, value in QUICK.items() if f"\n{name}: " in notebooks.source(code[0])}
+    if "\npair: " in "\n" + notebooks.source(code[0]):
+        short["pair"] = '"eng-fra"'
+        code[1]["source"] = notebooks.source(code[1]).replace('"eng-hrv"', '"eng-fra"')
+    code[0]["source"] = turned(notebooks.source(code[0]), short)
+    print_cells = [cell for cell in code if "show.compare(" in notebooks.source(cell)]
+    notebook["cells"] = [cell for cell in notebook["cells"] if cell not in print_cells]
+    (home / "notebooks" / "studies" / "mine.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    page = opened("notebooks/studies/mine.ipynb")
+    run_all(page)
+    seen = page.locator(".jp-Notebook").inner_text()
+    assert {"degraded_context": "ours"}.get(study, "eng-fra") in seen
+    assert pictures(page.locator(".jp-Notebook"))

@@ -14,6 +14,7 @@ from importlib import metadata
 from itertools import chain
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -21,6 +22,7 @@ from packaging.utils import canonicalize_name
 
 from evalkit import ROOT, __version__
 from evalkit.reports import cli, notebooks
+from tests import makers
 from tests.frozen import __main__ as frozen_main
 from tests.frozen.comparing import compare
 from tests.frozen.store import Refused, Store
@@ -200,10 +202,19 @@ def test_the_same_tables_give_the_same_bytes(tmp_path):
 # What the README and CONTRIBUTING print, done as it stands there: with the wheel from an empty folder, and in a clone.
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.M | re.S)
-FENCED = [line.strip() for language, block in BLOCKS if not language for line in block.splitlines()]
-COMMANDS = [shlex.split(line, comments=True)[1:] for line in FENCED if line.startswith("evalkit ")]
-INLINE = [shlex.split(text)[1:] for text in re.findall(r"`(evalkit [a-z][^`]*)`", README)]
+PAGES = {"README": README} | {
+    page.stem: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))
+}
+
+
+def commands_of(page):
+    """Return the words of each command of evalkit that a page prints on a line of its own."""
+    lines = [line.strip() for block in re.findall(r"^```\n(.*?)^```", page, re.M | re.S) for line in block.splitlines()]
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("evalkit ")]
+
+
+COMMANDS = {name: commands_of(page) for name, page in PAGES.items()}
+INLINE = [shlex.split(text)[1:] for page in PAGES.values() for text in re.findall(r"`(evalkit [a-z][^`]*)`", page)]
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
 SHORT = {"wmt22_calibration_hits": ["-p", "splits=4", "-p", "resamples=20"], "campaign": ["-p", "resamples=50"]}
 GIT = ["git", "-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
@@ -216,15 +227,16 @@ print(evalkit.__file__, len(data.published('licht2022_table6')))
 """
 
 
-@pytest.mark.parametrize("words", COMMANDS + INLINE, ids=" ".join)
+@pytest.mark.parametrize("words", [*chain(*COMMANDS.values()), *INLINE], ids=" ".join)
 def test_each_command_and_option_of_the_readme_is_known(words, capsys):
+    words = [word for word in words if word != "--formats"]  # which prints its table whatever follows
     assert cli.main([*words, "--help"]) == 0
     assert "Usage: evalkit" in capsys.readouterr().out
 
 
 def test_each_make_target_that_pages_name_is_there():
     made = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-    pages = README + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    pages = "\n".join(PAGES.values()) + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert {"reports", "test"} <= set(re.findall(r"(?:^|`)make ([a-z-]+)", pages, re.M)) <= set(made)
 
 
@@ -253,30 +265,40 @@ def listed(*options):
 
 
 @pytest.mark.slow
-def test_the_readmes_commands_run_as_printed_with_the_wheel_and_write_only_where_one_stands(installed, tmp_path):
+def test_the_pages_commands_run_as_printed_with_the_wheel_and_write_only_where_one_stands(installed, tmp_path):
     before = installed.written()
     lines = [f"Sentence number {number} of a text that somebody wrote." for number in range(60)]
-    (tmp_path / "source.txt").write_text("\n".join(lines) + "\n")
-    (tmp_path / "outputs").mkdir()
-    for system in ("alpha", "beta", "gamma"):
-        (tmp_path / "outputs" / f"{system}.txt").write_text("\n".join(f"{system}: {line}" for line in lines) + "\n")
-    made = {"source.txt", "outputs", "spring", "campaign.parquet", "campaign.import.json", "reports", "my-reports"}
-
-    for words in COMMANDS:
-        short = SHORT[words[1]] if words[0] == "run" else []
-        printed = installed.evalkit(*words, *short, folder=tmp_path).split()
-        if words[0] == "run":
-            assert printed[-1].endswith(f"{words[1]}.html"), "the report just made comes last"
-        if words[:2] == ["new", "campaign"]:  # then people judge, in Pearmut
-            log = tmp_path / "spring" / "data" / "annotations" / "spring.jsonl"
-            log.parent.mkdir(parents=True)
-            log.write_text(judged(json.loads((tmp_path / "spring" / "campaign.json").read_text())))
-    assert {path.name for path in tmp_path.iterdir()} == made | {"for-the-paper", "feedback"}
-    assert (tmp_path / "for-the-paper" / "methods.bib").exists()
-    report = json.loads((tmp_path / "reports" / "campaign.json").read_text())
-    assert {row["system"] for row in report["recorded"]["rankings"]} == {"alpha", "beta", "gamma"}
-    assert report["signature"].startswith(f"evalkit:{__version__}|")
-    check_simulated(tmp_path / "my-reports", "wmt22_calibration_hits")
+    for page, commands in COMMANDS.items():
+        folder = tmp_path / page
+        (folder / "outputs").mkdir(parents=True)
+        (folder / "source.txt").write_text("\n".join(lines) + "\n")
+        for system in ("alpha", "beta", "gamma"):
+            (folder / "outputs" / f"{system}.txt").write_text("\n".join(f"{system}: {line}" for line in lines) + "\n")
+        makers.ratings(systems=["alpha", "beta", "gamma"]).to_csv(folder / "scores.csv", index=False)
+        for words in commands:
+            short = SHORT[words[1]] if words[0] == "run" else []
+            printed = installed.evalkit(*words, *short, folder=folder).split()
+            if words[0] == "run":
+                assert printed[-1].endswith(f"{words[1]}.html"), "the report just made comes last"
+            if words[:2] == ["new", "campaign"]:  # then people judge, in Pearmut
+                log = folder / "spring" / "data" / "annotations" / "spring.jsonl"
+                log.parent.mkdir(parents=True)
+                log.write_text(judged(json.loads((folder / "spring" / "campaign.json").read_text())))
+    given, made = {"source.txt", "outputs", "scores.csv"}, {"campaign.parquet", "campaign.import.json", "reports"}
+    written = {page: {path.name for path in (tmp_path / page).iterdir()} - given for page in PAGES}
+    assert written["README"] == made | {"for-the-paper", "demo"}
+    assert written["campaign"] == made | {"for-the-paper", "feedback", "spring"}
+    assert written["running"] == {"my-reports"}
+    assert (tmp_path / "campaign" / "for-the-paper" / "methods.bib").exists()
+    for page in ("README", "campaign"):
+        report = json.loads((tmp_path / page / "reports" / "campaign.json").read_text())
+        assert {row["system"] for row in report["recorded"]["rankings"]} == {"alpha", "beta", "gamma"}
+        assert report["signature"].startswith(f"evalkit:{__version__}|")
+    shown = json.loads((tmp_path / "README" / "demo" / "campaign.json").read_text())
+    judgements = pd.read_csv(ROOT / "data" / "demo" / "wmt23.csv").query("item_type != 'repeat'")
+    means = {row["system"]: row["mean"] for row in shown["recorded"]["rankings"]}
+    assert means == pytest.approx(judgements.groupby("system")["score"].mean().to_dict())
+    check_simulated(tmp_path / "running" / "my-reports", "wmt22_calibration_hits")
 
     copies = installed.evalkit("student", folder=tmp_path).split()
     assert len(copies) == len(list((ROOT / "notebooks" / "lessons").glob("*.ipynb")))
@@ -286,7 +308,7 @@ def test_the_readmes_commands_run_as_printed_with_the_wheel_and_write_only_where
     for command in (["tidy"], ["new", "study", "mine", "--data", "wmt-slt22", "--title", "T"]):
         with pytest.raises(AssertionError, match="this is an installation"):
             installed.evalkit(*command, folder=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == made | {"for-the-paper", "feedback", "student"}
+    assert {path.name for path in tmp_path.iterdir()} == {*PAGES, "student"}
     assert installed.written() == before
 
 

@@ -22,11 +22,37 @@ from evalkit.reports.cli import campaigns, studies
 __all__ = ["main", "program"]
 
 
-@click.group("evalkit", invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+#: Commands by what one wants to do, as the help lists them.
+JOBS = {
+    "Your own campaign": ("demo", "new", "import", "export"),
+    "Studies and their reports": ("list", "params", "run", "data"),
+    "Teaching": ("student", "grade", "slides"),
+    "This suite": ("completion", "tidy"),
+}
+
+
+class _ByJob(click.Group):
+    """A group whose help lists commands by what one wants to do."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section a job."""
+        for job, names in JOBS.items():
+            with formatter.section(job):
+                room = formatter.width - 4 - max(map(len, self.commands))
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(room)) for name in names])
+
+
+@click.group(
+    "evalkit",
+    cls=_ByJob,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Begin with: evalkit demo. Help for one command: evalkit import -h",
+)
 @click.version_option(__version__, message="evalkit %(version)s")
 @click.pass_context
 def program(context: click.Context) -> None:
-    """Human evaluation of machine translation: run studies, on published data or on your own."""
+    """Human evaluation of machine translation, on published data or your own."""
     if context.invoked_subcommand is None:  # a person who wants to know what there is, not wrong usage
         print(context.get_help())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -345,7 +346,7 @@ def progress(every: float = 2.0) -> Callable[[str], None]:
     "--annotators", is_flag=True, help="of a campaign: one page for each annotator, about their own judgements"
 )
 def export(source: Path, out: Path, annotators: bool) -> None:
-    """Write a report's tables for a paper, or feedback for annotators.
+    """Tables for a paper, or feedback for annotators.
 
     \b
     Examples:
@@ -374,4 +375,30 @@ def export(source: Path, out: Path, annotators: bool) -> None:
         print(path)
 
 
-COMMANDS = [new, import_files, export]
+@click.command()
+@click.option("--out", type=a_path, default="demo", metavar="DIR", help="a folder for its files (default: ./demo)")
+def demo(out: Path) -> int:
+    """Import and report on a real small campaign.
+
+    3,120 judgements of nine translations, WMT23 English to German (Song et al. 2025, Apache License 2.0), which come
+    with this suite: no network is needed. The folder has the file, what the import made of it, and the report.
+    """
+    from evalkit.data.importing import import_campaign
+    from evalkit.reports import execute
+    from evalkit.reports.notebooks import write_text
+    from evalkit.reports.studies import Layout
+
+    out = out.resolve()
+    write_text(out / "wmt23.csv", (ROOT / "data" / "demo" / "wmt23.csv").read_text(encoding="utf-8"))
+    report, [campaign, *_] = import_campaign([out / "wmt23.csv"], out / "wmt23.parquet", replace=True)
+    print("\n".join(report.sentences()), file=sys.stderr)
+    [outcome] = execute.run(["campaign"], Layout(reports=out), values={"file": str(campaign)})
+    if outcome.status == "ok":
+        print(json.loads((out / "campaign.json").read_text(encoding="utf-8"))["headline"], file=sys.stderr)
+    print(outcome.path)
+    own = "evalkit import YOUR_FILE && evalkit run campaign -p file=campaign.parquet"
+    print(f"With judgements of your own (a row each: system, segment, annotator, score):\n  {own}", file=sys.stderr)
+    return int(outcome.status == "failed")
+
+
+COMMANDS = [demo, new, import_files, export]

@@ -258,7 +258,7 @@ def slides(lessons: tuple[str, ...], out: Path) -> None:
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print what lets a shell complete words.
+    """What lets a shell complete words.
 
     Write it to the shell's start-up file.
     """
@@ -277,7 +277,7 @@ def completion(shell: str) -> None:
 @click.command()
 @click.option("--check", is_flag=True, help="change nothing; exit 1 if anything would change")
 def tidy(check: bool) -> None:
-    """Strip outputs and write notebooks in canonical form."""
+    """Notebooks without outputs, in canonical form."""
     from evalkit.reports import notebooks
 
     if not CLONE:
