@@ -4,6 +4,9 @@ import html
 import json
 import math
 import re
+import shutil
+import subprocess
+import sys
 from itertools import combinations
 
 import nbclient
@@ -156,6 +159,32 @@ def test_a_run_on_real_data_equals_the_committed_reference(name, on_real_data):
     found["data"] = [{"name": source["name"], "digest": source["digest"]} for source in found["data"]]
     found["rows_left_out"] = {name: len(found["recorded"].pop(name)) for name in reference["rows_left_out"]}
     assert differences({key: found[key] for key in reference}, reference) == []
+
+
+def other_pythons():
+    """Return the commands of further Pythons that this suite supports and that start here."""
+    found = {}
+    for minor in ("3.12", "3.13", "3.14"):
+        path = shutil.which(f"python{minor}")
+        if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
+            found[minor] = path
+    return {minor: path for minor, path in found.items() if sys.version_info[:2] != tuple(map(int, minor.split(".")))}
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not other_pythons(), reason="no further Python on this machine: python3.12 or newer on the PATH")
+def test_further_pythons_record_the_same_to_the_bit(on_real_data, tmp_path):
+    for minor, path in other_pythons().items():
+        subprocess.run([path, "-m", "venv", "--without-pip", tmp_path / minor], check=True)
+        python = tmp_path / minor / "bin" / "python"
+        install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python]
+        subprocess.run([*install, "--constraint", "requirements.lock", "--editable", "."], cwd=ROOT, check=True)
+        told = tmp_path / f"reports-{minor}"
+        subprocess.run([python, "-m", "evalkit.reports.cli", "run", "--all", "--out", told], cwd=ROOT, check=True)
+        for name in NAMES:
+            here, there = report(on_real_data, name), report(told, name)
+            for part in ("headline", "recorded", "published", "signature"):
+                assert here[part] == there[part], f"{name}, {part}, Python {minor}"
 
 
 @pytest.mark.parametrize("name", NAMES)
