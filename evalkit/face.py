@@ -190,7 +190,7 @@ def screen(table: pd.DataFrame, rules: Sequence[str] = annotators.RULES) -> pd.D
     """Ask of each annotator whether a rule flags them, such as ``sd < 5`` or ``with_others < 0.1``.
 
     table: judgements with system, segment, annotator and score, from 0 to 100 for the rules' own thresholds. rules:
-    a measure of ``evalkit.human.annotators.MEASURES``, a sign, and a number.
+    a measure of ``evalkit.human.annotators.MEASURES``, a sign, and a number; or a name, such as ``wmt26-filter``.
     Returns pair, annotator, rule, measure, value, threshold, flagged, unknown (there is no value: that flags nobody).
     Caveat: a flag is a reason to look, and no proof; decide on rules before you see the ranking.
 

@@ -327,11 +327,41 @@ def test_a_full_profile_misses_nothing_and_repeats_its_parts():
     assert profiled["missing"].eq("").all()
     assert profiled["seconds"].tolist() == pytest.approx([3] * 5)
     assert profiled["qc_p"].max() < 0.05
-    values = annotators.screen(whole, [f"{measure} < 0" for measure in MEASURES])
+    values = annotators.screen(whole, [f"{measure} < 0" for measure in MEASURES if measure in profiled])
     values = values.pivot(index="annotator", columns="measure", values="value")
     np.testing.assert_allclose(values, profiled.set_index("annotator")[values.columns], atol=1e-9)
     shuffled = annotators.profiles(whole.sample(frac=1, random_state=1))
     pd.testing.assert_frame_equal(profiled, shuffled)
+
+
+def of_people(scores, documents):
+    """Lay out scores, (annotators, items, systems), the items in so many documents."""
+    return laid_out(scores, "annotator segment system", documents=np.arange(scores.shape[1]) % documents)
+
+
+def test_wmt26s_filter_is_its_script_in_loops():
+    rng = np.random.default_rng(3)
+    scores = rng.normal(60, 15, (4, 12, 3)).round()
+    scores[3] = rng.choice([0, 100], (12, 3))
+    scores[..., :2][rng.random((4, 12, 2)) < 0.1] = np.nan
+    scores[:, 10:, 2] = scores[1:, :, 2] = np.nan  # ten scores: no pair with this system counts
+    both = scores[..., :2].reshape(-1, 2)
+    distance, variance = np.diff(np.nanmean(both, axis=0))[0], np.nanvar(both, axis=0, ddof=1).sum()
+    expected = [
+        np.mean([2 ** -((b - a - distance) ** 2 / (2 * variance + 1e-6)) for a, b, _ in own if np.isfinite(b - a)])
+        for own in scores
+    ]
+    ratings = of_people(scores, documents=3)
+    assert annotators.plausible_differences(ratings)["plausible"].tolist() == pytest.approx(expected)
+    screened = annotators.screen(ratings, ["wmt26-filter"])
+    assert screened["flagged"].tolist() == [value < 0.75 for value in expected] == [False, False, False, True]
+    assert annotators.screen(of_people(scores, documents=2), ["wmt26-filter"])["unknown"].all()
+
+
+def test_wmt26s_filter_keeps_who_scores_by_chance_as_everybody_does():
+    scores = np.random.default_rng(3).normal([40, 55, 70], [20, 10, 10], (6, 4000, 3))
+    found = annotators.plausible_differences(of_people(scores, documents=9))["plausible"]
+    assert found.to_numpy() == pytest.approx(1 / np.sqrt(1 + np.log(2)), abs=0.01)
 
 
 def test_two_hits_are_two_different_ones_of_everybody_who_has_them():

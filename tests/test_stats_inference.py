@@ -374,12 +374,38 @@ def test_sign_flips_and_redrawing_agree_with_student_on_many_normal_differences(
     for p in (
         inference.sign_flips(difference, resamples=20_000, seed=7),
         inference.redrawn(difference, resamples=20_000, seed=7),
+        inference.above_by_bca(difference, resamples=20_000, seed=7),
     ):
         assert p == pytest.approx(expected, abs=0.012)
 
 
+def apart(x, y, axis=-1):
+    return np.mean(x, axis=axis) - np.mean(y, axis=axis)
+
+
+@pytest.mark.parametrize("resamples", [5, 100, 1000])
+@pytest.mark.parametrize("statistic", [np.mean, apart])
+@pytest.mark.filterwarnings("ignore")
+def test_scipys_interval_lies_above_zero_at_every_level_above_the_bca_level(statistic, resamples):
+    rng = np.random.default_rng(resamples)
+    kinds = [lambda n: rng.normal(0.3, 1, n), lambda n: rng.integers(-1, 3, n).astype(float), lambda n: np.full(n, 2.0)]
+    above = set()
+    for case in range(60):
+        samples = [kinds[case % 3](size) for size in rng.integers(2, 25, 1 + (statistic is apart))]
+        level = rng.choice([0.02, 0.05, 0.2])
+        theirs = stats.bootstrap(
+            samples, statistic, n_resamples=resamples, confidence_level=1 - level, alternative="greater", rng=rng
+        )
+        found = inference.bca_level(samples, theirs.bootstrap_distribution)
+        assert (found < level) == (theirs.confidence_interval.low > 0), (samples, found)
+        above.add(bool(found < level))
+    assert above == {True, False}
+
+
 def test_nothing_observed_and_no_spread_prove_nothing():
     nothing, flat = np.full((1, 5), np.nan), np.full((1, 5), 50.0)
+    assert inference.above_by_bca(nothing, resamples=20, seed=7).tolist() == [1.0]
+    assert inference.above_by_bca(flat, resamples=20, seed=7).tolist() == [1.0]
     assert inference.signed_rank(flat - flat).tolist() == [1.0]
     assert inference.paired_t(nothing).tolist() == [1.0]
     assert inference.independent_t(flat, flat).tolist() == [1.0]

@@ -10,6 +10,7 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.provenance import scale_of
-from evalkit.data.schemas import ITEM, with_pair
+from evalkit.data.schemas import ITEM, segment_key, with_pair
 from evalkit.stats import inference
 from evalkit.stats.correlation import ratio, spearman
 from evalkit.stats.inference import adjust
@@ -37,6 +38,8 @@ _RHO = np.linspace(0, 0.99, 34)
 _ALPHA = 0.05  # what a grid's adjusted p-value must be below
 #: Items shared with others below which no correlation with them is made.
 FEWEST_SHARED = 10
+#: Documents below which WMT26's filter says nothing of an annotator.
+FEWEST_DOCUMENTS = 3
 #: What is compared between two sets of scores: range, shape, steps of the scale.
 USES = ("min", "max", "mean", "sd", "skewness", "at_ends", "unique_scores", "on_marks")
 #: Longest time without a sign of life, a judgement begun or ended, that counts as work; seconds.
@@ -397,6 +400,34 @@ def agreement_with_others(ratings: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
+def plausible_differences(ratings: pd.DataFrame) -> pd.DataFrame:
+    r"""Ask how plausible each annotator's differences between two systems are, as WMT26's filter does.
+
+    Two systems whose same segment an annotator scored differ there by d. Everybody's scores of the two have means that
+    differ by :math:`\mu`, and variances that add up to :math:`\sigma^2`; systems need more than ten scores. Returns
+    pair, annotator and plausible, the mean of :math:`2^{-(d - \mu)^2 / 2 \sigma^2}` over all such pairs, missing
+    without any, or below ``FEWEST_DOCUMENTS`` documents. WMT26 leaves out who is below 0.75.
+    Source: github.com/wmt-conference/wmt26-general-mt, humeval/02a-filter_data.py of 27714fb; there a pair stands on
+    one screen, and a screen is a document.  Caveat: whose scores are drawn by chance from everybody's of the same
+    systems has :math:`1 / \sqrt{1 + \ln 2}`, 0.77, where these are normal, and stays.
+    """
+    found: dict[str, pd.Series] = {}
+    for pair, part in with_pair(ratings[ratings["item_type"].isin(["system", "reference"])]).groupby("pair"):
+        scores, key = part.groupby("system")["score"], [*segment_key(part)]
+        told = scores.agg(["mean", "var"])[scores.size() > 10]
+        wide = part.groupby(["annotator", *key, "system"])["score"].mean().unstack("system")[told.index]
+        sums, counts = np.zeros((2, len(wide)))
+        for a, b in combinations(told.index, 2):
+            (mean_a, mean_b), variance = told.loc[[a, b], "mean"], told.loc[[a, b], "var"].sum()
+            likely = 2 ** -((wide[a] - wide[b] - mean_a + mean_b) ** 2 / (2 * variance + 1e-6)).to_numpy()
+            sums, counts = sums + np.nan_to_num(likely), counts + np.isfinite(likely)
+        both = pd.DataFrame({"sum": sums, "count": counts}, wide.index).groupby("annotator").sum()
+        seen = part.groupby("annotator")["doc" if "doc" in part else "segment"].nunique()
+        found[pair] = (both["sum"] / both["count"]).where(seen >= FEWEST_DOCUMENTS)
+    plausible = pd.concat(found or {"": pd.Series(dtype=float)}, names=_WHO)
+    return plausible.reindex(everyone(ratings)).rename("plausible").reset_index()
+
+
 def speed(ratings: pd.DataFrame) -> pd.DataFrame:
     """Measure seconds a judgement: pair, annotator, seconds (median), seconds_from (where they come from).
 
@@ -642,10 +673,13 @@ MEASURES = {
     "median_abs_diff": (repeats, "median difference on repeats, points"),
     "max_abs_diff": (repeats, "largest difference on repeats, points"),
     "with_others": (agreement_with_others, "rank correlation with the mean of the others"),
+    "plausible": (plausible_differences, "plausibility of differences between systems (WMT26's filter)"),
     "seconds": (speed, "median seconds a judgement"),
     "qc_p": (quality_control, "p-value (t) of degraded items against their originals"),
     "qc_wilcoxon": (quality_control, "p-value (signed rank) of degraded items against their originals"),
 }
+#: Rules that have a name.
+NAMED = {"wmt26-filter": "plausible < 0.75", "wmt-control": "qc_p >= 0.05"}
 
 
 @dataclass(frozen=True)
@@ -663,12 +697,15 @@ class Rule:
 
     @classmethod
     def parse(cls, text: Rule | str) -> Rule:
-        """Read a rule such as ``sd < 5``; raise DataError where there is no such measure or the text is no rule."""
+        """Read a rule such as ``sd < 5``, or one of ``NAMED``; DataError where there is no such measure or name."""
         if isinstance(text, Rule):
             return text
-        found = _TEXT.match(text)
+        found = _TEXT.match(NAMED.get(text, text))
         if found is None:
-            raise DataError(f"{text!r} is no rule. Write a measure, one of < <= > >=, and a number: 'sd < 5'.")
+            raise DataError(
+                f"{text!r} is no rule. Write a measure, one of < <= > >=, and a number: 'sd < 5'; or one of these: "
+                f"{', '.join(NAMED)}."
+            )
         if found[1] not in MEASURES:
             raise DataError(f"Rule {text!r}: no such measure. Choose one of: {', '.join(MEASURES)}.")
         return cls(found[1], found[2], float(found[3]))
@@ -703,7 +740,7 @@ def rules_in_words(rules: Sequence[Rule | str] = RULES) -> dict[str, str]:
 def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.DataFrame:
     """Apply each rule to each annotator of each language pair.
 
-    rules: texts such as ``sd < 5``; measures are the keys of ``MEASURES``, defined as in ``profiles``. Returns pair,
+    rules: texts such as ``sd < 5``, whose measures are the keys of ``MEASURES``; or names of ``NAMED``. Returns pair,
     annotator, rule, measure, value, threshold, flagged, and unknown, where the measure is missing: that flags nobody.
     """
     if isinstance(rules, str) or not len(rules):

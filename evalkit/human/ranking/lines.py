@@ -79,8 +79,8 @@ def _count_balance(means: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def p_values(table: SegmentMeans, rule: LineRule, *, resamples: int, seed: int) -> np.ndarray:
     """Test every two systems in the order that they have: (..., pairs), not corrected."""
-    draws = {"resamples": resamples, "seed": seed}
-    p = table.once((rule.test, rule.two_sided, resamples, seed), lambda: _TESTS[rule.test](table, rule, draws))
+    draws = {"resamples": rule.resamples or resamples, "seed": seed}
+    p = table.once((rule.test, rule.two_sided, *draws.values()), lambda: _TESTS[rule.test](table, rule, draws))
     return np.reshape(p, (*table.means.shape[:-2], -1))
 
 
@@ -138,6 +138,12 @@ def _either_t(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> 
     return np.minimum(paired, inference.independent_t(*_pairs(table), two_sided=rule.two_sided))
 
 
+def _either_bootstrap(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
+    """Test by the bootstrap of the mean difference, and by that of independent means, whichever finds more."""
+    paired = inference.above_by_bca(_differences(table), **draws)
+    return np.minimum(paired, inference.above_by_bca(*_pairs(table), **draws))
+
+
 def _over_units(table: SegmentMeans, rule: LineRule, draws: Mapping[str, int]) -> np.ndarray:
     """Hold differences of scores against what another choice of units would do to them, by Student's t."""
     return apart(table.totals(rule.mean), *influences([table]).spread())
@@ -152,6 +158,7 @@ _TESTS: dict[str, Callable[[SegmentMeans, LineRule, Mapping[str, int]], np.ndarr
     "signed rank": _signed_rank,
     "signed rank by domain": _by_domain,
     "either t": _either_t,
+    "either bootstrap": _either_bootstrap,
     "permutation": lambda table, _, draws: inference.sign_flips(_differences(table), **draws),
     "bootstrap": lambda table, _, draws: inference.redrawn(_differences(table), **draws),
     "t": _over_units,
@@ -211,7 +218,7 @@ def cluster(pair: str, table: SegmentMeans, rule: LineRule, *, resamples: int = 
     _demand_shared(pair, table.ordered(rule.mean), rule)
     table, p, beats = judge(table, rule, resamples=resamples, seed=seed)
     won, lost = beats.sum(axis=1), beats.sum(axis=0)
-    top, bottom = rules.nearest(beats) if rule.line == "ranges" else (1 + lost, len(won) - won)
+    top, bottom = rules.nearest(beats) if rule.ranges else (1 + lost, len(won) - won)
     placed = ranked(pair, table, table.totals(rule.mean)).assign(
         cluster=rules.clusters(beats, rule.line), wins=won, losses=lost, rank_top=top, rank_bottom=bottom
     )

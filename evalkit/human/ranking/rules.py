@@ -35,6 +35,7 @@ TESTS = {
     "signed rank": "ranks of differences (Wilcoxon)",
     "signed rank by domain": "ranks of differences in each domain, combined (Stouffer)",
     "either t": "Student's t, paired or independent, the lower p",
+    "either bootstrap": "means drawn anew (BCa), paired or independent, the lower p",
     "permutation": "random signs of differences",
     "bootstrap": "differences drawn anew, segment by segment",
     "t": "Student's t over whole documents or annotators",
@@ -51,7 +52,8 @@ class LineRule:
     annotator). mean: over all "segments" alike, or over "domains" alike. test: see ``TESTS``. two_sided: whether its
     p-values are; else the better is tested to be better. alpha: their level. correction: see ``corrected``. line: see
     ``LINES``. upsets: whether a system may beat one with a higher mean. apart: whether several judgements of a segment
-    count as so many segments. digits: significant ones of segments' means.
+    count as so many segments. digits: significant ones of segments' means. resamples: how many the rule draws; None for
+    as many as are asked for. ranges: whether places are ranges up to the nearest difference, wherever lines stand.
     """
 
     name: str = ""
@@ -67,6 +69,8 @@ class LineRule:
     upsets: bool = False
     apart: bool = False
     digits: int | None = None
+    resamples: int | None = None
+    ranges: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is not known."""

@@ -8,7 +8,7 @@ judged what they liked, one system's annotators are split into two halves under 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -274,6 +274,29 @@ def every(
 def _each(laid: Sequence[Grid], campaigns: int, seed: int, **how: Any) -> Iterator[Batch]:
     for number, one in enumerate(laid):
         yield from swapped(one, campaigns=campaigns, rng=np.random.default_rng([seed, number]), **how)
+
+
+def by_resamples(
+    laid: Sequence[Grid], rule: LineRule, counts: Sequence[int], *, runs: int = 5, seed: int = 7
+) -> pd.DataFrame:
+    """Say how far a rule that draws resamples decides otherwise when it draws others, of real judgements.
+
+    counts: numbers of resamples; each is drawn in so many runs. Returns resamples, lines_least and lines_most (in all
+    of ``laid`` together, over runs), pairs (of systems) and turned (pairs that the test parts in some runs only).
+    """
+    rows = []
+    for count in counts:
+        lines, turned, pairs = np.zeros(runs, int), 0, 0
+        for one in laid:
+            drawing, there = replace(rule, resamples=count), np.isfinite(one.raw).astype(float)
+            units, split = pd.RangeIndex(one.docs.max() + 1), _split(one.raw, there, one.docs)
+            table = SegmentMeans(np.arange(len(one.raw)), one.raw, there, units, *split, domains=one.domains)
+            beats = np.stack([judge(table, drawing, seed=seed + run)[2] for run in range(runs)])
+            lines += rules.ends(beats, rule.line)[:, :-1].sum(axis=1)
+            turned += int((beats.any(axis=0) & ~beats.all(axis=0)).sum())
+            pairs += len(one.raw) * (len(one.raw) - 1) // 2
+        rows.append((count, lines.min(), lines.max(), pairs, turned))
+    return pd.DataFrame(rows, columns=["resamples", "lines_least", "lines_most", "pairs", "turned"])
 
 
 def advised(found: pd.DataFrame, *, power: str) -> str:
