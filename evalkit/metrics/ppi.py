@@ -18,6 +18,9 @@ with :math:`\lambda_k = 0` for plain strata (post-stratification), and the weigh
 ``compare_choices`` asks what a choice of segments by a metric does to the order of systems, and to what is measured,
 where a test set whose human scores are all known stands in for one of which only a few segments can be judged. Ways to
 choose are those of subset2evaluate (Zouhar, Cui and Sachan 2025), chance, and chance with known odds.
+
+``corrected_share`` is for a judge that labels (critical or not, pass or fail): what people's labels of a sample say of
+its errors corrects the share that it labelled. ``check_labels`` holds this against PPI.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from scipy import special, stats
 from evalkit import DataError
 from evalkit.metrics.scores import Scores, averaged, of_pair
 from evalkit.stats.correlation import count_pairs, pearson, ratio
-from evalkit.stats.inference import TOLERANCE
+from evalkit.stats.inference import TOLERANCE, share_interval
 
 #: Ways to estimate a mean.
 METHODS = ("classical", "control variate", "PPI", "PPI++")
@@ -580,3 +583,97 @@ def _ways(
     found[DRAWN] = np.mean(weighted, axis=0)
     table = pd.DataFrame.from_dict(found, orient="index", columns=_VALUES)
     return table.assign(lead=table["agreement"] - table.at[RANDOM, "agreement"])
+
+
+# A judge's labels, corrected
+
+
+class Corrected(NamedTuple):
+    """Hold corrected shares, the ends of their intervals, and the judge's sensitivity and specificity."""
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    sensitivity: np.ndarray
+    specificity: np.ndarray
+
+
+def corrected_share(
+    flagged: ArrayLike,
+    of: ArrayLike,
+    *,
+    hits: ArrayLike,
+    positives: ArrayLike,
+    passes: ArrayLike,
+    negatives: ArrayLike,
+    level: float = 0.95,
+) -> Corrected:
+    r"""Correct the share of items that a judge flags by how often people agree with its labels on a sample.
+
+    flagged, of: of how many items the judge flagged how many, items that people did not check. hits, positives: of the
+    checked items that people flag, how many the judge flags, too; passes, negatives: of the others, how many it does
+    not. Counts, broadcast. The value is :math:`(p + Sp - 1) / (Se + Sp - 1)`, kept within 0 and 1, with the flagged
+    share p, sensitivity Se and specificity Sp; missing where the judge flags no more of what people flag than of the
+    rest. low, high: the interval of Lang and Reiczigel, which adds two observations to each of Se and Sp and
+    :math:`z^2` to p; from 0 to 1 where there is no value.
+    Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.  Caveat: people count as right, and items as independent; Se and
+    Sp must be the same where people did not check. Made for Se and Sp of a half or more.
+
+    >>> found = corrected_share(259, 509, hits=84, positives=127, passes=96, negatives=109)  # their fourth example
+    >>> [round(float(number), 2) for number in found]
+    [0.72, 0.58, 0.87, 0.66, 0.88]
+    """
+    counts = (flagged, of, hits, positives, passes, negatives)
+    x, n, a, positive, b, negative = (np.asarray(count, float) for count in counts)
+    z = stats.norm.isf((1 - level) / 2)
+    share, sensitivity, specificity = ratio(x, n), ratio(a, positive), ratio(b, negative)
+    useful = sensitivity + specificity > 1
+    value = np.clip(ratio(share + specificity - 1, np.where(useful, sensitivity + specificity - 1, np.nan)), 0, 1)
+    wide, se, sp = (x + z**2 / 2) / (n + z**2), (a + 1) / (positive + 2), (b + 1) / (negative + 2)
+    apart = np.where(useful & (se + sp > 1), se + sp - 1, np.nan)
+    middle = (wide + sp - 1) / apart
+    se_noise, sp_noise = se * (1 - se) / (positive + 2), sp * (1 - sp) / (negative + 2)
+    shift = 2 * z**2 * (middle * se_noise - (1 - middle) * sp_noise)
+    noise = wide * (1 - wide) / (n + z**2) + middle**2 * se_noise + (1 - middle) ** 2 * sp_noise
+    low, high = (np.clip(middle + shift + side * z * np.sqrt(noise) / apart, 0, 1) for side in (-1, 1))
+    return Corrected(value, np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0), sensitivity, specificity)
+
+
+def checked_share(people: ArrayLike, judge: ArrayLike, rest: ArrayLike) -> Corrected:
+    """Do so from labels: people's and the judge's of checked items, (..., n), and the judge's of others, (..., N)."""
+    y, f, others = (np.asarray(side, bool) for side in (people, judge, rest))
+    told = {"hits": (y & f).sum(-1), "positives": y.sum(-1), "passes": (~y & ~f).sum(-1), "negatives": (~y).sum(-1)}
+    return corrected_share(others.sum(-1), others.shape[-1], **told)
+
+
+def check_labels(
+    judges: Mapping[str, pd.DataFrame], *, checked: Sequence[int], draws: int = 1000, seed: int = 7
+) -> pd.DataFrame:
+    """Say what correcting a judge's labels comes to where people's labels of all items are known.
+
+    judges: name -> people and judge, whether each flags an item. checked: how many items people check, drawn at random.
+    Returns judge, items, people and flagged (shares of all items), sensitivity and specificity (of all), checked,
+    method ("people alone", with Clopper and Pearson's interval; "corrected", see ``corrected_share``; "PPI++"),
+    estimate, error (root mean square, of draws with an estimate), width and coverage (of 95 % intervals, draws' mean)
+    and undefined (the share of draws without an estimate).
+    """
+    rows, rng = [], np.random.default_rng(seed)
+    for (name, labels), n in ((one, number) for one in judges.items() for number in checked):
+        y, f = labels["people"].to_numpy(bool), labels["judge"].to_numpy(bool)
+        order = rng.permuted(np.tile(np.arange(len(y)), (draws, 1)), axis=1)
+        known, of_known, rest = y[order[:, :n]], f[order[:, :n]], f[order[:, n:]]
+        whole = checked_share(y, f, f)
+        said = {"judge": name, "items": len(y), "people": y.mean(), "flagged": f.mean(), "checked": n}
+        said |= {"sensitivity": float(whole.sensitivity), "specificity": float(whole.specificity)}
+        ways = {
+            "people alone": (known.mean(axis=1), *share_interval(known.sum(axis=1), n)),
+            "corrected": checked_share(known, of_known, rest)[:3],
+            "PPI++": mean(known, of_known, rest)[:3],
+        }
+        for way, (value, low, high) in ways.items():
+            there, holds = np.isfinite(value), (low <= y.mean()) & (y.mean() <= high)
+            far = np.sqrt(np.mean((value[there] - y.mean()) ** 2)) if there.any() else np.nan
+            middle = value[there].mean() if there.any() else np.nan
+            found = {"estimate": middle, "error": far, "width": (high - low).mean(), "coverage": holds.mean()}
+            rows.append(said | {"method": way} | found | {"undefined": 1 - there.mean()})
+    return pd.DataFrame(rows)

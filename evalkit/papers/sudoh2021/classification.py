@@ -15,7 +15,7 @@ from evalkit import DataError
 from evalkit.data.names import one_form
 from evalkit.human.judges import trials
 from evalkit.papers.claims import pivot
-from evalkit.papers.sudoh2021.labels import KEY, TABLES, categories, named
+from evalkit.papers.sudoh2021.labels import KEY, TABLES, TAXONOMIES, categories, named
 from evalkit.papers.sudoh2021.reduction import reduce
 from evalkit.stats.inference import column_means, interval, resample
 
@@ -199,6 +199,22 @@ def replace_annotators(labels: pd.DataFrame, predicted: pd.DataFrame, *, epsilon
             numbers = people.apply(lambda column, order=order: column.map(order)).astype(float)
             parts["Sudoh fluency, steps"] = trials(numbers, _judges(steps), epsilons=epsilons)
     return pd.concat(parts, names=["data"]).reset_index("data").reset_index(drop=True)
+
+
+def critical(predicted: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Tell which translations people, and each classifier, call a critical content error: name -> people, judge.
+
+    predicted: as ``predict_each_test_set`` makes it, whose true labels are people's, reduced to one. Translations
+    without one are left out.
+    """
+    own = predicted[predicted["dimension"].eq("adequacy") & predicted["true"].notna()]
+    names = set(TAXONOMIES["adequacy"].query("critical")["category"])
+    return {
+        JUDGES[str(model)][0]: pd.DataFrame(
+            {"people": part["true"].isin(names), "judge": part["predicted"].isin(names)}
+        )
+        for model, part in own.groupby("model", sort=False)
+    }
 
 
 def _judges(predicted: pd.DataFrame) -> Iterator[tuple[str, str, pd.Series]]:
