@@ -16,6 +16,7 @@ from evalkit.campaign.judges import PEOPLE
 from evalkit.data import importing
 from evalkit.human import adaptive
 from evalkit.human.judges import alternative_annotator, verdicts
+from evalkit.metrics import ppi
 from tests.makers import laid_out, ratings
 from tests.pages import opened, telling
 
@@ -346,6 +347,50 @@ def test_a_choice_that_the_metric_sees_is_known_and_where_nothing_helps_nothing_
     _, none = estimated(tmp_path, scored=False)
     assert not none
     assert not estimate_with_metrics(campaign.Missing("no judge.", "Name one."))
+
+
+def labelled(*, sure=0.9, persons=1, seed=3):
+    """People label some outputs 1 or 0 (a problem), a model all of them, right so often."""
+    rng = np.random.default_rng(seed)
+    fine = rng.random((2, 150)) < [[0.8], [0.6]]
+    model = np.where(rng.random(fine.shape) < sure, fine, ~fine)
+    parts = [laid_out(model, "system segment", annotator="gpt", doc="d", scale=(0, 1))]
+    parts += [
+        laid_out(fine[:, :60], "system segment", annotator=f"p{k}", doc="d", scale=(0, 1)) for k in range(persons)
+    ]
+    pd.concat(parts).to_csv("labels.csv", index=False)
+    importing.import_campaign(["labels.csv"], "labels.parquet", keep_names=True, scale=(0, 1), judges=["gpt"])
+    mine = campaign.from_ratings(data.open_campaign("labels.parquet")[0])
+    judges = compare_judges(mine, data.open_judges("labels.parquet"), resamples=10)
+    return campaign.correct_labels(mine, judges), ~fine, ~model
+
+
+def test_a_model_s_labels_are_corrected_by_its_errors_on_what_people_checked():
+    found, truth, flagged = labelled()
+    assert found.worse == 0
+    y, f, rest = truth[:, :60], flagged[:, :60], flagged[:, 60:]
+    table = found.table.set_index("system")
+    assert table["others"].tolist() == [180, 90, 90]
+    for name, own in {"all systems": rest, "S0": rest[0], "S1": rest[1]}.items():
+        counts = {"hits": (y & f).sum(), "positives": y.sum(), "passes": (~y & ~f).sum(), "negatives": (~y).sum()}
+        expected = ppi.corrected_share(own.sum(), own.size, **counts)
+        assert table.loc[name, ["corrected", "low", "high"]].tolist() == pytest.approx(list(expected[:3]))
+        assert table.loc[name, "flagged"] == pytest.approx(own.mean())
+    by_ppi = ppi.mean(y.ravel(), f.ravel(), rest.ravel())
+    assert table.loc["all systems", ["ppi", "ppi_low", "ppi_high"]].tolist() == pytest.approx(list(by_ppi[:3]))
+    assert table.loc["all systems", "people"] == y.mean()
+    assert "PPI++" in " ".join(found.sentences)
+
+
+def test_labels_of_a_model_that_guesses_are_not_corrected_and_scores_are_no_labels(tmp_path):
+    found = labelled(sure=0.4, persons=2)[0]
+    assert found.whole[["corrected"]].isna().all(axis=None)
+    assert "count people's alone" in " ".join(found.sentences)
+    paths = files(tmp_path)
+    ratings, _ = data.open_campaign(paths[0])
+    judged = data.open_judges(paths[0], ratings=ratings, metrics=[paths[1]])
+    mine = campaign.from_ratings(ratings)
+    assert not campaign.correct_labels(mine, compare_judges(mine, judged, resamples=10))
 
 
 def test_intervals_hold_in_campaigns_drawn_again_and_again():

@@ -691,3 +691,58 @@ def test_ways_are_compared_and_only_chance_is_free_of_bias():
     assert at.loc[ppi.AVERAGE, "bias_means"] == pytest.approx(human[:, hard].mean() - human.mean())
     assert at.loc[ppi.RANDOM, ["lead", "lead_low", "lead_high"]].tolist() == [0, 0, 0]
     assert (at["low"] <= at["high"]).all()
+
+
+# A judge's labels, corrected
+
+
+@pytest.mark.parametrize(
+    ("flagged", "of", "hits", "positives", "passes", "negatives", "printed"),
+    [  # examples 1 to 4 of Lang & Reiczigel 2014, as R's package asht quotes their intervals
+        (4060, 11284, 178, 179, 358, 359, (0.349, 0.372)),
+        (51, 2971, 32, 33, 20, 20, (0, 0.053)),
+        (0.06 * 11862, 11862, 8, 10, 12, 12, (0, 0.147)),
+        (259, 509, 84, 127, 96, 109, (0.58, 0.87)),
+        (51, 509, 23, 41, 187, 195, (0.037, 0.195)),
+    ],
+)
+def test_corrected_shares_have_the_printed_intervals(flagged, of, hits, positives, passes, negatives, printed):
+    checks = {"hits": hits, "positives": positives, "passes": passes, "negatives": negatives}
+    found = ppi.corrected_share(flagged, of, **checks)
+    digits = 2 if printed == (0.58, 0.87) else 3
+    assert (round(float(found.low), digits), round(float(found.high), digits)) == printed
+    se, sp = hits / positives, passes / negatives
+    assert found.value == pytest.approx((flagged / of + sp - 1) / (se + sp - 1))
+
+
+@given(st.lists(st.integers(0, 40), min_size=6, max_size=6))
+def test_a_corrected_share_is_one_and_calling_errors_passes_turns_it_round(numbers):
+    flagged, spared, hits, misses, passes, alarms = numbers
+    of, positives, negatives = flagged + spared, hits + misses, passes + alarms
+    one = ppi.corrected_share(flagged, of, hits=hits, positives=positives, passes=passes, negatives=negatives)
+    other = ppi.corrected_share(spared, of, hits=passes, positives=negatives, passes=hits, negatives=positives)
+    assert 0 <= one.low <= one.high <= 1
+    assert [other.low, other.high] == pytest.approx([1 - one.high, 1 - one.low])
+    if np.isfinite(one.value):
+        assert other.value == pytest.approx(1 - one.value)
+        assert one.sensitivity + one.specificity > 1
+    else:
+        assert not of or not positives or not negatives or hits * negatives <= alarms * positives
+
+
+def test_correcting_a_good_judge_covers_the_truth_and_narrows_and_a_bad_one_tells_nothing():
+    rng = np.random.default_rng(5)
+    people = rng.random(3000) < 0.2
+    flips = {"good": 0.04, "coin": 0.5}
+    judges = {
+        name: pd.DataFrame({"people": people, "judge": people ^ (rng.random(3000) < share)})
+        for name, share in flips.items()
+    }
+    found = ppi.check_labels(judges, checked=[300], draws=300).set_index(["judge", "method"])
+    good, coin = found.loc["good"], found.loc["coin"]
+    assert good["coverage"].between(0.9, 0.99).all()
+    assert good["estimate"].to_numpy() == pytest.approx(people.mean(), abs=0.01)
+    assert good.loc["PPI++", "width"] < good.loc["corrected", "width"] < good.loc["people alone", "width"]
+    assert coin.loc["corrected", ["coverage", "width"]].min() > 0.9
+    assert coin.loc["PPI++", "width"] == pytest.approx(coin.loc["people alone", "width"], rel=0.1)
+    assert coin.loc["corrected", "undefined"] > 0.2

@@ -19,7 +19,7 @@ from evalkit.campaign.checks import run_checks, tabulate
 from evalkit.campaign.collection import count_errors, count_judgements
 from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export, export_pages
-from evalkit.campaign.few import correlation, estimate_with_metrics, of_pilot
+from evalkit.campaign.few import correct_labels, correlation, estimate_with_metrics, of_pilot
 from evalkit.campaign.findings import Finding, Missing
 from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems, find_disagreement
 from evalkit.campaign.method import choose_method
@@ -43,6 +43,7 @@ __all__ = [
     "compare_judges",
     "compare_plan",
     "control_quality",
+    "correct_labels",
     "correlation",
     "count_errors",
     "count_judgements",

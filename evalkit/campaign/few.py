@@ -1,4 +1,7 @@
-"""Few human scores and a metric's scores of more segments: systems and differences by PPI++, beside the plain means."""
+"""Few human scores and a metric's scores of more segments: systems and differences by PPI++, beside the plain means.
+
+Where people and a model label (pass or fail), the share of the worse label is corrected by the model's errors, too.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from scipy import stats
 
 from evalkit.campaign.findings import Missing, Result
 from evalkit.campaign.judges import COLLECT, Judges, arrange
-from evalkit.campaign.opening import from_ratings
+from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.metrics import ppi
 from evalkit.metrics.scores import Scores
 
@@ -179,3 +182,65 @@ def _by_chance(human: pd.DataFrame, metric: pd.DataFrame, groups: np.ndarray) ->
     error = _error(_share(means, one) - _share(means, other), groups)
     gap = means[one].mean() - means[other].mean()
     return float(2 * stats.norm.sf(abs(gap) / error)) if error > 0 else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Labels(Result):
+    """How many outputs deserve the worse of two labels, by a model's labels of all and people's of some.
+
+    worse: that label, as the file has it. table: judge, system ("all systems", then each), checked (outputs that people
+    labelled, too), others, people (share of the worse label among checked), flagged (of others, by the model),
+    sensitivity and specificity (over all systems), corrected, low and high (of others, see ``ppi.corrected_share``),
+    ppi, ppi_low and ppi_high (by PPI++, outputs taken as independent).
+    """
+
+    pair: str
+    worse: float
+    table: pd.DataFrame
+
+    @property
+    def whole(self) -> pd.DataFrame:
+        """The rows of all systems together."""
+        return self.table[self.table["system"] == EVERY]
+
+
+#: What rows of ``Labels`` are of that are not of one system.
+EVERY = "all systems"
+
+
+def correct_labels(campaign: Campaign, judges: Judges | Missing) -> Labels | Missing:
+    """Correct a model's labels, where people's scores and its own are the same two numbers.
+
+    judges: the result of ``compare_judges``. Where several people labelled an output, most of them decide; one on which
+    they are split is left out. Caveat: which outputs people labelled must be a matter of chance.
+    """
+    nothing = Missing("no model labelled outputs that nobody else did, with the two labels that people used.", COLLECT)
+    values, rows = np.unique(campaign.judged["score"]), []
+    if not judges or len(values) != 2:
+        return nothing
+    for name, own in judges.everywhere.items():
+        people = judges.raw.reindex(index=own.index, columns=own.columns)
+        there, middle = own.notna().to_numpy(), values.mean()
+        known, rest = there & people.notna().to_numpy() & people.ne(middle).to_numpy(), there & people.isna().to_numpy()
+        if not own.stack().isin(values).all() or known.sum() < FEWEST or not rest.any():
+            continue
+        y, f = (people < middle).to_numpy(), (own < middle).to_numpy()
+        told = {"hits": y & f, "positives": y, "passes": ~y & ~f, "negatives": ~y}
+        counts = {what: int((which & known).sum()) for what, which in told.items()}
+        flagged, of, checked, worse = (
+            np.r_[side.sum(), side.sum(axis=0)] for side in (f & rest, rest, known, y & known)
+        )
+        found = ppi.corrected_share(flagged, of, **counts)
+        table = pd.DataFrame({"judge": name, "system": [EVERY, *own.columns], "checked": checked, "others": of})
+        table = table.assign(
+            people=worse / np.where(checked, checked, np.nan), flagged=flagged / np.where(of, of, np.nan)
+        )
+        table = table.assign(sensitivity=float(found.sensitivity), specificity=float(found.specificity))
+        table = table.assign(corrected=found.value, low=found.low, high=found.high)
+        both = ppi.mean(y[known], f[known], f[rest]) if rest.sum() > 1 else (np.nan,) * 3
+        table.loc[0, ["ppi", "ppi_low", "ppi_high"]] = [float(one) for one in both[:3]]
+        rows.append(table)
+    if not rows:
+        return nothing
+    worse = sum(campaign.scale) - values[0] if campaign.turned else values[0]
+    return Labels(campaign.pair, float(worse), pd.concat(rows, ignore_index=True))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit.campaign.against import ALONE, OPPOSITE, SAME, Against
 from evalkit.campaign.against import FEWEST as FEWEST_ITEMS
-from evalkit.campaign.few import Few
+from evalkit.campaign.few import Few, Labels
 from evalkit.campaign.findings import Finding, Missing, finding, say, tell
 from evalkit.campaign.judges import EPSILON, FEWEST, MOST, Judges
 from evalkit.metrics import ppi
@@ -137,6 +137,14 @@ def few(found: Few) -> Iterator[Finding]:
         yield finding("few.more", more=names[_MOST - 1 :])
     treated = finding("few.treated", found=found) if found.treated else None
     yield finding("few.read", found=found, treated=treated)
+
+
+@tell.register
+def labels(found: Labels) -> Iterator[Finding]:
+    for row in list(found.whole.itertuples())[:_MOST]:
+        corrected = finding("labels.useless" if pd.isna(row.corrected) else "labels.corrected", row=row)
+        yield finding("labels.one", found=found, row=row, alarms=1 - row.specificity, corrected=corrected)
+    yield finding("labels.read")
 
 
 def _narrower(rows: pd.DataFrame) -> Finding:
