@@ -137,11 +137,13 @@ def box_of(columns: int, caption: str) -> dict[str, str]:
 
 
 def cell_class(text: str) -> str:
-    """Return the class of a table cell that needs one: long texts may wrap, verdicts carry a sign.
+    """Return the class of a table cell that needs one: long texts may wrap, language pairs never, verdicts carry a sign.
 
     >>> cell_class("not reproducible"), cell_class("eng-jpn")
-    ('not-reproducible', '')
+    ('not-reproducible', 'pair')
     """
+    if re.fullmatch("[a-z]{3}-[a-z]{3}", text):
+        return "pair"
     if text in VERDICTS:
         return text.replace(" ", "-")
     return "text" if len(text) > LONGEST_WORD else ""
