@@ -137,7 +137,7 @@ def box_of(columns: int, caption: str) -> dict[str, str]:
 
 
 def cell_class(text: str) -> str:
-    """Return the class of a table cell that needs one: long texts may wrap, language pairs never, verdicts carry a sign.
+    """Return the class of a table cell that needs one: long texts may wrap, pairs never, verdicts carry a sign.
 
     >>> cell_class("not reproducible"), cell_class("eng-jpn")
     ('not-reproducible', 'pair')
