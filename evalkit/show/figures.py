@@ -252,6 +252,8 @@ def lines(
                 draw(level, color=GREY, lw=1, ls=":")
         for axis in log:
             _plain_log(axes, axis)
+        if "x" not in log and (table[x] % 1 == 0).all():  # there is no 2.5th sentence
+            axes.locator_params(axis="x", integer=True)
         shaded = pd.Series(list(spans), dtype=float).sort_values()
         for _, run in shaded.groupby((shaded.diff() > 1).cumsum()):
             axes.axvspan(run.min() - 0.5, run.max() + 0.5, color=LIGHT, alpha=0.6, lw=0)
