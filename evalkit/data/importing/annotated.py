@@ -17,10 +17,10 @@ from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.importing import records, scales, vocabulary
 from evalkit.data.importing.comparisons import demand_one
-from evalkit.data.importing.judgements import converted, demand_columns, with_languages
+from evalkit.data.importing.judgements import Rows, Scales
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import DISCARDED, EXCLUDED, Judgements, Rejecting, Table
+from evalkit.data.importing.tables import DISCARDED, EXCLUDED, Judgements, Table
 from evalkit.data.importing.vocabulary import bare, meaning
 from evalkit.data.typology import SCHEMES, WMT, Scheme, spelled
 
@@ -57,7 +57,6 @@ _SEGMENTS = {
 _SCORE = "(score)"  # the heading of scores that errors make
 _OMITTED = "missing"  # stands for the place of an error where a translation lacks something
 _FAR = 1 << 40  # no text is as long
-Scales = tuple[float, float] | Mapping[str, tuple[float, float] | None] | None
 
 # What errors weigh: a scheme by its name, or weights as a user tells them
 
@@ -142,29 +141,13 @@ def headed(table: Table, known: Mapping[str, Sequence[str]], options: Options) -
     return {ours: name for ours, name in (found | told).items() if name}
 
 
-def completed(
-    names: dict[str, str],
-    values: dict[str, str],
-    table: Table,
-    options: Options,
-    receipt: Receipt,
-    *,
-    how: dict[str, str] | str = "layout",
-    header: list[str] | None = None,
-) -> None:
-    """Add what a layout can do without: languages and documents; and say which column became what.
-
-    how: each column is known. header: the headings that say something, where some do not.
-    Raises DataError where a column is not there, stands twice, or is lacking though every judgement needs it.
-    """
-    header = table.header if header is None else header
+def complete(rows: Rows, names: dict[str, str]) -> None:
+    """Take these columns of a layout. Raises DataError where one is not there, or stands twice, or more are needed."""
+    table, told = rows.table, rows.options.single
     vocabulary.demand_present(table.header, names, origin=table.name)
-    vocabulary.unlike(table.header, {*names.values()} - {*options.single.values()}, origin=table.name)
-    with_languages(names, values, table, receipt)
-    if "doc" not in names:
-        values.setdefault("doc", "all")
-    demand_columns({*names, *values, "score"}, origin=table.name, header=header)
-    receipt.describe(names, how, header)
+    vocabulary.unlike(table.header, {*names.values()} - {*told.values()}, origin=table.name)
+    rows.names = names
+    rows.complete("layout", made=["score"])
 
 
 # Marks
@@ -226,56 +209,50 @@ def _framed(marks: list[tuple[Any, ...]]) -> pd.DataFrame:
 
 
 def judged(
-    cells: pd.DataFrame,
+    rows: Rows,
     marks: pd.DataFrame,
-    names: Mapping[str, str],
-    values: dict[str, str],
-    options: Options,
-    receipt: Receipt,
-    reject: Rejecting,
     *,
     made: np.ndarray,
     scale: Scales = None,
     column: str = ERRORS,
     first: np.ndarray | None = None,
-    typed: bool = False,
 ) -> tuple[Judgements, pd.DataFrame]:
     """Turn rows and their marks into judgements; a row with an error that has no weight is rejected.
 
-    reject: of these rows, with those that were rejected before. made: rows whose score their errors make. column: in
-    which errors stand. first: of each row the number of the first one of its judgement, where several rows say its
-    errors; then all of them are rejected together. typed: the cells are a workbook's.
-    Returns the judgements, their index the number of the row, with ``errors`` (how many); and the marks of those kept,
-    with ``judgement`` (that number), error_type, severity and, where they make scores, weight.
+    made: rows whose score their errors make. column: in which errors stand. first: of each row the number of the first
+    one of its judgement, where several rows say its errors; then all of them are rejected together.
+    Returns the judgements, with ``errors`` (how many); and the marks of those, with ``judgement`` (the number of its
+    row), error_type, severity and, where they make scores, weight.
     """
-    own = np.arange(len(cells))
+    own, receipt, weights = np.arange(len(rows.cells)), rows.receipt, rows.options.weights
     first = own if first is None else first
-    marks = marks[reject.kept[marks["row"]]].reset_index(drop=True)
-    text = np.full(len(cells), "", dtype=object)
+    marks = marks[rows.kept[marks["row"]]].reset_index(drop=True)
+    text = np.full(len(own), "", dtype=object)
     if made.any():
-        scheme = resolve(options.weights)
+        scheme = resolve(weights)
         tell(scheme, receipt, given=not made.all())
-        marks["weight"] = _weighed(marks, scheme, bool(options.weights))
+        marks["weight"] = _weighed(marks, scheme, bool(weights))
         bad = marks[marks["weight"].isna() & made[marks["row"]]]
-        for level, rows in bad.groupby(bad["severity"].fillna(""))["row"]:
-            reject(rows, column, _without_weight(str(level), scheme))
-        lost = [row.line for row in reject.rows if row.kind != EXCLUDED]
+        for level, numbers in bad.groupby(bad["severity"].fillna(""))["row"]:
+            rows.reject(numbers, column, _without_weight(str(level), scheme))
+        lost = [row for row, gone in rows.gone.items() if gone.kind != EXCLUDED]
         reason = "belongs to a judgement with an error of unknown category or severity"
-        reject(np.flatnonzero(np.isin(first, first[lost])), "", reason)
+        rows.reject(np.flatnonzero(np.isin(first, first[lost])), "", reason)
         of = first[marks["row"]]
-        _, score = scheme.scores(of, marks["category"], marks["weight"].fillna(0.0).to_numpy(), len(cells))
-        reject(np.flatnonzero(np.isnan(score) & made & (first == own)), column, DISCARDED, EXCLUDED)
+        _, score = scheme.scores(of, marks["category"], marks["weight"].fillna(0.0).to_numpy(), len(own))
+        rows.reject(np.flatnonzero(np.isnan(score) & made & (first == own)), column, DISCARDED, EXCLUDED)
         text[made] = [f"{one:.12g}" for one in score[made] + 0.0]
-    heading = names.get("score", _SCORE)
-    given = _in_numbers(cells, heading, made, options, receipt) if not made.all() else pd.Series("", cells.index)
-    rows = cells.assign(**{heading: given.mask(made, pd.Series(text, dtype="str"))})[reject.kept & (first == own)]
-    found = converted(rows, {"score": heading, **names}, values, options, scale=scale, note=receipt.note, typed=typed)
+    rows.further = first != own
+    given = pd.Series("", own) if made.all() else _in_numbers(rows, made)
+    rows.cells = rows.cells.assign(
+        **{rows.names.setdefault("score", _SCORE): given.mask(made, pd.Series(text, dtype="str"))}
+    )
+    found = rows.judgements(scale=scale)
     marks = marks.assign(judgement=first[marks["row"]], **_kinds(marks))
     marks = marks[marks["judgement"].isin(found.ratings.index)]
     counts = marks["judgement"].value_counts().reindex(found.ratings.index, fill_value=0)
     found.ratings = found.ratings.assign(errors=counts.astype(float))
-    found.folded = int((reject.kept & (first != own)).sum())
-    found.rejected = [*reject.rows, *found.rejected]
+    found.folded = int(rows.further.sum() - rows.further[[*rows.gone]].sum())
     return found, marks
 
 
@@ -294,15 +271,14 @@ def _without_weight(level: str, scheme: Scheme) -> str:
     return f"has {what} has no weight ({known}): correct it, or {remedy}"
 
 
-def _in_numbers(cells: pd.DataFrame, heading: str, made: np.ndarray, options: Options, receipt: Receipt) -> pd.Series:
+def _in_numbers(rows: Rows, made: np.ndarray) -> pd.Series:
     """Write words of a scale as numbers, those of each criterion by themselves."""
-    score = cells[heading].astype("str")
-    by = cells["criterion"] if "criterion" in cells else pd.Series(heading, index=cells.index)
+    score, by = rows.column("score").astype("str"), rows.column("criterion")
     parts = [
-        scales.in_numbers(own, options.words, receipt.note, heading=str(name))[0]
-        for name, own in score[~made].groupby(by, dropna=False, sort=False)
+        scales.in_numbers(own, rows.options.words, rows.note, heading=name)[0]
+        for name, own in score[~made].groupby(by.fillna(rows.names["score"]), sort=False)
     ]
-    return pd.concat(parts).reindex(cells.index).astype("str")
+    return pd.concat(parts).reindex(score.index).astype("str")
 
 
 def _kinds(marks: pd.DataFrame) -> dict[str, pd.Series]:
@@ -331,45 +307,36 @@ def spans_of(
     return table.assign(span=number).join(marks[[name for name in said if name in marks]].reset_index(drop=True))
 
 
-def on_lines(found: Judgements, lines: pd.Index) -> Judgements:
-    """Say on which line of the file each judgement, and each rejected row, stands."""
-    for row in found.rejected:
-        row.line = int(lines[row.line])
-    found.ratings = found.ratings.set_axis(pd.Index(lines[found.ratings.index], name="line"))
-    return found
-
-
 # What annotation tools export, laid out as rows by their modules
 
 
-def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
+def convert(rows: Rows) -> Judgements:
     """Read judgements: scores that people gave, and scores that are made of the errors which they marked."""
+    table, receipt, options = rows.table, rows.receipt, rows.options
     demand_one(table, options)
-    lines, cells = table.cells.index, table.cells.reset_index(drop=True)
-    cells = cells.assign(**{name: None for name in (*OWN, "score") if name not in cells})
+    rows.cells = cells = rows.cells.assign(**{name: None for name in (*OWN, "score") if name not in rows.cells})
     filled = [name for name in table.header if name not in OWN and cells[name].notna().any()]
     known = vocabulary.mapped(filled, options.single, origin=table.name, given=options.values)
     if cells[DESIGNED].isna().all():
         known.names.pop("item_type", None)  # of an export, it says something else
-    names, values = known.names, dict(options.values)
-    completed(names, values, table, options, receipt, how=known.how, header=filled)
+    rows.names = names = known.names
+    rows.complete(known.how, filled, made=["score"])
     for note in known.notes:
         receipt.note(note)
-    reject = Rejecting(cells, names.get("annotator"))
     for kind, reason in NO_JUDGEMENTS.items():
-        reject(np.flatnonzero(cells[KIND].eq(kind)), KIND, reason, EXCLUDED)
-    rest = cells[reject.kept]
+        rows.reject(np.flatnonzero(cells[KIND].eq(kind)), KIND, reason, EXCLUDED)
+    rest = cells[rows.kept]
     if rest.empty:
-        return on_lines(Judgements(pd.DataFrame(index=rest.index), reject.rows, names), lines)
+        return Judgements(pd.DataFrame(index=rest.index), names=names)
     receipt.segments = " ".join(_SEGMENTS[way] for way in rest[NAMED].dropna().unique() if way in _SEGMENTS)
-    marks, broken = listed(cells[ERRORS], cells[names["hypothesis"]] if "hypothesis" in names else [None] * len(cells))
+    marks, broken = listed(cells[ERRORS], rows.column("hypothesis"))
     wrong = "is no list of errors with whole places, start before end, and a type and severity each: mend it"
-    reject(broken, ERRORS, wrong)
+    rows.reject(broken, ERRORS, wrong)
     made = cells[MADE].notna().to_numpy() & cells[KIND].isin(["", None, REPEAT]).to_numpy()
     receipt.orientation = "higher is better: scores that annotators gave"
     scale = _scale(rest, names, options)
-    names = {"score": "score"} | names
-    found, marks = judged(cells, marks, names, values, options, receipt, reject, made=made, scale=scale)
+    names.setdefault("score", "score")
+    found, marks = judged(rows, marks, made=made, scale=scale)
     if found.scale is None:
         receipt.scale_from = "nothing says its ends; --scale LOW:HIGH would"
         receipt.scale_from = "each criterion has its own" if rest[ENDS].notna().any() else receipt.scale_from
@@ -381,7 +348,7 @@ def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
     found.spans = spans_of(found.ratings, marks)
     if not made.any() and not len(marks):
         found.ratings = found.ratings.drop(columns="errors")
-    return on_lines(found, lines)
+    return found
 
 
 def _scale(rows: pd.DataFrame, names: Mapping[str, str], options: Options) -> Scales:

@@ -11,11 +11,11 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import appraise, schemas
 from evalkit.data.importing import segments
-from evalkit.data.importing.annotated import completed, headed, judged, listed, on_lines, spans_of
-from evalkit.data.importing.judgements import ordered, people
+from evalkit.data.importing.annotated import complete, headed, judged, listed, spans_of
+from evalkit.data.importing.judgements import Rows, ordered, people
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejecting, Rejection, Seen, Table, constant, excluded
+from evalkit.data.importing.tables import EXCLUDED, Judgements, Seen
 from evalkit.data.importing.vocabulary import ITEM_TYPES, bare
 from evalkit.data.names import is_human
 
@@ -32,60 +32,52 @@ _TEST_SET = re.compile(r"[a-z]+[-_]?\d{2,4}([-_.][\w-]+)?[./:|]", re.IGNORECASE)
 _TUTORIAL = re.compile(r"(.*[-_ .])?tutorial[-_]?\d*", re.IGNORECASE)
 
 
-def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
+def convert(rows: Rows) -> Judgements:
     """Read an export; its judgements hang on each other, because items are shown again.
 
     Errors that name their types, as in MQM, make the score, whatever stands in its column. An item that was judged
     again is a repeat; where errors are marked, it was submitted again, and the last judgement counts.
     """
+    table, options, receipt = rows.table, rows.options, rows.receipt
     if options.lower_is_better:
         raise DataError(f"{table.name}: scores of Appraise are better when higher. Leave --lower-is-better out.")
-    names, values = headed(table, _HEADINGS, options), dict(options.values)
-    completed(names, values, table, options, receipt)
-    if lacking := [ours for ours in ("item_type", "started") if ours not in {*names, *values}]:
+    complete(rows, headed(table, _HEADINGS, options))
+    if lacking := [ours for ours in ("item_type", "started") if ours not in rows.known]:
         raise DataError(f"{table.name} is no export of Appraise: it lacks {', '.join(lacking)}. Import it as csv.")
     present = {bare(name): name for name in table.header}
-    spans, lines = present.get("spans"), table.cells.index
-    cells = options.looks.alike(table.cells, names).reset_index(drop=True)
-    reject = Rejecting(cells, names.get("annotator"))
-    _reject_others(cells, names, present.get("isdocscore"), options, reject)
-    rest = cells[reject.kept]
-    told = {
-        ours: rest[names[ours]] if ours in names else constant(values.get(ours, ""), rest.index)
-        for ours in _READ
-        if ours != "source" or ours in names
-    }
-    shown, beside = _identified(pd.DataFrame(told), table.name, options, receipt)
-    marks, broken = listed(map(_errors, cells[spans]) if spans else [], [None] * len(cells))
+    spans = present.get("spans")
+    _reject_others(rows, present.get("isdocscore"))
+    kept = rows.kept
+    told = pd.DataFrame({ours: rows.column(ours, kept) for ours in _READ if ours != "source" or ours in rows.names})
+    shown, beside = _identified(told, table.name, options, receipt)
+    marks, broken = listed(map(_errors, rows.cells[spans]) if spans else [], [None] * len(kept))
     wanted = f"start_i and end_i, a stretch of the text, and a severity ({', '.join(_SEVERITIES)})"
-    reject(broken, spans or "", f"is no list in JSON of errors with {wanted}: correct it")
-    typed = _is_typed(marks[reject.kept[marks["row"]]], receipt)
-    same = np.flatnonzero(reject.kept)[cells[reject.kept].duplicated()]
-    reject(same, "", "is the same as an earlier row to the letter")
+    rows.reject(broken, spans or "", f"is no list in JSON of errors with {wanted}: correct it")
+    typed = _is_typed(marks[rows.kept[marks["row"]]], receipt)
+    same = np.flatnonzero(rows.kept)[rows.cells[rows.kept].duplicated()]
+    rows.reject(same, "", "is the same as an earlier row to the letter")
     receipt.orientation = "higher is better: scores of Appraise go from worst to best"
-    scale, made = options.scale or (None if typed else SCALE), np.full(len(cells), typed)
-    found, marks = judged(
-        cells, marks, names, values, options, receipt, reject, made=made, scale=scale, column=spans or ""
-    )
+    scale = options.scale or (None if typed else SCALE)
+    found, marks = judged(rows, marks, made=np.full(len(kept), typed), scale=scale, column=spans or "")
     if typed and not scale:
         receipt.scale_from = "minus weights of errors has no lowest value"
     ratings, shown = found.ratings, shown.loc[found.ratings.index]
-    account = told["annotator"].loc[ratings.index]
-    accounts = options.pseudonyms.column(account, accounts=True)
+    accounts = options.pseudonyms.column(told["annotator"].loc[ratings.index], accounts=True)
     ratings = ratings.assign(hit=accounts, **{name: shown[name] for name in schemas.ITEM})
-    gone: list[Rejection] = []
     if len(ratings) and spans:
         showing = told["segment"].loc[ratings.index] + "\0" + told["doc"].loc[ratings.index]
-        ratings, gone = _latest(ratings, shown, showing, receipt)
+        ratings = _latest(ratings, shown, showing, receipt)
+        rows.reject(found.ratings.index.difference(ratings.index), "", "was replaced by a later submission", EXCLUDED)
         order = ratings.index.get_indexer(marks["judgement"]).argsort(kind="stable")
         marks = marks.iloc[order].drop(columns="text")  # which the file does not have
         found.spans = spans_of(ratings, marks, shown=("item_type", "hit", "started", "mark"))
     elif len(ratings):
-        ratings, gone = _with_repeats(ratings, shown, receipt)
-    kept = {*_ORDER, "source", "copy", "position", *(("mark", "errors") if spans else ())}
-    found.ratings, found.beside = ratings[[name for name in ordered(kept) if name in ratings]], beside
-    found.rejected = [*found.rejected, *gone]
-    return on_lines(found, lines)
+        ratings = _with_repeats(ratings, shown, receipt)
+        unordered = "belongs to a showing of a document whose segments were not scored in order"
+        rows.reject(found.ratings.index.difference(ratings.index), "", unordered, EXCLUDED)
+    told_of = ordered({*_ORDER, "source", "copy", "position", *(("mark", "errors") if spans else ())})
+    found.ratings, found.beside = ratings[[name for name in told_of if name in ratings]], beside
+    return found
 
 
 def _errors(cell: object) -> list[dict[str, Any]] | object:
@@ -128,27 +120,26 @@ def _kinds(cells: pd.Series, options: Options) -> pd.Series:
     return cells.str.casefold().map(ITEM_TYPES | options.item_types)
 
 
-def _reject_others(
-    cells: pd.DataFrame, names: dict[str, str], document: str | None, options: Options, reject: Rejecting
-) -> None:
+def _reject_others(rows: Rows, document: str | None) -> None:
     """Set apart rows that are no judgements of segments: tutorials, scores of documents, and what cannot be told."""
-    docs = cells[names["doc"]] if "doc" in names else None
+    names, docs = rows.names, rows.column("doc")
+
+    def reject(ours: str, found: pd.Series, reason: str, kind: str = EXCLUDED) -> None:
+        rows.reject(np.flatnonzero(found), names.get(ours, ours), reason, kind)
+
     if "system" in names:
-        tutorial = cells[names["system"]].str.contains("tutorial", na=False)
-        if docs is not None:
-            tutorial |= docs.str.split("#").str[0].str.fullmatch(_TUTORIAL, na=False)
-        reject(np.flatnonzero(tutorial), names["system"], "is an item of the tutorial", EXCLUDED)
-    if docs is not None:
-        nameless = docs.str.fullmatch(r"\s*#.*", na=False)
-        reject(np.flatnonzero(nameless), names["doc"], "has a mark and no document before it: name the document")
-        filler = docs.str.contains(r"#duplicate\d*(?:#|$)", case=False, na=False)
-        if "item_type" in names:
-            filler &= ~_kinds(cells[names["item_type"]], options).eq("degraded")  # spoilt ones keep their use
-        reject(np.flatnonzero(filler), names["doc"], "is an item of a document shown again to fill a task", EXCLUDED)
+        tutorial = rows.column("system").str.contains("tutorial", na=False)
+        tutorial |= docs.str.split("#").str[0].str.fullmatch(_TUTORIAL, na=False)
+        reject("system", tutorial, "is an item of the tutorial")
+    nameless = docs.str.fullmatch(r"\s*#.*", na=False)
+    reject("doc", nameless, "has a mark and no document before it: name the document", "rejected")
+    filler = docs.str.contains(r"#duplicate\d*(?:#|$)", case=False, na=False)
+    filler &= ~_kinds(rows.column("item_type"), rows.options).eq("degraded")  # spoilt ones keep their use
+    reject("doc", filler, "is an item of a document shown again to fill a task")
     if document:
-        whole, part = cells[document].eq("True"), cells[document].eq("False")
-        reject(np.flatnonzero(whole), document, "is the score of a whole document", EXCLUDED)
-        reject(np.flatnonzero(~whole & ~part), document, "is neither True nor False: correct it")
+        whole, part = rows.cells[document].eq("True"), rows.cells[document].eq("False")
+        reject(document, whole, "is the score of a whole document")
+        reject(document, ~whole & ~part, "is neither True nor False: correct it", "rejected")
 
 
 # What names of documents and systems hold besides the names: marks of showings, systems, test sets
@@ -243,9 +234,7 @@ def _is_bad(mark: pd.Series) -> pd.Series:
 # Repeats, copies, and judgements that were submitted again
 
 
-def _latest(
-    ratings: pd.DataFrame, shown: pd.DataFrame, showing: pd.Series, receipt: Receipt
-) -> tuple[pd.DataFrame, list[Rejection]]:
+def _latest(ratings: pd.DataFrame, shown: pd.DataFrame, showing: pd.Series, receipt: Receipt) -> pd.DataFrame:
     """Keep the latest of the judgements that were submitted again; in documents with a mark, items are repeats.
 
     showing: what was shown as the file names it, for spoilt copies of a segment may be several.
@@ -263,20 +252,17 @@ def _latest(
     if shown["own"].all():  # else what parts a document is in its name, for segments are counted in it
         table["doc"] = table["doc"].str.split("#").str[0]
     table = table.sort_values(["hit", "started"], kind="stable")
-    gone = excluded(ratings.index.difference(table.index), "was replaced by a later submission")
-    return table.assign(position=table.groupby("hit").cumcount()), gone
+    return table.assign(position=table.groupby("hit").cumcount())
 
 
-def _with_repeats(ratings: pd.DataFrame, shown: pd.DataFrame, receipt: Receipt) -> tuple[pd.DataFrame, list[Rejection]]:
-    """Tell repeats by time, and the copies of documents where there are degraded items."""
+def _with_repeats(ratings: pd.DataFrame, shown: pd.DataFrame, receipt: Receipt) -> pd.DataFrame:
+    """Tell repeats by time, and the copies of documents where there are degraded items; without disordered showings."""
     bad = _is_bad(shown["mark"])
     table = ratings.assign(doc=ratings["doc"].where(~bad, ratings["doc"] + "#bad"), line=ratings.index)
     table["item_type"] = _with_references(table, receipt)
     if not (table["item_type"].eq("degraded").any() or bad.any()):
-        return appraise.with_repeats(table), []
-    kept, _ = appraise.with_copies(table)
-    reason = "belongs to a showing of a document whose segments were not scored in order"
-    return kept.set_index("line"), excluded(np.setdiff1d(table["line"], kept["line"]), reason)
+        return appraise.with_repeats(table)
+    return appraise.with_copies(table)[0].set_index("line")
 
 
 def _with_references(table: pd.DataFrame, receipt: Receipt) -> pd.Series:

@@ -14,7 +14,7 @@ from evalkit.data import schemas
 from evalkit.data.importing import formats, metrics, pearmut, planned, reading, receipt, scales, whole
 from evalkit.data.importing import writing as written
 from evalkit.data.importing.formats import Recognised
-from evalkit.data.importing.judgements import ordered
+from evalkit.data.importing.judgements import Rows, ordered
 from evalkit.data.importing.options import Options, gathered
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import Rejection, Seen, demand_few
@@ -161,14 +161,19 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read(files: list[Recognised], options: Options, told: Receipt, tell: Callable[[str], None]) -> None:
-    """Turn the rows of all tables into judgements."""
+    """Turn the rows of all tables into judgements, and say on which line each stands."""
     for one in files:
         several = sum(other.table.path == one.table.path for other in files) > 1
         one.name = one.table.name + (f", {one.table.title}" if several else "")
-        one.judgements = found = one.format.convert(one.table, options.of(one.table.name), told)
-        told.rows_read += (len(one.table.cells) if found.read is None else found.read) + len(one.table.broken)
-        told.rows_folded += found.folded
+        rows = Rows(one.table, options.of(one.table.name), told)
+        one.judgements = found = one.format.convert(rows)
+        count = len(rows.cells) if found.read is None else found.read
+        lines = rows.lines if len(rows.lines) else pd.RangeIndex(1, count + 1)
+        found.ratings = found.ratings.set_axis(pd.Index(lines[found.ratings.index], name="line"))
+        found.rejected = [*found.rejected, *(changed(row, line=int(lines[row.line])) for row in rows.gone.values())]
         found.rejected += [Rejection(row.line, "", "", row.reason) for row in one.table.broken]
+        told.rows_read += count + len(one.table.broken)
+        told.rows_folded += found.folded
         demand_few(found.rejected)
         tell(f"{one.name}: {told.rows_read:,} rows read")
 

@@ -6,7 +6,7 @@ A comparison becomes two judgements, one of each system: 1 for the one that won,
 import json
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,11 +14,11 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.importing import numbers, scales, vocabulary
-from evalkit.data.importing.judgements import converted, people, with_languages
+from evalkit.data.importing.judgements import Rows, people
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejecting, Table, constant, mapped_cells, text_digest
-from evalkit.data.importing.vocabulary import EXTRAS, OURS, bare, listed, meaning, ordered, words
+from evalkit.data.importing.tables import EXCLUDED, Judgements, Table, constant, mapped_cells, text_digest
+from evalkit.data.importing.vocabulary import OURS, bare, listed, meaning, ordered, words
 from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
 
@@ -55,7 +55,6 @@ _STEPS = 10  # a scale of so many steps to either side may end where its numbers
 _ANSWERED = 0.9  # share of a column's cells that are answers where it holds them
 _FEW = 20  # names of conditions; prompts themselves are more
 _SHOWN = 20  # pairs of systems whose wins and ties are told
-_SEGMENT = "(segment)"  # the heading of a column that is made
 Systems = dict[str, pd.Series]
 Ends = tuple[float, float]
 
@@ -218,104 +217,86 @@ def _ranks(header: list[str]) -> tuple[dict[str, str], bool]:
 # Judgements
 
 
-def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
+def convert(rows: Rows) -> Judgements:
     """Read comparisons, each as two judgements, or rows of ranks, each as a judgement per system."""
+    table, options, receipt = rows.table, rows.options, rows.receipt
     if "system" in options.values or options.columns.get("system"):
         demand_one(table, options)
     found = columns(table, options)
-    names, values, cells = dict(found.names), dict(options.values), table.cells
+    rows.names = names = dict(found.names)
     own = {*found.ranks, *(found.ranks.values() if found.on_screen else ())}
     maker = "" if own else names.pop("system", "")
-    receipt.describe(names, "layout", [name for name in table.header if name not in {*own, maker}])
-    if "segment" not in {*names, *values}:
-        digests = mapped_cells(cells[names["source"]], text_digest)
-        cells, names["segment"] = cells.assign(**{_SEGMENT: digests}), _SEGMENT
+    header = [name for name in table.header if name not in {*own, maker, names.get("segment")}]
+    if "segment" not in rows.known:
+        rows.give(segment=mapped_cells(rows.column("source"), text_digest))
         receipt.segments = "segments are named by their source texts (eight digits of a hash)"
     if maker:
-        receipt.note(
+        rows.note(
             f"{names['system_a']} and {names['system_b']} are what was compared; {maker}, which made both, is part of "
             "the segment's name"
         )
-        cells = cells.assign(**{_SEGMENT: cells[names["segment"]] + " " + cells[maker].fillna("")})
-        names["segment"] = _SEGMENT
-    with_languages(names, values, table, receipt)
-    if "doc" not in names:
-        values.setdefault("doc", "all")
-    if "annotator" not in {*names, *values}:
-        values["annotator"] = "unnamed"
-        receipt.note(
-            "no column names annotators (annotator is 'unnamed'); --value annotator=… names one, --map a column"
-        )
-    if own:
-        read = _ranked(cells, replace(found, names=names), values, options, receipt)
-    else:
-        read = _compared(cells, names, values, options, receipt, table.name)
+        rows.give(segment=rows.column("segment") + " " + rows.cells[maker].fillna(""))
+    if "annotator" not in rows.known:
+        rows.values["annotator"] = "unnamed"
+        rows.note("no column names annotators (annotator is 'unnamed'); --value annotator=… names one, --map a column")
+    rows.complete("layout", header, made=["system", "score"])
+    read = _ranked(rows, found) if own else _compared(rows)
     read.ratings = read.ratings.sort_index(kind="stable")
-    read.rejected = sorted(read.rejected, key=lambda row: row.line)
-    read.names, read.read = {"annotator": names.get("annotator", "")}, len(read.ratings) + len(read.rejected)
+    read.names, read.read = {"annotator": names.get("annotator", "")}, len(read.ratings) + len(rows.gone)
     return read
 
 
-def _compared(
-    cells: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options, receipt: Receipt, origin: str
-) -> Judgements:
+def _compared(rows: Rows) -> Judgements:
     """Turn each comparison into two judgements."""
-    systems = _systems(cells, names, values, options)
+    names, cells = rows.names, rows.cells
+    systems = _systems(rows)
     asked = names.get("preference") or names.get("score", "")
-    answers = cells[asked] if asked else constant(values["preference"], cells.index)
+    answers = cells[asked] if asked else rows.column("preference")
     sided = {side: [names[one] for one in (f"system_{side}", f"hypothesis_{side}") if one in names] for side in SIDES}
-    worth, wrong, scale = _worth(answers, systems, sided, options, receipt)
-    reject = Rejecting(cells, names.get("annotator"))
+    worth, wrong, scale = _worth(answers, systems, sided, rows.options, rows.receipt)
     same = systems["a"].str.casefold().eq(systems["b"].str.casefold())
     itself = "is the system that it is compared with: correct one of them"
-    reject(np.flatnonzero(same), names.get("system_b", "system_b"), itself)
-    for place, reason in wrong.items():
-        reject([place], asked or "preference", reason, EXCLUDED if reason == NO_ANSWER else "rejected")
+    rows.reject(np.flatnonzero(same), names.get("system_b", "system_b"), itself)
+    silent = {place for place, reason in wrong.items() if reason == NO_ANSWER}
+    rows.reject(silent, asked or "preference", NO_ANSWER, EXCLUDED)
+    rows.refuse(asked or "preference", {place: reason for place, reason in wrong.items() if place not in silent})
     made = {"system": systems["a"], "against": systems["b"], "score": pd.Series(worth, cells.index).map(repr)}
     if "hit" not in names:
         where = [cells[names[name]].fillna("") for name in ("doc", "segment", "criterion") if name in names]
         named = [" ".join(filter(None, parts)) for parts in zip(constant("", cells.index), *where)]
         made["hit"] = [f"{place}: {a} | {b}" for place, a, b in zip(named, systems["a"], systems["b"])]
-    if (shown := _stood_first(cells, names, systems, receipt)) is not None:
+    if (shown := _stood_first(rows, systems)) is not None:
         made["screen_place"] = shown.map({"a": "1", "b": "2"})
     if {"hypothesis_a", "hypothesis_b"} & {*names}:
-        made["hypothesis"] = cells[names["hypothesis_a"]] if "hypothesis_a" in names else None
-    frame = cells.assign(**{f"({name})": own for name, own in made.items()})[reject.kept]
-    given = _known(values) | {"item_type": "system"}  # a person's translation too, for it competes like any other
-    ours = _known(names) | {name: f"({name})" for name in made}
-    found = converted(frame, ours, given, options, scale=scale, note=receipt.note, typed=True)
-    found.rejected += reject.rows
+        made["hypothesis"] = rows.column("hypothesis_a")
+    rows.give(**made)
+    rows.values["item_type"] = "system"  # a person's translation too, for it competes like any other
+    found = rows.judgements(scale=scale)
     one = found.ratings
     other = one.assign(system=one["against"], against=one["system"], score=sum(scale) - one["score"])
     if "screen_place" in one:
         other["screen_place"] = 3 - one["screen_place"]
     if "hypothesis" in one:
-        other["hypothesis"] = cells.loc[one.index, names["hypothesis_b"]] if "hypothesis_b" in names else None
+        other["hypothesis"] = rows.column("hypothesis_b").loc[one.index]
     found.ratings = pd.concat([one, other]).sort_index(kind="stable")
     found.spans = _spans(cells, found.ratings)
-    _tell_wins(one, sum(scale) / 2, origin, receipt)
+    _tell_wins(one, sum(scale) / 2, rows.table.name, rows.receipt)
     return found
 
 
-def _known(names: Mapping[str, str]) -> dict[str, str]:
-    """Keep what is of our columns."""
-    return {name: theirs for name, theirs in names.items() if name in (*OURS, *EXTRAS)}
-
-
-def _systems(cells: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options) -> Systems:
+def _systems(rows: Rows) -> Systems:
     """Name both systems of each comparison: by their columns or, where there are none, by the answers themselves."""
-    if {"system_a", "system_b"} <= {*names, *values}:
-        columns = {ours[-1]: names[ours] for ours in ("system_a", "system_b") if ours in names}
-        alike = {side: options.looks.alike(cells, {"system": name})[name] for side, name in columns.items()}
-        return {side: alike.get(side, constant(values.get(f"system_{side}", ""), cells.index)) for side in SIDES}
-    answers = cells[names["preference"]].dropna()
+    if {"system_a", "system_b"} <= rows.known:
+        looks, own = rows.options.looks, {side: rows.column(f"system_{side}") for side in SIDES}
+        return {side: looks.alike(pd.DataFrame({"system": cells}))["system"] for side, cells in own.items()}
+    answers = rows.column("preference").dropna()
     said = {answer.casefold(): answer for answer in sorted(answers.unique(), reverse=True) if not is_tie(answer)}
     if len(said) != 2:
         raise DataError(
-            f"The column {names['preference']} names {len(said)} systems ({', '.join([*said.values()][:5])}), so "
+            f"The column {rows.names['preference']} names {len(said)} systems ({', '.join([*said.values()][:5])}), so "
             "nothing says which two were compared. Name the columns of both: --map system_a=… --map system_b=…."
         )
-    return {side: constant(name, cells.index) for side, name in zip(SIDES, sorted(said.values()))}
+    return {side: constant(name, rows.cells.index) for side, name in zip(SIDES, sorted(said.values()))}
 
 
 def _tell_wins(ratings: pd.DataFrame, middle: float, origin: str, receipt: Receipt) -> None:
@@ -330,13 +311,14 @@ def _tell_wins(ratings: pd.DataFrame, middle: float, origin: str, receipt: Recei
         receipt.note(f"{origin}: {one} against {two}: {won:,} won, {ties:,} ties, {lost:,} lost")
 
 
-def _stood_first(cells: pd.DataFrame, names: dict[str, str], systems: Systems, receipt: Receipt) -> pd.Series | None:
+def _stood_first(rows: Rows, systems: Systems) -> pd.Series | None:
     """Return of each comparison which stood first, "a", "b" or unknown; None where nothing tells. The receipt says how.
 
     A column ``first`` tells: A or B, in whatever words, or a system's name. So do headings such as left_system, and
     answers such as "left". Where the file says only A and B, A is taken to have stood first if some pair comes in both
     orders; with one order throughout, place and system could not be told apart anyway.
     """
+    names, cells = rows.names, rows.cells
     if "first" in names:
         told = zip(cells[names["first"]].fillna("unknown"), systems["a"].fillna(""), systems["b"].fillna(""))
         worth: dict[float | str, str] = {1.0: "a", 0.0: "b"}
@@ -348,9 +330,9 @@ def _stood_first(cells: pd.DataFrame, names: dict[str, str], systems: Systems, r
     pairs = {*zip(systems["a"].dropna(), systems["b"].dropna())}
     headed = all(_ON_SCREEN.search(bare(names[f"system_{side}"])) for side in SIDES)
     if headed or any(_ON_SCREEN.search(answer.casefold()) for answer in answers):
-        receipt.note("which translation stood first (left) is taken from the words left, right, first and second")
+        rows.note("which translation stood first (left) is taken from the words left, right, first and second")
     elif any((b, a) in pairs for a, b in pairs):
-        receipt.note(f"{names['system_a']} is taken to have stood first (left): pairs of systems come in both orders")
+        rows.note(f"{names['system_a']} is taken to have stood first (left): pairs of systems come in both orders")
     else:
         return None
     return constant("a", cells.index)
@@ -389,28 +371,27 @@ def _marks(cell: object) -> list[dict]:
 # Ranks of several translations in one row: a judgement of each system, minus its rank
 
 
-def _ranked(
-    cells: pd.DataFrame, found: Columns, values: dict[str, str], options: Options, receipt: Receipt
-) -> Judgements:
+def _ranked(rows: Rows, found: Columns) -> Judgements:
     """Read a judgement per system of each row: minus its rank."""
-    if options.lower_is_better is False:
+    if rows.options.lower_is_better is False:
         raise DataError(
             "Ranks are better the lower they are, 1 the best. Drop --higher-is-better, or rename the columns."
         )
-    cells = cells.assign(**{"(screen)": [f"row {line}" for line in cells.index]})
+    cells = rows.cells.assign(**{"(screen)": [f"row {line}" for line in rows.lines]}).set_axis(rows.lines)
     named = {rank: cells[one] if found.on_screen else one for rank, one in found.ranks.items()}
-    parts = [cells.assign(**{"(system)": systems, "(rank)": cells[rank]}) for rank, systems in named.items()]
-    long = pd.concat(parts).dropna(how="all", subset=["(system)", "(rank)"])
-    there = long["(rank)"].notna() & ~(long["(rank)"].isin(["-1", "-1.0"]) & found.on_screen)  # as WMT wrote none
-    receipt.blank_cells += int((~there).sum())
-    receipt.orientation = f"lower is better by the headings ({', '.join(named)}): the score is minus the rank"
-    screen = found.names.get("screen", "(screen)")  # one person may rank other systems on the same segment again
-    names = {"hit": screen} | _known(found.names) | {"system": "(system)", "score": "(rank)", "screen": screen}
-    scale = (1, len(named))
-    read = converted(long[there], names, _known(values), options, scale=scale, note=receipt.note, lower=True)
-    kinds = np.where(people(read.ratings["system"], receipt.note), "reference", "system")
+    parts = [cells.assign(**{"(system)": systems, "(score)": cells[rank]}) for rank, systems in named.items()]
+    long = pd.concat(parts).dropna(how="all", subset=["(system)", "(score)"])
+    there = long["(score)"].notna() & ~(long["(score)"].isin(["-1", "-1.0"]) & found.on_screen)  # as WMT wrote none
+    rows.receipt.blank_cells += int((~there).sum())
+    rows.receipt.orientation = f"lower is better by the headings ({', '.join(named)}): the score is minus the rank"
+    rows.take(long[there].sort_index(kind="stable"))
+    screen = rows.names.get("screen", "(screen)")  # one person may rank other systems on the same segment again
+    rows.names |= {"system": "(system)", "score": "(score)", "screen": screen}
+    rows.names.setdefault("hit", screen)
+    read = rows.judgements(scale=(1, len(named)), lower=True)
+    kinds = np.where(people(read.ratings["system"], rows.note), "reference", "system")
     read.ratings = read.ratings.assign(item_type=kinds)
-    _tell_ranks(read.ratings, receipt)
+    _tell_ranks(read.ratings, rows.receipt)
     return read
 
 

@@ -11,9 +11,8 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import mturk
 from evalkit.data.importing import annotated, appraise, comparisons, layouts, mqm, plain, vocabulary, whole
-from evalkit.data.importing.judgements import ways
+from evalkit.data.importing.judgements import Rows, ways
 from evalkit.data.importing.options import WIDE, Options
-from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import Judgements, Table
 from evalkit.data.importing.vocabulary import bare
 from evalkit.data.names import plain as plain_text
@@ -35,7 +34,7 @@ class Format:
     name: str
     title: str
     row: str
-    convert: Callable[[Table, Options, Receipt], Judgements]
+    convert: Callable[[Rows], Judgements]
     needs: tuple[str, ...] = ()
     lacks: Lacks | None = None
     headings: str = ""

@@ -1,7 +1,8 @@
 """Turn rows under known columns into judgements in our vocabulary; rows that break a rule are told, not guessed."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,8 @@ from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data.importing import numbers, vocabulary
 from evalkit.data.importing.options import Options, Pseudonyms
-from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejecting, Table, constant, mapped_cells
+from evalkit.data.importing.receipt import Note, Receipt
+from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejection, Table, constant, demand_few, mapped_cells
 from evalkit.data.importing.vocabulary import ITEM_TYPES, listed
 from evalkit.data.names import is_human
 
@@ -21,8 +22,9 @@ _OF_EACH_ROW = ("score", "preference", "first", "category", "severity")  # one v
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
 _BETWEEN = re.compile(r"(?<=[a-zA-Z])-(?=[a-zA-Z]{2,3}[-_])|(?<=_[A-Za-z]{4})-")  # the sides of a language pair
 _TAKEN = ("source", "hypothesis", "reference", "post_edit", "domain", "mark")
-Ends = tuple[float, float]
 _NUMBERS = ("position", "errors", "z", "hit_seconds", "screen_place")
+Ends = tuple[float, float]
+Scales = Ends | Mapping[str, Ends | None] | None  # of all scores, or of those of each criterion
 
 
 def ordered(names: Collection[str]) -> list[str]:
@@ -30,101 +32,200 @@ def ordered(names: Collection[str]) -> list[str]:
     return [name for name in (*schemas.RATINGS.columns, *vocabulary.EXTRAS) if name in names]
 
 
-def converted(
-    frame: pd.DataFrame,
-    names: dict[str, str],
-    values: dict[str, str],
-    options: Options,
-    *,
-    scale: Ends | Mapping[str, Ends | None] | None,
-    note: Callable[[str], None],
-    typed: bool = False,
-    lower: bool | Collection[str] = False,
-) -> Judgements:
-    """Convert rows to judgements, and reject those that break a rule.
+@dataclass
+class Rows:
+    """Rows of a table on their way to judgements.
 
-    names: our name -> the file's heading. values: our name -> the one value that all rows have. scale: its ends, or
-    those of each criterion. note: gets what the user should know. typed: the cells are a workbook's. lower: lower is
-    better, so that scores are taken negative and the scale turned round; or the criteria of which that holds.
+    names: our name -> the heading. values: our name -> the one value that all rows have. cells: of the table, with rows
+    numbered from 0. lines: the line of each. gone: rows that are set apart, by their numbers. further: rows whose
+    judgement has a row already.
     """
-    frame = options.looks.alike(frame, names)
-    reject = Rejecting(frame, names.get("annotator"))
-    whole = {"item_type": options.item_types.get("", "system")} | values
-    given, have = {*names, *values}, {*names, *whole}
-    table: dict[str, pd.Series | np.ndarray] = {}
 
-    def column(ours: str) -> pd.Series:
-        """Return a column of the file, or the one value that all rows have."""
-        return frame[names[ours]] if ours in names else constant(whole[ours], frame.index)
+    table: Table
+    options: Options
+    receipt: Receipt
+    names: dict[str, str] = field(default_factory=dict)
 
-    def refuse(ours: str, wrong: dict[int, str]) -> None:
-        for place, reason in wrong.items():
-            reject([place], names.get(ours, ours), reason)
+    def __post_init__(self) -> None:
+        self.values = dict(self.options.values)
+        self.gone: dict[int, Rejection] = {}
+        self.take(self.table.cells)
 
-    def needed(ours: str) -> pd.Series:
-        """Return a column in which every row must have something."""
-        cells = column(ours)
-        refuse(ours, numbers.nameless(cells))
-        if typed and ours in schemas.ITEM and (dates := cells[cells.str.fullmatch(_DAY, na=False)]).size:
-            note(
-                f"{ours} holds dates, such as {dates.iloc[0]}: if a spreadsheet made them of names like 3-13, give the "
-                "column the format Text and type them again"
+    def take(self, cells: pd.DataFrame) -> None:
+        """Take other rows, each under the line that it stands on, in place of the table's."""
+        self.lines, self.cells = cells.index, cells.reset_index(drop=True)
+        self.further = np.zeros(len(cells), bool)
+
+    @property
+    def known(self) -> set[str]:
+        """Our columns that the file or the user gives."""
+        return {*self.names, *self.values}
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Mark the rows that are judgements so far."""
+        keep = ~self.further
+        keep[[*self.gone]] = False
+        return keep
+
+    def note(self, text: str) -> None:
+        """Remember something that the user should know."""
+        self.receipt.note(text)
+
+    def column(self, ours: str, kept: np.ndarray | None = None) -> pd.Series:
+        """Return a column of the file, or what all rows have: one value, or nothing. kept: of these rows alone."""
+        name, index = self.names.get(ours), self.cells.index
+        cells = constant(self.values.get(ours), index) if name is None else self.cells[name]
+        return cells if kept is None else cells[kept]
+
+    def give(self, **columns: object) -> None:
+        """Add columns that are made, under our names."""
+        self.cells = self.cells.assign(**{f"({ours})": cells for ours, cells in columns.items()})
+        self.names |= {ours: f"({ours})" for ours in columns}
+
+    def reject(self, rows: Iterable[int], column: str, reason: str, kind: str = "rejected") -> None:
+        """Set rows apart for what stands under a heading, each once."""
+        self.refuse(column, dict.fromkeys(map(int, rows), reason), kind)
+
+    def refuse(self, column: str, reasons: Mapping[int, str], kind: str = "rejected") -> None:
+        """Set rows apart for what stands under a heading, by their numbers, each with its reason."""
+        person = self.names.get("annotator", "")
+        # a frame takes long to find a cell
+        value, name = (self.cells[one].array if one in self.cells else None for one in (column, person))
+        for row, reason in reasons.items():
+            if row not in self.gone:
+                cell, who = (one[row] if one is not None else None for one in (value, name))
+                text = cell if isinstance(cell, str) and column != person else ""
+                self.gone[row] = Rejection(row, column, text, reason, kind, who if isinstance(who, str) else None)
+        demand_few(self.gone.values())
+
+    def complete(
+        self, how: dict[str, str] | str, header: Sequence[str] | None = None, *, made: Collection[str] = ()
+    ) -> None:
+        """Add what rows can do without, languages and documents, and say which column became what.
+
+        how: each column is known. header: the headings that say something, where some do not. made: our columns that
+        are yet to be made. Raises DataError where rows lack what every judgement needs.
+        """
+        self._add_languages()
+        if "doc" not in self.known:
+            self.values["doc"] = "all"
+        if wanted := [ours for ours in ("system", "segment", "annotator", "score") if ours not in {*self.known, *made}]:
+            there = ", ".join(self.table.header if header is None else header)
+            raise DataError(f"{self.table.name} has no column for {', '.join(wanted)}; it has {there}. {ways(wanted)}")
+        found = {ours: name for ours, name in self.names.items() if name in self.table.header}
+        self.receipt.describe(found, how, self.table.header if header is None else header)
+        self.cells = self.options.looks.alike(self.cells, self.names)
+
+    def _add_languages(self) -> None:
+        """Take the languages from the file's name where neither a column nor the user says them; else say: unknown."""
+        if "pair" in self.names and {"src_lang", "tgt_lang"} <= self.known:
+            del self.names["pair"]
+        lacks = [ours for ours in ("src_lang", "tgt_lang") if not {ours, "pair"} & self.known]
+        if len(lacks) == 2 and (pair := languages.in_name(self.table.named)):
+            self.values |= dict(zip(lacks, pair))
+            self.note(f"the languages were read from the name of {self.table.named}: {pair[0]}-{pair[1]}")
+            return
+        if "tgt_lang" in lacks and (language := languages.code(self.table.title)):
+            self.values["tgt_lang"] = language
+            lacks.remove("tgt_lang")
+            self.note(f"the language of translations was read from the title {self.table.title!r}: {language}")
+        if lacks:
+            self.values |= dict.fromkeys(lacks, languages.UNKNOWN)
+            way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
+            self.note(
+                f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass {way}"
             )
-        return cells
 
-    marked = checks(frame, names, options.item_types)
-    for place, (name, reason) in marked.items():
-        reject([place], name, reason, EXCLUDED)
-    for side, ours in enumerate(("src_lang", "tgt_lang")):
-        if ours in have:
-            table[ours] = _languages(needed(ours), ours, note)
-        else:
-            pairs = needed("pair")
-            table[ours] = halves = _languages(pairs, ours, note, side)
-            unread = np.flatnonzero(halves.isna() & pairs.notna())
-            reject(unread, names["pair"], "is no language pair like en-de or eng-deu: correct it")
-    table |= {ours: needed(ours) for ours in ("system", "doc", "segment", "annotator")}
-    scores, wrong = numbers.read(column("score"), options.decimal, typed=typed)
-    refuse("score", wrong)
-    for criterion, ends in scale.items() if isinstance(scale, Mapping) else [(None, scale)]:
-        own = scores if criterion is None else np.where(column("criterion").eq(criterion), scores, np.nan)
-        refuse("score", numbers.off_scale(own, ends))
-    low = lower if isinstance(lower, bool) else column("criterion").isin([*lower]).to_numpy()
-    table["score"] = np.where(low, -scores, scores) + 0.0
-    _tell_checks(marked, scores, note)
-    table["item_type"] = kinds = _kinds(column("item_type"), options, note)
-    if "item_type" not in given and not is_human(table["system"]).all():
-        table["item_type"] = kinds.mask(people(table["system"], note) & kinds.eq("system"), "reference")
-    unknown = np.flatnonzero(kinds.isna() & column("item_type").notna())
-    wanted = f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it"
-    reject(unknown, names.get("item_type", "item_type"), wanted)
-    if "hit" in have:
-        table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
-    elif options.accounts:  # several accounts of one person stay apart
-        table["hit"] = options.pseudonyms.column(column("annotator"), accounts=True)
-    if "screen" in names:
-        table["screen"] = _hits(column("screen"), column("annotator"), options.pseudonyms)
-    table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in have}
-    table |= {ours: _times(column(ours), names[ours], note) for ours in ("started", "ended") if ours in names}
-    table |= {ours: column(ours) for ours in _TAKEN if ours in names}
-    for ours in (name for name in _NUMBERS if name in names):
-        table[ours], wrong = numbers.read(column(ours), options.decimal, typed=typed)
-        refuse(ours, {place: reason for place, reason in wrong.items() if reason != numbers.MISSING})
-    if "probability" in names:
-        chances, _ = numbers.read(column("probability"), options.decimal, typed=typed)
-        table["probability"] = np.where((chances > 0) & (chances <= 1), chances, np.nan)
-        _tell_left(
-            column("probability"), table["probability"], names["probability"], "number above 0 and up to 1", note
-        )
-    if "copy" in names:
-        truth = mapped_cells(column("copy"), lambda text: {"true": "1", "false": "0"}.get(text.casefold()))
-        reject(np.flatnonzero(truth.isna()), names["copy"], "is neither True nor False: correct it")
-        table["copy"] = truth.eq("1")
-    table["annotator"] = options.pseudonyms.column(column("annotator"))
-    return Judgements(pd.DataFrame(table, index=frame.index)[reject.kept], reject.rows, names, _turned(scale, lower))
+    def judgements(self, *, scale: Scales, lower: bool | Collection[str] = False) -> Judgements:
+        """Convert rows to judgements, and reject those that break a rule.
+
+        scale: its ends, or those of each criterion. lower: lower is better, so that scores are taken negative and the
+        scale turned round; or the criteria of which that holds.
+        """
+        options, names, note = self.options, self.names, self.note
+        own_kinds, kept = "item_type" in self.known, None if self.kept.all() else self.kept
+        self.values = {"item_type": options.item_types.get("", "system")} | self.values
+        frame = self.cells if kept is None else self.cells[kept]
+        index, have = frame.index, self.known
+        table: dict[str, pd.Series | np.ndarray] = {}
+
+        def refuse(ours: str, wrong: Mapping[int, str]) -> None:
+            if wrong:
+                self.refuse(names.get(ours, ours), {int(index[place]): reason for place, reason in wrong.items()})
+
+        def column(ours: str) -> pd.Series:
+            return self.column(ours, kept)
+
+        def needed(ours: str) -> pd.Series:
+            """Return a column in which every row must have something."""
+            cells = column(ours)
+            refuse(ours, numbers.nameless(cells))
+            if self.table.typed and ours in schemas.ITEM and (dates := cells[cells.str.fullmatch(_DAY, na=False)]).size:
+                note(
+                    f"{ours} holds dates, such as {dates.iloc[0]}: if a spreadsheet made them of names like 3-13, give "
+                    "the column the format Text and type them again"
+                )
+            return cells
+
+        def number(ours: str) -> tuple[np.ndarray, dict[int, str]]:
+            return numbers.read(column(ours), options.decimal, typed=self.table.typed)
+
+        def on_lines(ours: str) -> pd.Series:
+            return column(ours).set_axis(self.lines[index])
+
+        marked = checks(frame, names, options.item_types, origin=self.table.name)
+        for why in dict.fromkeys(marked.values()):
+            self.reject([index[place] for place, one in marked.items() if one == why], *why, EXCLUDED)
+        for side, ours in enumerate(("src_lang", "tgt_lang")):
+            if ours in have:
+                table[ours] = _languages(needed(ours), ours, note)
+            else:
+                pairs = needed("pair")
+                table[ours] = halves = _languages(pairs, ours, note, side)
+                unread = index[halves.isna() & pairs.notna()]
+                self.reject(unread, names["pair"], "is no language pair like en-de or eng-deu: correct it")
+        table |= {ours: needed(ours) for ours in ("system", "doc", "segment", "annotator")}
+        scores, wrong = number("score")
+        refuse("score", wrong)
+        for criterion, ends in scale.items() if isinstance(scale, Mapping) else [(None, scale)]:
+            own = scores if criterion is None else np.where(column("criterion").eq(criterion), scores, np.nan)
+            refuse("score", numbers.off_scale(own, ends))
+        low = lower if isinstance(lower, bool) else column("criterion").isin([*lower]).to_numpy()
+        table["score"] = np.where(low, -scores, scores) + 0.0
+        _tell_checks(marked, scores, note)
+        table["item_type"] = kinds = _kinds(column("item_type"), options, note)
+        if not own_kinds and not is_human(table["system"]).all():
+            table["item_type"] = kinds.mask(people(table["system"], note) & kinds.eq("system"), "reference")
+        unknown = index[kinds.isna() & column("item_type").notna()]
+        wanted = f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it"
+        self.reject(unknown, names.get("item_type", "item_type"), wanted)
+        if "hit" in have:
+            table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
+        elif options.accounts:  # several accounts of one person stay apart
+            table["hit"] = options.pseudonyms.column(column("annotator"), accounts=True)
+        if "screen" in names:
+            table["screen"] = _hits(column("screen"), column("annotator"), options.pseudonyms)
+        table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in have}
+        table |= {ours: _times(on_lines(ours), names[ours], note) for ours in ("started", "ended") if ours in names}
+        table |= {ours: column(ours) for ours in _TAKEN if ours in names}
+        for ours in (name for name in _NUMBERS if name in names):
+            table[ours], wrong = number(ours)
+            refuse(ours, {place: reason for place, reason in wrong.items() if reason != numbers.MISSING})
+        if "probability" in names:
+            chances, _ = number("probability")
+            table["probability"] = chances = np.where((chances > 0) & (chances <= 1), chances, np.nan)
+            _tell_left(on_lines("probability"), chances, names["probability"], "number above 0 and up to 1", note)
+        if "copy" in names:
+            truth = mapped_cells(column("copy"), lambda text: {"true": "1", "false": "0"}.get(text.casefold()))
+            self.reject(index[truth.isna()], names["copy"], "is neither True nor False: correct it")
+            table["copy"] = truth.eq("1")
+        table["annotator"] = options.pseudonyms.column(column("annotator"))
+        ratings = pd.DataFrame(table, index=index)
+        return Judgements(ratings[self.kept[index]], names=names, scale=_turned(scale, lower))
 
 
-def _turned(scale: Ends | Mapping[str, Ends | None] | None, lower: bool | Collection[str]) -> Ends | None:
+def _turned(scale: Scales, lower: bool | Collection[str]) -> Ends | None:
     """Turn a scale round where lower is better; the one that all criteria then have, if they have one."""
     each = scale if isinstance(scale, Mapping) else {"": scale}
     low = each if lower is True else lower or ()
@@ -132,7 +233,7 @@ def _turned(scale: Ends | Mapping[str, Ends | None] | None, lower: bool | Collec
     return ends.pop() if len(ends) == 1 else None
 
 
-def _kinds(cells: pd.Series, options: Options, note: Callable[[str], None]) -> pd.Series:
+def _kinds(cells: pd.Series, options: Options, note: Note) -> pd.Series:
     """Return the kinds of items in our words, missing where a word is none."""
     if cells.hasnans:
         cells = cells.fillna("system")
@@ -145,7 +246,7 @@ def _kinds(cells: pd.Series, options: Options, note: Callable[[str], None]) -> p
     return mapped_cells(cells, lambda text: known.get(text.casefold()))
 
 
-def _times(cells: pd.Series, name: str, note: Callable[[str], None]) -> np.ndarray:
+def _times(cells: pd.Series, name: str, note: Note) -> np.ndarray:
     """Read the times of a column, and say how its dates were read, and which of its cells were left empty."""
     moments, zoneless, remark = numbers.times(cells)
     if remark.startswith("dates like"):
@@ -158,7 +259,7 @@ def _times(cells: pd.Series, name: str, note: Callable[[str], None]) -> np.ndarr
     return moments
 
 
-def _tell_left(cells: pd.Series, values: np.ndarray, name: str, what: str, note: Callable[[str], None]) -> None:
+def _tell_left(cells: pd.Series, values: np.ndarray, name: str, what: str, note: Note) -> None:
     """Say which cells of a column were left empty because they hold something else than they should."""
     left = np.flatnonzero(cells.notna() & np.isnan(values))
     if len(left):
@@ -166,7 +267,7 @@ def _tell_left(cells: pd.Series, values: np.ndarray, name: str, what: str, note:
         note(f"{name} was left empty in {len(left):,} rows, where it holds no {what} ({first})")
 
 
-def _languages(cells: pd.Series, ours: str, note: Callable[[str], None], side: int | None = None) -> pd.Series:
+def _languages(cells: pd.Series, ours: str, note: Note, side: int | None = None) -> pd.Series:
     """Return languages, or one side of pairs, as ISO 639-3 codes; those that are not known stay as they are.
 
     Raises DataError where two varieties, such as zh-CN and zh-TW, would become one language.
@@ -196,29 +297,6 @@ def _languages(cells: pd.Series, ours: str, note: Callable[[str], None], side: i
     return result
 
 
-def with_languages(names: dict[str, str], values: dict[str, str], table: Table, receipt: Receipt) -> None:
-    """Take the languages from the file's name where neither a column nor the user says them; else say: unknown."""
-    told = {*names, *values}
-    if "pair" in names and {"src_lang", "tgt_lang"} <= told:
-        del names["pair"]
-    lacks = [] if "pair" in told else [ours for ours in ("src_lang", "tgt_lang") if ours not in told]
-    if len(lacks) == 2 and (pair := languages.in_name(table.named)):
-        values |= dict(zip(lacks, pair))
-        receipt.note(f"the languages were read from the name of {table.named}: {pair[0]}-{pair[1]}")
-        return
-    if "tgt_lang" in lacks and (language := languages.code(table.title)):
-        values["tgt_lang"] = language
-        lacks.remove("tgt_lang")
-        receipt.note(f"the language of translations was read from the title {table.title!r}: {language}")
-    if lacks:
-        values |= dict.fromkeys(lacks, languages.UNKNOWN)
-        way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
-        receipt.note(
-            f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass {way} or "
-            "the like"
-        )
-
-
 def _hits(hits: pd.Series, annotators: pd.Series, aliases: Pseudonyms) -> pd.Series:
     """Return the HITs, in which no annotator's name is left, however it is written."""
     if aliases.keep:
@@ -231,7 +309,7 @@ def _hits(hits: pd.Series, annotators: pd.Series, aliases: Pseudonyms) -> pd.Ser
     return mapped_cells(hits.fillna("") + "\0" + annotators.fillna(""), hidden)
 
 
-def people(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
+def people(systems: pd.Series, note: Note) -> pd.Series:
     """Tell which systems are people's translations by their names, and say so.
 
     >>> people(pd.Series(["refA", "translator-B", "Human-A.0", "Refiner"]), print).tolist()
@@ -242,15 +320,6 @@ def people(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
     if human.any():
         note(f"called references, not systems, by their names: {', '.join(sorted(systems[human].unique()))}")
     return human
-
-
-def demand_columns(have: Iterable[str], *, origin: str, header: list[str]) -> None:
-    """Refuse a file that lacks a column which every judgement needs.
-
-    Raises DataError that names all that is lacking, and how to give it.
-    """
-    if wanted := [ours for ours in ("system", "segment", "annotator", "score") if ours not in have]:
-        raise DataError(f"{origin} has no column for {', '.join(wanted)}; it has {', '.join(header)}. {ways(wanted)}")
 
 
 def ways(wanted: list[str]) -> str:
@@ -277,7 +346,7 @@ def is_check_heading(name: str) -> bool:
 
 
 def checks(
-    frame: pd.DataFrame, names: dict[str, str], ours: dict[str, str], *, origin: str = ""
+    frame: pd.DataFrame, names: dict[str, str], ours: dict[str, str], *, origin: str
 ) -> dict[int, tuple[str, str]]:
     """Return by place the heading that marks a row as no judgement, and the reason.
 
@@ -292,7 +361,7 @@ def checks(
             continue  # it says something else than yes or no
         if len(yes) and yes.mean() > _MOST_CHECKS:
             raise DataError(
-                f"{f'{origin}: ' if origin else ''}{name} marks {yes.mean():.0%} of the rows, too many for attention "
+                f"{origin}: {name} marks {yes.mean():.0%} of the rows, too many for attention "
                 "checks. Drop the rows that are checks, and rename the column."
             )
         marked |= dict.fromkeys(np.flatnonzero(yes), (name, _CHECK))
@@ -309,7 +378,7 @@ def checks(
     return marked
 
 
-def _tell_checks(marked: dict[int, tuple[str, str]], values: np.ndarray, note: Callable[[str], None]) -> None:
+def _tell_checks(marked: dict[int, tuple[str, str]], values: np.ndarray, note: Note) -> None:
     """Say how many checks were set apart, and how their scores compare with the others'."""
     places = [place for place, (_, reason) in marked.items() if reason == _CHECK]
     if places:

@@ -43,16 +43,17 @@ _AS_TABLE = "a table with the columns system, doc, segment and score"
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """One metric's scores. scores: the columns ``KEY`` and score, an item a row. told: where they come from, in words.
-
-    systems: scores of whole systems, with src_lang, tgt_lang, system and score; None where there are none.
-    """
+    """One metric's scores: an item or a system a row, with ``KEY``, score and ``EXTRA``; told: where from, in words."""
 
     name: str
-    lower: bool
     scores: pd.DataFrame
     told: str
-    systems: pd.DataFrame | None = None
+
+
+def _metric(name: str, lower: bool, scores: pd.DataFrame, told: str, level: str = "segment") -> Metric:
+    """Make a metric of scores with the columns ``KEY`` and score."""
+    facts = {"annotator": name, "kind": "metric", "better": "lower" if lower else "higher", "level": level}
+    return Metric(name, scores[[*KEY, "score"]].assign(**facts), told)
 
 
 # Which way is better
@@ -108,8 +109,8 @@ def lower_is_better(
     told = otherwise if told is None else told
     if told is None:
         raise DataError(
-            f"Nothing says whether higher or lower scores of {name} are better. Write --metric {name}+ where higher is "
-            f"better, --metric {name}- where lower is; of a report, put the sign behind the file: -p metrics=FILE+."
+            f"Nothing says whether higher or lower scores of {name} are better. Write --metric {name}+ or --metric "
+            f"{name}-; of a report, put the sign behind the file: -p metrics=FILE+."
         )
     return told, f"{'lower' if told else 'higher'} is better, as told"
 
@@ -218,7 +219,7 @@ def _of_column(
     own = every[every["item_type"].isin(_OWN)].groupby(NAMED, sort=False)["score"].mean().reset_index()
     scored = items.merge(own, on=NAMED)
     where = f"the column {column} of {table.name}" if name != column else f"a column of {table.name}"
-    return Metric(name, lower, scored, _described(name, where, scored, items, why, scored=scored))
+    return _metric(name, lower, scored, _described(name, where, scored, items, why, scored=scored))
 
 
 def _numbers(cells: pd.Series, origin: str, *, typed: bool, decimal: str | None = None) -> pd.Series:
@@ -233,16 +234,11 @@ def _numbers(cells: pd.Series, origin: str, *, typed: bool, decimal: str | None 
 
 def _joined(parts: list[Metric]) -> Metric:
     """Make one metric of what it has in several files. Raises DataError where they do not agree which way is better."""
-    first = parts[0]
-    if len({part.lower for part in parts}) > 1:
-        raise DataError(
-            f"{first.name}: lower is better in some files, by their scores, and higher in others. Say which: --metric "
-            f"{first.name}+ or --metric {first.name}-."
-        )
-    scores = pd.concat([part.scores for part in parts]).groupby(KEY, sort=False)["score"].mean().reset_index()
-    whole = [part.systems for part in parts if part.systems is not None]
-    told = "; ".join(part.told for part in parts)
-    return Metric(first.name, first.lower, scores, told, pd.concat(whole, ignore_index=True) if whole else None)
+    name, every = parts[0].name, pd.concat([part.scores for part in parts])
+    if every["better"].nunique() > 1:
+        raise DataError(f"{name}: lower is better in some files, higher in others. Say --metric {name}+ or -.")
+    scores = every.groupby([one for one in every if one != "score"], sort=False)["score"].mean().reset_index()
+    return Metric(name, scores, "; ".join(part.told for part in parts))
 
 
 # Files of scores
@@ -365,7 +361,7 @@ def _matched(text: str, scored: pd.DataFrame, items: pd.DataFrame, ways: Mapping
     values = scored["score"].to_numpy()
     lower, why = lower_is_better(name, values, ways.get(name, sign), otherwise=ways.get(""))
     told = _described(name, origin, matched, items, why, how=f", matched by {', '.join(columns)}{note}", scored=scored)
-    return Metric(name, lower, pd.concat([matched[[*KEY, "score"]], _further(first, items)], ignore_index=True), told)
+    return _metric(name, lower, pd.concat([matched, _further(first, items)], ignore_index=True), told)
 
 
 def _further(scored: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -419,23 +415,23 @@ def _of_lines(
     tables = {place: mtme.scores(place.path).astype({"system": "str"}) for place in files}
     values = np.concatenate([table["score"].to_numpy(float) for table in tables.values()])
     lower, why = lower_is_better(name, values, ways.get(name), otherwise=ways.get(""), kept=True)
-    found, told, whole = [items.assign(score=0.0).head(0)], [], []
+    found, told, systems = list[pd.DataFrame](), list[str](), list[pd.DataFrame]()
     for place, pair in files.items():
         own, table = items[(items[_PAIR] == [*pair]).all(axis=1)], tables[place]
         if place.level == "sys":
-            judged = table[table["system"].isin(own["system"])].dropna()
-            whole.append(judged.assign(src_lang=pair[0], tgt_lang=pair[1]))
+            whole = dict(zip(_PAIR, pair)) | {"doc": WHOLE, "segment": WHOLE, "item_type": "system"}
+            systems.append(table[table["system"].isin(own["system"])].dropna().assign(**whole))
             continue
         how, matched = _in_order(place, table, own)
-        found.append(matched.dropna(subset="score")[[*KEY, "score"]])
+        found.append(matched.dropna(subset="score"))
         scored = table.dropna(subset="score")
         told.append(_described(name, place.path.name, found[-1], own, why, how=f", matched by {how}", scored=scored))
-    if not told:
-        told, systems = [f"{name}: scores of whole systems only; {why}"], pd.concat(whole, ignore_index=True)
-        return Metric(name, lower, found[0], told[0], systems)
-    if whole:
+    if not found:
+        told = [f"{name}: scores of whole systems only; {why}"]
+        return _metric(name, lower, pd.concat(systems, ignore_index=True), told[0], "system")
+    if systems:
         told.append("its scores of whole systems are not used, because they rest on other texts than people judged")
-    return Metric(name, lower, pd.concat(found, ignore_index=True), "; ".join(told))
+    return _metric(name, lower, pd.concat(found, ignore_index=True), "; ".join(told))
 
 
 def _in_order(place: Place, table: pd.DataFrame, items: pd.DataFrame) -> tuple[str, pd.DataFrame]:
@@ -450,10 +446,8 @@ def _in_order(place: Place, table: pd.DataFrame, items: pd.DataFrame) -> tuple[s
             "this layout every system has a line for each segment: get the file again."
         )
     if not table["system"].isin(items["system"]).any():
-        raise DataError(
-            f"{origin} scores {', '.join(counts.index[:3])} …, and people judged "
-            f"{', '.join(items['system'].unique()[:3])} …: no system has the same name. Rename them in one of them."
-        )
+        theirs, ours = (", ".join(names[:3]) for names in (counts.index, items["system"].unique()))
+        raise DataError(f"{origin} scores {theirs} …, people judged {ours} …: no system has the same name.")
     line, fitting = table.groupby("system", sort=False).cumcount().to_numpy(), []
     for how, keys in _orders(place, int(counts.iloc[0]), items):
         there = items.merge(table.assign(**keys.iloc[line].reset_index(drop=True)), on=["system", *keys])
@@ -514,34 +508,25 @@ def apart(judged: pd.DataFrame, metrics: Sequence[Metric]) -> pd.DataFrame:
     names = [*judged["annotator"].unique(), *(metric.name for metric in metrics)]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DataError(f"Two metrics or judges are called {twice}. Rename one: --metric NAME=COLUMN, or its file.")
-    parts = [judged.assign(kind="judge", better="higher", level="segment")] if len(judged) else []
-    for metric in metrics:
-        facts = {"annotator": metric.name, "kind": "metric", "better": "lower" if metric.lower else "higher"}
-        parts.append(metric.scores.assign(**facts, level="segment"))
-        if metric.systems is not None:
-            whole = {"doc": WHOLE, "segment": WHOLE, "item_type": "system", "level": "system"}
-            parts.append(metric.systems.assign(**facts, **whole))
+    judges = judged.assign(kind="judge", better="higher", level="segment")
+    parts = [table for table in (judges, *(metric.scores for metric in metrics)) if len(table)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*KEY, "annotator", "score", *EXTRA])
 
 
 def read_apart(out: Path) -> pd.DataFrame | None:
     """Read the table of judges and metrics beside an import's result; None where it has none."""
     place = writing.beside(out, "judges.parquet")
-    if not place.is_file() or writing.label_of(place) != writing.label_of(out):
-        return None
-    return wall.parquet(place)
+    same = place.is_file() and writing.label_of(place) == writing.label_of(out)
+    return wall.parquet(place) if same else None
 
 
 def of_apart(table: pd.DataFrame, origin: str) -> list[Metric]:
     """Take the metrics of such a table, as ``read_apart`` returns it, for another import."""
     metrics = []
     for name, own in table[table["kind"] == "metric"].groupby("annotator", sort=False):
-        by_system = own["level"] == "system"
-        scores = own.loc[~by_system, [*KEY, "score"]].reset_index(drop=True)
-        whole = own.loc[by_system, ["src_lang", "tgt_lang", "system", "score"]].reset_index(drop=True)
-        better = str(own["better"].iloc[0])
-        told = f"{name}: {origin}, {len(scores):,} items; {better} is better, as imported before"
-        metrics.append(Metric(str(name), better == "lower", scores, told, whole if len(whole) else None))
+        items, better = own["level"].eq("segment").sum(), own["better"].iloc[0]
+        told = f"{name}: {origin}, {items:,} items; {better} is better, as imported before"
+        metrics.append(Metric(str(name), own[[*KEY, "annotator", "score", *EXTRA]].reset_index(drop=True), told))
     return metrics
 
 

@@ -12,17 +12,10 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.importing import vocabulary
-from evalkit.data.importing.annotated import (
-    completed,
-    headed,
-    judged,
-    listed,
-    on_lines,
-    spans_of,
-)
+from evalkit.data.importing.annotated import complete, headed, judged, listed, spans_of
+from evalkit.data.importing.judgements import Rows
 from evalkit.data.importing.options import Options
-from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import EXCLUDED, Judgements, Rejecting, Table, constant, mapped_cells
+from evalkit.data.importing.tables import EXCLUDED, Judgements, Table, constant, mapped_cells
 from evalkit.data.importing.vocabulary import ITEM_TYPES, meaning
 from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
@@ -82,54 +75,46 @@ def _names(table: Table, options: Options) -> dict[str, str]:
     return names
 
 
-def convert(table: Table, options: Options, receipt: Receipt) -> Judgements:
+def convert(rows: Rows) -> Judgements:
     """Read errors; those of one judgement may stand anywhere in the file, and one that says nothing takes it along."""
-    if options.lower_is_better:
+    table = rows.table
+    if rows.options.lower_is_better:
         raise DataError(f"{table.name}: scores are made of the errors here, more is better. Drop --lower-is-better.")
-    names, values = _names(table, options), dict(options.values)
-    completed(names, values, table, options, receipt)
-    lines, cells = table.cells.index, options.looks.alike(table.cells, names).reset_index(drop=True)
-
-    def column(ours: str) -> pd.Series:
-        empty = pd.Series(None, index=cells.index, dtype="str")
-        return cells[names[ours]] if ours in names else constant(values[ours], cells.index) if ours in values else empty
-
-    reject, said = Rejecting(cells, names.get("annotator")), names.get("severity", "severity")
+    complete(rows, _names(table, rows.options))
+    said, column = rows.names.get("severity", "severity"), rows.column
     category, severity = _joined(column("category"), column("subcategory")), column("severity")
     checks = spelled(severity).eq("hotw-test") | spelled(category).str.startswith("hotw-test")
-    reject(np.flatnonzero(checks), said, "is an attention check", EXCLUDED)
+    rows.reject(np.flatnonzero(checks), said, "is an attention check", EXCLUDED)
     if checks.any():
         met = spelled(category[checks]).eq("found").sum()
-        receipt.note(f"attention checks (HOTW-test, an error put in on purpose): {met:,} of {checks.sum():,} found")
+        rows.note(f"attention checks (HOTW-test, an error put in on purpose): {met:,} of {checks.sum():,} found")
     none = no_error(category, severity)
     contrary = "is the severity of a row whose category says that there is no error: correct one of them"
-    reject(np.flatnonzero(calls_none(category) & ~none), said, contrary)
-    if "category" in {*names, *values}:
+    rows.reject(np.flatnonzero(calls_none(category) & ~none), said, contrary)
+    if "category" in rows.known:
         empty = "is empty: fill it in, for without its category or severity the judgement has no score"
-        reject(np.flatnonzero(category.isna() & ~none), names.get("category", "category"), empty)
+        rows.reject(np.flatnonzero(category.isna() & ~none), rows.names.get("category", "category"), empty)
     else:
-        category = constant(UNSTATED, cells.index)
-        receipt.note(
+        category = constant(UNSTATED, category.index)
+        rows.note(
             "no column says of which category errors are: it is unstated, and what weighs otherwise for its category "
             "(punctuation, non-translation, errors in the source) cannot be told; if there is one, pass "
             "--map category=…"
         )
-    cells, names = _alongside(cells, names, receipt)
-    _reject_torn(table, names, cells, reject, receipt)
+    _set_alongside(rows)
+    _reject_torn(rows)
     marks = _marks(category, severity, column("hypothesis"), column("source"))[~none & ~checks]
-    for ours in {"hypothesis", "source"} & {*names}:
-        cells[names[ours]] = mapped_cells(cells[names[ours]], lambda text: _MARKED.sub(r"\1", text))
-    first = _first(cells, [names[ours] for ours in _KEY if ours in names], ~checks.to_numpy())
-    made = np.ones(len(cells), bool)
-    found, marks = judged(
-        cells, marks, names, values, options, receipt, reject, made=made, column=said, first=first, typed=table.typed
-    )
+    texts = {rows.names[ours] for ours in ("hypothesis", "source") if ours in rows.names}
+    bare = {name: mapped_cells(rows.cells[name], lambda text: _MARKED.sub(r"\1", text)) for name in texts}
+    rows.cells = rows.cells.assign(**bare)
+    first = _first(rows.cells, [rows.names[ours] for ours in _KEY if ours in rows.names], ~checks.to_numpy())
+    found, marks = judged(rows, marks, made=np.ones(len(category), bool), column=said, first=first)
     if blank := int(found.ratings["errors"].eq(0).sum()):
-        receipt.note(f"{blank:,} judgements mark no error (No-error or the like, or neither category nor severity)")
-    if "metadata" in names:
-        found.ratings = _timed(found.ratings, cells[names["metadata"]], first)
+        rows.note(f"{blank:,} judgements mark no error (No-error or the like, or neither category nor severity)")
+    if "metadata" in rows.names:
+        found.ratings = _timed(found.ratings, column("metadata"), first)
     found.spans = spans_of(found.ratings, marks, shown=("hit", "against"))
-    return on_lines(found, lines)
+    return found
 
 
 def _joined(category: pd.Series, below: pd.Series) -> pd.Series:
@@ -157,16 +142,16 @@ def _first(cells: pd.DataFrame, key: list[str], among: np.ndarray) -> np.ndarray
     return place.to_numpy()
 
 
-def _reject_torn(table: Table, names: dict[str, str], cells: pd.DataFrame, reject: Rejecting, receipt: Receipt) -> None:
+def _reject_torn(rows: Rows) -> None:
     """Reject judgements of which an error stands on a line that could not be read; such a score would be too high."""
+    table, known = rows.table, [rows.names[ours] for ours in _WHO if ours in rows.names]
     if table.broken:
-        receipt.note("rows that could not be read may mark errors of judgements that were kept: mend them first")
-    known = [ours for ours in _WHO if ours in names]
-    places = [table.header.index(names[ours]) for ours in known]
-    for row in (row for row in table.broken if max(places, default=0) < len(row.cells)):
-        own = [cells[names[ours]].eq(plain(row.cells[place])) for ours, place in zip(known, places)]
+        rows.note("rows that could not be read may mark errors of judgements that were kept: mend them first")
+    places = {name: table.header.index(name) for name in known if name in table.header}
+    for row in (row for row in table.broken if max(places.values(), default=0) < len(row.cells)):
+        own = [rows.cells[name].eq(plain(row.cells[place])) for name, place in places.items()]
         whose = f"belongs to a judgement whose error on line {row.line} could not be read"
-        reject(np.flatnonzero(np.logical_and.reduce(own)), "", whose)
+        rows.reject(np.flatnonzero(np.logical_and.reduce(own)), "", whose)
 
 
 def _marks(category: pd.Series, severity: pd.Series, target: pd.Series, source: pd.Series) -> pd.DataFrame:
@@ -194,28 +179,23 @@ _WITH = "_with_"
 _YEARS = (946_684_800.0, 4_102_444_800.0)  # 2000 to 2100, in seconds since 1970
 
 
-def _alongside(cells: pd.DataFrame, names: dict[str, str], receipt: Receipt) -> tuple[pd.DataFrame, dict[str, str]]:
+def _set_alongside(rows: Rows) -> None:
     """Split names like A_with_B, A beside B on one screen.
 
     That is what a name means where B is a system of the file, or where clicks went to a second translation (side 2).
     """
-    systems = [str(name) for name in cells[names["system"]].dropna().unique()] if "system" in names else []
-    known = {*systems, *(name.partition(_WITH)[0] for name in systems)}
-    two = "metadata" in names and bool(cells[names["metadata"]].str.contains(r'"side": ?2\b', na=False).any())
-    pairs = {name: name.partition(_WITH)[::2] for name in systems}
+    shown = rows.column("system")
+    pairs = {str(name): str(name).partition(_WITH)[::2] for name in shown.dropna().unique()}
+    known = {*pairs, *(name for name, _ in pairs.values())}
+    two = bool(rows.column("metadata").str.contains(r'"side": ?2\b', na=False).any())
     pairs = {name: pair for name, pair in pairs.items() if all(pair) and (two or pair[1] in known)}
-    if not pairs:
-        return cells, names
-    receipt.note(
-        "systems called A_with_B are A, judged side by side with B (against); of others the file does not say "
-        f"what stood beside them (against is {UNSTATED})"
-    )
-    shown = cells[names["system"]]
-    beside = {
-        names["system"]: mapped_cells(shown, lambda name: pairs.get(name, (name, ""))[0]),
-        "(against)": mapped_cells(shown, lambda name: pairs.get(name, (name, UNSTATED))[1]),
-    }
-    return cells.assign(**beside), names | {"against": "(against)"}
+    if pairs and "system" in rows.names:
+        rows.note(
+            "systems called A_with_B are A, judged side by side with B (against); of others the file does not say "
+            f"what stood beside them (against is {UNSTATED})"
+        )
+        rows.cells[rows.names["system"]] = mapped_cells(shown, lambda name: pairs.get(name, (name, ""))[0])
+        rows.give(against=mapped_cells(shown, lambda name: pairs.get(name, (name, UNSTATED))[1]))
 
 
 def _timed(ratings: pd.DataFrame, metadata: pd.Series, first: np.ndarray) -> pd.DataFrame:
@@ -259,6 +239,7 @@ _CHAT = {
 _LISTS = ("severity", "typology_error", "start_index", "end_index")
 #: What the chat task's annotations have.
 CHAT = (*(name for [name] in _CHAT.values() if name != "reference"), *_LISTS, "minor", "major", "critical", "error")
+_SAID = {vocabulary.bare(name): name for name in (*_LISTS, "error", "mt", "source")}
 _FILE = re.compile(r"annotations\.[\w-]{1,10}\.(?P<system>[^.]{1,80})(\.primary)?\.csv")
 _SLASHED = "Date/Time Format"  # the one type whose name has a slash
 _OWN_SCORE = (
@@ -267,32 +248,29 @@ _OWN_SCORE = (
 )
 
 
-def convert_chat(table: Table, options: Options, receipt: Receipt) -> Judgements:
+def convert_chat(rows: Rows) -> Judgements:
     """Read a judgement a row, with the file's own score or, where weights are told, one that is made of the errors."""
-    values, told = dict(options.values), {*options.values, *options.columns}
+    table, told = rows.table, {*rows.options.values, *rows.options.columns}
     if "system" not in told:
         if not (named := _FILE.fullmatch(table.named)):
             raise DataError(f"{table.name} does not say whose translations these are. Pass --value system=NAME.")
-        values["system"] = named["system"]
-        receipt.note(f"systems were read from the names of the files, as {values['system']} of {table.named}")
+        rows.values["system"] = named["system"]
+        rows.note(f"systems were read from the names of the files, as {named['system']} of {table.named}")
     if "annotator" not in told:
-        values["annotator"] = "unnamed"
-        receipt.note("the file does not name annotators (annotator is 'unnamed'): nothing can be said about agreement")
-    names = headed(table, _CHAT, options)
-    completed(names, values, table, options, receipt)
-    lines, cells = table.cells.index, table.cells.reset_index(drop=True)
-    reject, made = Rejecting(cells, names.get("annotator")), np.full(len(cells), bool(options.weights))
-    rows = cells.fillna("").to_dict("records")
-    marks, broken = listed(map(_listed, rows), [None] * len(rows))
-    reject(broken, "severity", "gives lists of different lengths, or places that are none: mend the lists")
-    if not options.weights:
-        receipt.weights = _OWN_SCORE
-        receipt.orientation = "higher is better: the score is 100 less the weights of the errors per word, in percent"
-    found, marks = judged(
-        cells, marks, names, values, options, receipt, reject, made=made, column="severity", typed=table.typed
-    )
+        rows.values["annotator"] = "unnamed"
+        rows.note("the file does not name annotators (annotator is 'unnamed'): nothing can be said about agreement")
+    complete(rows, headed(table, _CHAT, rows.options))
+    said = rows.cells.rename(columns=lambda name: _SAID.get(vocabulary.bare(name), name)).fillna("")
+    errors = map(_listed, said.to_dict("records"))
+    marks, broken = listed(errors, [None] * len(rows.cells))
+    rows.reject(broken, "severity", "gives lists of different lengths, or places that are none: mend the lists")
+    if not rows.options.weights:
+        rows.receipt.weights = _OWN_SCORE
+        rows.receipt.orientation = "higher is better: 100 less the weights of the errors per word, in percent"
+    made = np.full(len(rows.cells), bool(rows.options.weights))
+    found, marks = judged(rows, marks, made=made, column="severity")
     found.spans = spans_of(found.ratings, marks)
-    return on_lines(found, lines)
+    return found
 
 
 def _listed(row: dict[str, str]) -> list[dict[str, Any]] | str:

@@ -11,9 +11,8 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.importing import metrics, numbers, scales, vocabulary
 from evalkit.data.importing.comparisons import demand_one
-from evalkit.data.importing.judgements import checks, converted, demand_columns, is_check_heading, with_languages
+from evalkit.data.importing.judgements import Rows, checks, is_check_heading
 from evalkit.data.importing.options import ALIAS, WIDE, Options
-from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.scales import Ends, Part
 from evalkit.data.importing.tables import Judgements, Rejection, Table, mapped_cells, text_digest
 from evalkit.data.importing.vocabulary import (
@@ -44,7 +43,6 @@ _SOME, _MOST, _LARGEST = 0.2, 0.8, 1e5  # shares of cells that are numbers: with
 _NARROW, _ALIKE = 4, 5  # times that a scale is narrower than the others'; numbers that may be alike by chance
 _STEPS, _WORD = 11, re.compile(r"[^\W\d_][^\W_]*(?:[ '’-][^\W_]+){0,5}")  # of a scale in words
 _SPARE = ("src_lang", "tgt_lang", "pair", "doc", "hit")  # columns that may be there and empty, as in a template
-_PART, _SCORE, _SEGMENT = "(column)", "(score)", "(segment)"  # headings of columns that are made
 _CALLED = "by a column called XSTS"
 _SHOWN = 20  # columns that are named
 _OF_ROLE = {"annotator": "evaluator", "system": "system", "criterion": "criterion"}
@@ -308,29 +306,29 @@ def lacks_xsts(table: Table, options: Options) -> tuple[list[str] | None, str]:
 # Judgements
 
 
-def convert_csv(table: Table, options: Options, receipt: Receipt, *, xsts: bool = False) -> Judgements:
+def convert_csv(rows: Rows, *, xsts: bool = False) -> Judgements:
     """Read a row per judgement, or columns of scores, under our names, synonyms of them, or names that are told.
 
     xsts: the scores are XSTS's; what they lack is plain: segments that nothing names are the lines, the system is mt.
     """
+    table, options, receipt = rows.table, rows.options, rows.receipt
     found = layout(table, options)
     more = [name for name in candidates(table, options) if is_quality(name) and name not in found.columns]
     if more and not found.role and not xsts:
-        receipt.note(f"{', '.join(more)} may hold judgements, too: --wide criteria reads all of them")
+        rows.note(f"{', '.join(more)} may hold judgements, too: --wide criteria reads all of them")
     demand_one(table, options)
-    names, constants, cells = _named_and_given(table, options, receipt, found, xsts=xsts)
+    _name(rows, found, xsts=xsts)
+    nobody = list[Rejection]()
     if found.role:
-        judged = names | {"score": _SCORE, found.role: _PART}
-        cells, ends, nobody = _melted(table, cells, found, options, receipt)
-        lines, cells = cells.index, cells.reset_index(drop=True)  # a line holds several judgements: rows go by places
+        ends, nobody = _melt(rows, found)
     else:
-        judged, lines, nobody = names, cells.index, []
-        cells, ends = _with_numbers(table, cells, [names["score"]], options, receipt)
-    parts = _parts(table, cells, judged, found, ends, options)
-    keys = [judged[ours] for ours in _TOGETHER if ours in judged] if {"segment", "system"} <= {*judged} else []
-    together = pd.DataFrame({"row": lines}) if found.role == "system" else cells[keys]
-    if "system" in judged:
-        together = together.assign(system=cells[judged["system"]].to_numpy())
+        ends = _in_numbers(rows, [rows.names["score"]])
+    parts = _parts(rows, found, ends)
+    keys = [rows.names[ours] for ours in _TOGETHER if ours in rows.names]
+    keys = keys if {"segment", "system"} <= {*rows.names} else []
+    together = pd.DataFrame({"row": rows.lines}) if found.role == "system" else rows.cells[keys]
+    if "system" in rows.names:
+        together = together.assign(system=rows.column("system").to_numpy())
     usual = XSTS_SCALE if xsts else None
     sure = xsts and (receipt.how == "as told" or lacks_xsts(table, options)[1] == _CALLED)
     before = [receipt.orientation] if receipt.orientation and not found.role else []
@@ -338,45 +336,35 @@ def convert_csv(table: Table, options: Options, receipt: Receipt, *, xsts: bool 
     receipt.orientation = "; ".join(dict.fromkeys([*before, *(part.why for part in parts.values())]))
     each, low = {name: part.scale for name, part in parts.items()}, {name for name, part in parts.items() if part.lower}
     scale, lower = (each[""], bool(low)) if "" in parts else (each, low)
-    result = converted(
-        cells, judged, constants, options, scale=scale, lower=lower, note=receipt.note, typed=table.typed
-    )
-    result.weak, result.read = all(part.weak for part in parts.values()), len(cells) + len(nobody)
-    if found.role:  # say of judgements on which line each stands, and of rejected ones under which heading
-        result.names, result.role, result.parts = names, found.role, found.columns
+    result = rows.judgements(scale=scale, lower=lower)
+    result.weak, result.read = all(part.weak for part in parts.values()), len(rows.cells) + len(nobody)
+    if found.role:  # say of rejected judgements under which heading they stand
+        result.role, result.parts, result.rejected = found.role, found.columns, nobody
         result.people = [*found.columns] if found.role == "annotator" else []
-        headings = cells[_PART].map({title: name for name, title in found.columns.items()})
-        for row in result.rejected:
-            if row.column == _SCORE:
-                row.column = options.pseudonyms.one(headings[row.line]) if result.people else headings[row.line]
-            row.line = int(lines[row.line])
-        result.ratings = result.ratings.set_axis(lines[result.ratings.index])
-        result.rejected = sorted([*nobody, *result.rejected], key=lambda row: row.line)
+        heading = rows.column(found.role).map({title: name for name, title in found.columns.items()})
+        for row in rows.gone.values():
+            if row.column == rows.names["score"]:
+                row.column = options.pseudonyms.one(heading[row.line]) if result.people else heading[row.line]
     return result
 
 
-def _named_and_given(
-    table: Table, options: Options, receipt: Receipt, found: Scores, *, xsts: bool
-) -> tuple[dict[str, str], dict[str, str], pd.DataFrame]:
+def _name(rows: Rows, found: Scores, *, xsts: bool) -> None:
     """Map our names to headings; give plain values for what a table lacks, and tell that; and name segments."""
-    own, constants, cells = _columns(table, options, found), dict(options.values), table.cells
-    names, made = own.names, {"score", found.role} if found.role else set[str]()
-    _leave_out(own, table, options, receipt)
-    with_languages(names, constants, table, receipt)
+    own = _columns(rows.table, rows.options, found)
+    rows.names, made = own.names, {"score", found.role} if found.role else set[str]()
+    _leave_out(own, rows)
     for ours, value in {"doc": "all", **({"system": "mt"} if xsts else {})}.items():
-        if ours not in {*names, *constants, *made}:
-            constants[ours] = value
+        if ours not in rows.known | made:
+            rows.values[ours] = value
             ways = f"all rows were given {value!r} (--value {ours}=… gives another)"
-            receipt.note(f"no column names {'documents' if ours == 'doc' else f'the {ours}'}; {ways}")
-    if "segment" not in {*names, *constants} and (xsts or "source" in names):
-        cells = _with_segments(cells, own, receipt)
-    demand_columns({*names, *constants, *made}, origin=table.name, header=table.header)
-    if not xsts and "item_type" not in {*names, *constants}:
-        receipt.note("no column tells kinds of items; all were taken as outputs of systems (item_type system)")
-    receipt.describe(names, own.how, _free(table, options, found.columns if found.role else ()))
+            rows.note(f"no column names {'documents' if ours == 'doc' else f'the {ours}'}; {ways}")
+    if "segment" not in rows.known and (xsts or "source" in rows.names):
+        _name_segments(rows)
+    rows.complete(own.how, _free(rows.table, rows.options, found.columns if found.role else ()), made=made)
+    if not xsts and "item_type" not in rows.known:
+        rows.note("no column tells kinds of items; all were taken as outputs of systems (item_type system)")
     for note in own.notes:
-        receipt.note(note)
-    return names, constants, cells
+        rows.note(note)
 
 
 def _columns(table: Table, options: Options, found: Scores) -> Columns:
@@ -393,86 +381,71 @@ def _columns(table: Table, options: Options, found: Scores) -> Columns:
     return result
 
 
-def _leave_out(known: Columns, table: Table, options: Options, receipt: Receipt) -> None:
+def _leave_out(known: Columns, rows: Rows) -> None:
     """Leave out columns that are empty, as in a template, and one called type whose values are no kinds of items."""
     for ours in [ours for ours in _SPARE if known.how.get(ours, "as told") != "as told"]:
-        if len(table.cells) and table.cells[known.names[ours]].isna().all():
-            receipt.note(f"the column {known.names.pop(ours)} is empty")
+        if len(rows.cells) and rows.column(ours).isna().all():
+            rows.note(f"the column {known.names.pop(ours)} is empty")
     if known.how.get("item_type") != "synonym":
         return
-    name = known.names["item_type"]
-    kinds = {*ITEM_TYPES, *listed("usual_kinds"), *(kind.casefold() for kind in options.item_types)}
-    held = {plain(cell).casefold() for cell in table.cells[name].dropna().unique()}
+    kinds = {*ITEM_TYPES, *listed("usual_kinds"), *(kind.casefold() for kind in rows.options.item_types)}
+    held = {plain(cell).casefold() for cell in rows.column("item_type").dropna().unique()}
     if not held <= kinds and not {*map(bare, held)} & (listed("check_kinds") | listed("practice_kinds")):
-        del known.names["item_type"]
-        receipt.note(
+        name = known.names.pop("item_type")
+        rows.note(
             f"{name} was not taken for kinds of items, because it holds other words; --map item_type={name!r} would"
         )
 
 
-def _with_segments(cells: pd.DataFrame, known: Columns, receipt: Receipt) -> pd.DataFrame:
+def _name_segments(rows: Rows) -> None:
     """Name segments by their source texts or, where there are none, by their lines."""
-    text = known.names.get("source")
-    how = "by their source texts (eight digits of a hash)" if text else "by their lines in the file"
-    receipt.note(f"no column names segments; they were named {how}")
-    known.names["segment"], known.how["segment"] = _SEGMENT, "made"
-    names = pd.Series(cells.index.astype("str"), index=cells.index, dtype="str")
-    if text:
-        names = mapped_cells(cells[text], text_digest).fillna(names)
-    return cells.assign(**{_SEGMENT: names})
+    how = "their source texts (eight digits of a hash)" if "source" in rows.names else "their lines in the file"
+    rows.note(f"no column names segments; they were named by {how}")
+    lines = pd.Series(rows.lines.astype("str"), rows.cells.index, dtype="str")
+    rows.give(segment=mapped_cells(rows.column("source"), text_digest).fillna(lines))
 
 
 # Columns of scores
 
 
-def _with_numbers(
-    table: Table, cells: pd.DataFrame, names: list[str], options: Options, receipt: Receipt
-) -> tuple[pd.DataFrame, dict[str, Ends | None]]:
-    """Put numbers in place of words of scales; the ends of these scales by heading."""
+def _in_numbers(rows: Rows, names: list[str]) -> dict[str, Ends | None]:
+    """Put numbers in place of words of scales; return the ends of these scales by heading."""
     read = {
-        name: scales.in_numbers(cells[name], options.words, receipt.note, heading=f"{table.name}, {name}")
+        name: scales.in_numbers(rows.cells[name], rows.options.words, rows.note, heading=f"{rows.table.name}, {name}")
         for name in names
     }
-    new = {name: column for name, (column, _) in read.items()}
-    return cells.assign(**new), {name: ends for name, (_, ends) in read.items()}
+    rows.cells = rows.cells.assign(**{name: column for name, (column, _) in read.items()})
+    return {name: ends for name, (_, ends) in read.items()}
 
 
-def _melted(
-    table: Table, cells: pd.DataFrame, found: Scores, options: Options, receipt: Receipt
-) -> tuple[pd.DataFrame, dict[str, Ends | None], list[Rejection]]:
+def _melt(rows: Rows, found: Scores) -> tuple[dict[str, Ends | None], list[Rejection]]:
     """Write columns of scores as a row a score; the ends of the scales of words; and rows without any score."""
     names, titles = [*found.columns], np.array([*found.columns.values()], dtype=object)
     shown = f" ({', '.join(names[:_SHOWN])}{' …' if len(names) > _SHOWN else ''})" if found.role != "annotator" else ""
     each = f"{len(names)} columns, one per {_OF_ROLE[found.role]}{shown}"
-    receipt.mapping["score"] = {"theirs": each, "how": "their headings"}
-    cells, ends = _with_numbers(table, cells, names, options, receipt)
-    scores = cells[names].apply(numbers.said)
+    rows.receipt.mapping["score"] = {"theirs": each, "how": "their headings"}
+    ends = _in_numbers(rows, names)
+    scores = rows.cells[names].apply(numbers.said)
     judged = scores.notna().to_numpy()
     nobody = ~judged.any(axis=1)
-    receipt.blank_cells += int((~judged[~nobody]).sum())
-    rows, columns = judged.nonzero()
-    made = {_SCORE: scores.to_numpy(object)[rows, columns], _PART: titles[columns]}
-    long = cells.drop(columns=names).iloc[rows]
-    long = long.assign(**{name: pd.array(own, dtype="str") for name, own in made.items()})
+    rows.receipt.blank_cells += int((~judged[~nobody]).sum())
     reason = f"has no score of any {_OF_ROLE[found.role]}"
-    return long, ends, [Rejection(int(line), "score", "", reason) for line in cells.index[nobody]]
+    unjudged = [Rejection(int(line), "score", "", reason) for line in rows.lines[nobody]]
+    row, column = judged.nonzero()
+    rows.take(rows.cells.drop(columns=names).iloc[row].set_axis(rows.lines[row]))
+    made = {"score": scores.to_numpy(object)[row, column], found.role: titles[column]}
+    rows.give(**{ours: pd.array(own, dtype="str") for ours, own in made.items()})
+    return ends, unjudged
 
 
-def _parts(
-    table: Table,
-    cells: pd.DataFrame,
-    names: dict[str, str],
-    found: Scores,
-    ends: dict[str, Ends | None],
-    options: Options,
-) -> dict[str, Part]:
+def _parts(rows: Rows, found: Scores, ends: dict[str, Ends | None]) -> dict[str, Part]:
     """Tell the scores of criteria apart, without those of attention checks; "" where the table has none."""
-    values = numbers.read(cells[names["score"]], options.decimal, typed=table.typed)[0].copy()
-    values[[*checks(cells, names, options.item_types, origin=table.name)]] = np.nan
-    criterion = cells[names["criterion"]] if "criterion" in names else pd.Series(dtype="str")
-    of_words = next(filter(None, ends.values()), None)
+    values = numbers.read(rows.column("score"), rows.options.decimal, typed=rows.table.typed)[0].copy()
+    values[[*checks(rows.cells, rows.names, rows.options.item_types, origin=rows.table.name)]] = np.nan
+    criterion, of_words = rows.column("criterion"), next(filter(None, ends.values()), None)
     if not criterion.notna().any():
-        return {"": Part(_together([*found.columns]) if found.role else names["score"], values, of_words)}
+        heading = _together([*found.columns]) if found.role else rows.names["score"]
+        return {"": Part(heading, values, of_words)}
     headings = {str(name): str(name) for name in criterion.dropna().unique()}
     if found.role == "criterion":  # in the order of the columns
         headings = {title: name for name, title in found.columns.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -19,6 +19,7 @@ from evalkit.data.importing.tables import EXCLUDED, REFUSE_ABOVE, Judgements, Re
 from evalkit.data.schemas import ITEM_TYPES, scored, with_pair
 
 Part = tuple[Table, Judgements]
+Note = Callable[[str], None]  # gets what the user should know
 _FEW_METRICS = 6  # of which all is told in one line; of more, names and files
 _MOST = 30  # systems, and annotators, that are listed one by one
 _SHOWN = 10  # rejected rows that are told one by one; the file has them all
@@ -122,11 +123,7 @@ class Receipt:
         """Write the receipt for people, a line each: what came in, what became of it, and what it says."""
         names = ", ".join(entry["name"] for entry in self.files[:3]) + (" …" if len(self.files) > 3 else "")
         lines = [f"{names}: format {self.format} ({self.how})"]
-        pairs = [
-            f"{ours} = {entry['theirs']}"
-            for ours, entry in self.mapping.items()
-            if ours != entry["theirs"] and entry["how"] != "made"
-        ]
+        pairs = [f"{ours} = {one['theirs']}" for ours, one in self.mapping.items() if ours != one["theirs"]]
         lines += ["columns: " + "; ".join(pairs)] if pairs else []
         lines += [f"not used: {', '.join(self.unused)}"] if self.unused else []
         lines += [f"{what}: {said}" for what, said in self.read_as().items()]

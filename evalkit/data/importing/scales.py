@@ -1,7 +1,6 @@
 """What scores are on: words that are steps of a scale, the scale's ends, and which way is better; in doubt, ask."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.importing import numbers, vocabulary
 from evalkit.data.importing.options import Options
+from evalkit.data.importing.receipt import Note
 from evalkit.data.importing.tables import Table, mapped_cells
 from evalkit.data.names import plain
 
@@ -39,9 +39,7 @@ _ASK = "Say which holds: --lower-is-better or --higher-is-better."
 # Words for scores
 
 
-def in_numbers(
-    cells: pd.Series, told: dict[str, float], note: Callable[[str], None], *, heading: str
-) -> tuple[pd.Series, Ends | None]:
+def in_numbers(cells: pd.Series, told: dict[str, float], note: Note, *, heading: str) -> tuple[pd.Series, Ends | None]:
     """Return a column with numbers in place of words, and the ends of the scale that the words make.
 
     told: word (small) -> score, which decides. Words that are steps of one well-known scale, without a gap between
@@ -81,7 +79,7 @@ def _numbered(words: list[str]) -> dict[str, float]:
     return {word: float(match[1].replace(",", ".")) for word, match in read.items()}
 
 
-def _steps(words: list[str], heading: str, note: Callable[[str], None]) -> tuple[dict[str, float], Ends]:
+def _steps(words: list[str], heading: str, note: Note) -> tuple[dict[str, float], Ends]:
     """Find the scale that words are steps of."""
     ladders = [{word: len(steps) - place for place, step in enumerate(steps) for word in step} for steps in LADDERS]
     fitting = [steps for steps in ladders if {*words} <= {*steps} and _without_gap(words, steps)]

@@ -136,8 +136,8 @@ def headings(cells: Iterable[str]) -> list[str]:
     return names
 
 
-def constant(value: str, index: pd.Index) -> pd.Series:
-    """Repeat one text for all rows."""
+def constant(value: str | None, index: pd.Index) -> pd.Series:
+    """Repeat one text, or nothing, for all rows."""
     return pd.Series(pd.array([value], dtype="str").take(np.zeros(len(index), int)), index=index)
 
 
@@ -165,6 +165,7 @@ def text_digest(text: str) -> str:
 class Rejection:
     """A row that is not in the result: ``rejected``, or ``excluded`` because it is no judgement.
 
+    line: its number, counted from 0, until all of a table is read.
     annotator: as it stands in the row, to be hidden.
     """
 
@@ -174,40 +175,6 @@ class Rejection:
     reason: str
     kind: str = "rejected"
     annotator: str | None = None
-
-
-class Rejecting:
-    """Collect the rejected rows of one table, each once. annotator: the heading of their names, where there is one."""
-
-    def __init__(self, frame: pd.DataFrame, annotator: str | None = None):
-        self._lines, self._annotator = frame.index, annotator
-        self._rows: dict[int, Rejection] = {}
-        self._columns = {name: cells.array for name, cells in frame.items()}  # a frame takes long to find a cell
-
-    def __call__(self, places: Iterable[int], column: str, reason: str, kind: str = "rejected") -> None:
-        """Reject the rows at some places of the table for what stands in a column."""
-        for place in map(int, places):
-            if place not in self._rows:
-                value = "" if column == self._annotator else self._cell(column, place) or ""
-                name = self._cell(self._annotator, place) if self._annotator else None
-                self._rows[place] = Rejection(int(self._lines[place]), column, value, reason, kind, name)
-        demand_few(self._rows.values())
-
-    def _cell(self, column: str, place: int) -> str | None:
-        cell = self._columns[column][place] if column in self._columns else None
-        return cell if isinstance(cell, str) else None
-
-    @property
-    def kept(self) -> np.ndarray:
-        """Mark the rows that were not rejected."""
-        keep = np.ones(len(self._lines), dtype=bool)
-        keep[list(self._rows)] = False
-        return keep
-
-    @property
-    def rows(self) -> list[Rejection]:
-        """List what was rejected, in the order of the table."""
-        return [self._rows[place] for place in sorted(self._rows)]
 
 
 def demand_few(rejected: Collection[Rejection]) -> None:
@@ -220,14 +187,11 @@ def demand_few(rejected: Collection[Rejection]) -> None:
         )
 
 
-def excluded(lines: Iterable[int], reason: str, column: str = "") -> list[Rejection]:
-    """Set rows apart that are no judgements of the campaign."""
-    return [Rejection(int(line), column, "", reason, EXCLUDED) for line in lines]
-
-
 @dataclass
 class Judgements:
-    """What a table gave: ratings (index ``line``), errors marked in them, and rows that are no judgements.
+    """What a table gave: ratings, errors marked in them, and rows that are no judgements.
+
+    ratings: their index is the number of the row, counted from 0 until all of a table is read, then its line.
 
     names: our name -> the table's heading. people: headings that are annotators themselves. parts: headings of columns
     of scores -> what they name, which is our column ``role``. read: judgements looked at, where they are not one a

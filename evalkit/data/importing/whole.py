@@ -15,16 +15,9 @@ from evalkit.data import indicmt, languages, mtme, mturk, schemas
 from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing import metrics, numbers, wall, writing
 from evalkit.data.importing.annotated import resolve, tell
-from evalkit.data.importing.options import Options
+from evalkit.data.importing.judgements import Rows
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import (
-    DISCARDED,
-    Judgements,
-    Rejecting,
-    Seen,
-    Table,
-    excluded,
-)
+from evalkit.data.importing.tables import DISCARDED, EXCLUDED, Judgements, Seen, Table
 from evalkit.data.names import Looks
 from evalkit.data.typology import Scheme
 
@@ -72,9 +65,9 @@ def human_scores(folder: Path) -> list[Path]:
     return [path for path, _ in chosen]
 
 
-def convert_mtme(table: Table, options: Options, receipt: Receipt) -> Judgements:
+def convert_mtme(rows: Rows) -> Judgements:
     """Read human scores, a line per system and segment, and the documents beside them."""
-    path, name = table.path, _PLACE.fullmatch(table.name)
+    path, name = rows.table.path, _PLACE.fullmatch(rows.table.name)
     if not name or name["level"] != "seg":
         raise DataError(f"{path.name} holds means, not judgements. Import the file that ends in .seg.score instead.")
     docs = path.parent.parent / "documents" / f"{name['pair']}.docs"
@@ -82,13 +75,13 @@ def convert_mtme(table: Table, options: Options, receipt: Receipt) -> Judgements
         raise DataError(f"{path.name} needs documents/{docs.name} in the folder above it. Keep the whole layout.")
     beside = [Seen.at(docs)]
     if is_unfinished(docs):
-        receipt.note(f"{docs.name}: {UNFINISHED.format(where='its last line')}")
+        rows.note(f"{docs.name}: {UNFINISHED.format(where='its last line')}")
     paths = [path.absolute(), docs.absolute()]
     if name["what"] == "rating":
-        scheme = _scheme(options, receipt, own=None, what="what the file gives each error")
-        return _of_tables(*_scored(mtme.mqm_ratings(paths), mtme.mqm_spans(paths), scheme), options, beside=beside)
-    receipt.orientation = "higher is better, as mt-metrics-eval keeps all scores"
-    receipt.note(
+        scheme = _scheme(rows, own=None, what="what the file gives each error")
+        return _of_tables(rows, *_scored(mtme.mqm_ratings(paths), mtme.mqm_spans(paths), scheme), beside=beside)
+    rows.receipt.orientation = "higher is better, as mt-metrics-eval keeps all scores"
+    rows.note(
         f"{path.name} holds one score a segment and does not say who gave it: annotator is {name['kind']!r}, and "
         "nothing can be said about agreement"
     )
@@ -96,42 +89,43 @@ def convert_mtme(table: Table, options: Options, receipt: Receipt) -> Judgements
     scores = scores.astype(dict.fromkeys(scores.select_dtypes("category"), "str"))
     kinds = np.where(scores["system"].str.startswith("ref"), "reference", "system")
     ratings = scores.rename(columns={"metric": "annotator"}).assign(item_type=kinds)
-    return _of_tables(ratings, None, options, named=True, beside=beside)
+    return _of_tables(rows, ratings, None, named=True, beside=beside)
 
 
 # IndicMT-Eval
 
 
-def convert_indicmt(table: Table, options: Options, receipt: Receipt) -> Judgements:
-    """Read a file of IndicMT-Eval: a CSV as its loader does, or a sheet of a workbook, which its language names."""
-    receipt.note("IndicMT-Eval: annotators are not named; a sentence is recognised by its letters")
-    scheme = _scheme(options, receipt, own="release", what="the file's Computed_scores, ")
+def convert_indicmt(rows: Rows) -> Judgements:
+    """Read a file of IndicMT-Eval, or a sheet of a workbook; its name says the language."""
+    rows.note("IndicMT-Eval: annotators are not named; a sentence is recognised by its letters")
+    scheme = _scheme(rows, own="release", what="the file's Computed_scores, ")
+    table = rows.table
     if table.typed:
         origin = f"{table.name}, sheet {table.title}"
-        language = languages.code(options.values.get("tgt_lang", table.title))
-        if not language:
+        if not (language := languages.code(rows.values.get("tgt_lang", table.title))):
             raise DataError(
                 f"{origin}: nothing says into which language these are translations. Pass --value tgt_lang=hin or the "
                 "like, or give the sheet the language's name."
             )
-        sheet, lines = (table.cells, language, origin), table.cells.index
+        sheet = table.cells, language, origin
     else:  # the loader cuts the rows in its own way
-        sheet, lines, table.broken = indicmt.sheet(table.path), None, []
-    tables = _scored(indicmt.judgements(*sheet), indicmt.errors(*sheet), scheme)
-    return _of_tables(*tables, options, named=True, lines=lines)
+        sheet, table.broken = indicmt.sheet(table.path), []
+        rows.take(sheet[0])
+    return _of_tables(rows, *_scored(indicmt.judgements(*sheet), indicmt.errors(*sheet), scheme), named=True)
 
 
-def _scheme(options: Options, receipt: Receipt, *, own: str | None, what: str) -> Scheme | None:
+def _scheme(rows: Rows, *, own: str | None, what: str) -> Scheme | None:
     """Put into the receipt what errors weigh, as told or by the file's own scores; return the scheme if it is told.
 
     own: the scheme that the file's own scores follow, where it is known. what: what these are called.
     """
-    scheme = resolve(options.weights or own)
-    tell(scheme, receipt, before="" if options.weights else what)
-    if not options.weights and not own:
+    told, receipt = rows.options.weights, rows.receipt
+    scheme = resolve(told or own)
+    tell(scheme, receipt, before="" if told else what)
+    if not told and not own:
         receipt.weights = what
         receipt.orientation = "higher is better: the score is minus the weights of the errors"
-    return scheme if options.weights else None
+    return scheme if told else None
 
 
 def _scored(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: Scheme | None) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -150,41 +144,34 @@ def _scored(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: Scheme | None) -
 
 
 def _of_tables(
-    ratings: pd.DataFrame,
-    spans: pd.DataFrame | None,
-    options: Options,
-    *,
-    named: bool = False,
-    beside: Sequence[Seen] = (),
-    lines: pd.Index | None = None,
+    rows: Rows, ratings: pd.DataFrame, spans: pd.DataFrame | None, *, named: bool = False, beside: Sequence[Seen] = ()
 ) -> Judgements:
-    """Take what a loader read. named: what stands for annotators is no person's name. lines: of the file, if known."""
+    """Take what a loader read. named: what stands for annotators is no person's name."""
 
     def hidden(table: pd.DataFrame) -> pd.DataFrame:
         if named:
             return table
-        return options.pseudonyms.owned(table.assign(annotator=table["annotator"].astype("str")))
+        return rows.options.pseudonyms.owned(table.assign(annotator=table["annotator"].astype("str")))
 
-    ratings = hidden(options.looks.alike(ratings))
+    ratings = hidden(rows.options.looks.alike(ratings)).reset_index(drop=True)
     if spans is not None:
         spans = hidden(Looks().alike(spans))  # the same names, told once
         spans = spans.drop(columns=["source", "reference", "hypothesis", "row"], errors="ignore")
-    lines = pd.RangeIndex(1, len(ratings) + 1, name="line") if lines is None else lines
-    kept = ratings[[name for name in (*_KEPT, "hit") if name in ratings]].set_axis(lines)
+    kept = ratings[[name for name in (*_KEPT, "hit") if name in ratings]]
     unscored = kept["score"].isna()
-    rejected = excluded(lines[unscored], DISCARDED, "score")
-    return Judgements(kept[~unscored], rejected, spans=spans, read=len(ratings), beside=beside)
+    rows.reject(kept.index[unscored], "score", DISCARDED, EXCLUDED)
+    return Judgements(kept[~unscored], spans=spans, read=len(ratings), beside=beside)
 
 
 # What an earlier import wrote, as one file of a campaign among others
 
 
-def convert_imported(table: Table, options: Options, receipt: Receipt) -> Judgements:
+def convert_imported(rows: Rows) -> Judgements:
     """Read judgements, those of automatic judges and marked errors; what was told of them is told again."""
-    path = table.path
+    path, told, receipt = rows.table.path, rows.options.scale, rows.receipt
     label = writing.label_of(path)
     scale = tuple(label["scale"]) if label["scale"] else None
-    if options.scale not in (None, scale):
+    if told not in (None, scale):
         raise DataError(f"{path.name} was imported with another scale. Import the files that it was made from again.")
     parts = [wall.parquet(path)]
     places = [writing.beside(path, what) for what in ("judges.parquet", "spans.parquet", "import.json")]
@@ -198,17 +185,10 @@ def convert_imported(table: Table, options: Options, receipt: Receipt) -> Judgem
     ratings = pd.concat(parts, ignore_index=True)
     ratings = schemas.check(ratings, schemas.RATINGS, origin=path.name, scale=scale)
     marked = writing.beside(path, "spans.parquet")
-    same = marked.is_file() and writing.label_of(marked) == label
+    spans = wall.parquet(marked) if marked.is_file() and writing.label_of(marked) == label else None
     _retell(path, label["digest"], receipt)
-    ratings = ratings.assign(annotator=options.pseudonyms.column(ratings["annotator"]))
-    return Judgements(
-        ratings.set_axis(pd.RangeIndex(1, len(ratings) + 1, name="line")),
-        scale=scale,
-        spans=wall.parquet(marked) if same else None,
-        read=len(ratings),
-        beside=beside,
-        metrics=earlier,
-    )
+    ratings = ratings.assign(annotator=rows.options.pseudonyms.column(ratings["annotator"]))
+    return Judgements(ratings, scale=scale, spans=spans, read=len(ratings), beside=beside, metrics=earlier)
 
 
 def _retell(path: Path, digest: str, receipt: Receipt) -> None:
@@ -250,45 +230,44 @@ def is_companion(name: str) -> bool:
     return bool(_MEANS.search(name))
 
 
-def convert_mturk(table: Table, options: Options, receipt: Receipt) -> Judgements:
+def convert_mturk(rows: Rows) -> Judgements:
     """Read ratings by crowd workers; quality-control copies are matched with what they copy."""
+    table, aliases, scale = rows.table, rows.options.pseudonyms, rows.options.scale or DA_SCALE
     means, workers = (None, None) if _are_raw(table) else _means(table)
     if means:
-        receipt.note(f"raw scores were recovered from standardised ones with {means.name}")
+        rows.note(f"raw scores were recovered from standardised ones with {means.name}")
         if is_unfinished(means):
-            receipt.note(f"{means.name}: {UNFINISHED.format(where='its last line')}")
-    cells, scale = options.looks.alike(table.cells, _DA), options.scale or DA_SCALE
+            rows.note(f"{means.name}: {UNFINISHED.format(where='its last line')}")
+    rows.names = dict(_DA)
+    rows.cells = cells = rows.options.looks.alike(rows.cells, _DA)
     codes = _languages(cells)
-    reject = Rejecting(cells, "WorkerId")
-    for column in (*_DA_KEY, "score"):
-        reject(np.flatnonzero(cells[column].isna()), column, "is empty: fill it in, or drop the row")
+    for column in _DA.values():
+        rows.reject(np.flatnonzero(cells[column].isna()), column, "is empty: fill it in, or drop the row")
     for column in ("Input.src", "Input.trg"):
-        reject(np.flatnonzero(~cells[column].isin([*codes])), column, "is no language that is known: correct it")
+        rows.reject(np.flatnonzero(~cells[column].isin([*codes])), column, "is no language that is known: correct it")
     unknown = np.flatnonzero(~cells["type"].isin([*mturk.ITEM_TYPES]))
-    reject(unknown, "type", f"is none of {', '.join(mturk.ITEM_TYPES)}: correct it")
+    rows.reject(unknown, "type", f"is none of {', '.join(mturk.ITEM_TYPES)}: correct it")
     values, wrong = numbers.read(cells["score"], ".")
-    for place, reason in (wrong | (numbers.off_scale(values, scale) if workers is None else {})).items():
-        reject([place], "score", reason)
+    rows.refuse("score", wrong | (numbers.off_scale(values, scale) if workers is None else {}))
     if workers is not None and means:
         score = mturk.recovered(cells["WorkerId"].str.strip(), pd.Series(values, cells.index), workers)
         absent = f"has no mean and deviation in {means.name}"
-        reject(np.flatnonzero(score.isna() & ~np.isnan(values)), "WorkerId", absent)
-        reject(np.flatnonzero(~_is_whole(score)), "score", f"gives no whole score from 0 to 100 with {means.name}")
+        rows.reject(np.flatnonzero(score.isna() & ~np.isnan(values)), "WorkerId", absent)
+        rows.reject(np.flatnonzero(~_is_whole(score)), "score", f"gives no whole score from 0 to 100 with {means.name}")
     elif all(map(_WHOLE.fullmatch, table.samples("score"))):
         reason = "is no whole number, as raw scores are and those of the first rows: correct it"
-        reject(np.flatnonzero(values != np.round(values)), "score", reason)
-    kept = np.flatnonzero(reject.kept)
-    again = kept[cells.iloc[kept].duplicated(_DA_KEY)]
-    reject(again, "", "repeats an earlier judgement of the same HIT: drop one of them")
-    receipt.describe(_DA, "layout")
-    receipt.orientation = "higher is better, as in WMT's direct assessment"
-    found = cells[reject.kept]
+        rows.reject(np.flatnonzero(values != np.round(values)), "score", reason)
+    again = cells.index[rows.kept][cells[rows.kept].duplicated(_DA_KEY)]
+    rows.reject(again, "", "repeats an earlier judgement of the same HIT: drop one of them")
+    rows.receipt.describe(_DA, "layout")
+    rows.receipt.orientation = "higher is better, as in WMT's direct assessment"
+    found = cells[rows.kept]
     if len(found):
         accounts = found["HITId"] + "/"
         found = mturk.of_rows(found, workers, origin=table.name, codes=codes)
-        aliases = options.pseudonyms.column(found["annotator"])
-        found = found.assign(annotator=aliases, hit=accounts + aliases)
-    return Judgements(found, reject.rows, dict(_DA), scale, beside=[Seen.at(means)] if means else [])
+        hidden = aliases.column(found["annotator"])
+        found = found.assign(annotator=hidden, hit=accounts + hidden)
+    return Judgements(found, names=dict(_DA), scale=scale, beside=[Seen.at(means)] if means else [])
 
 
 def _languages(cells: pd.DataFrame) -> dict[str, str]:
