@@ -3,13 +3,16 @@
 import contextlib
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from evalkit import DataError, data
@@ -328,6 +331,22 @@ def test_a_million_judgements_take_less_than_a_gigabyte(tmp_path):
             stream.write(f'eng,deu,"S{row % 30}",document-{row // 300},{row // 30},Annotator {row % 97},{row % 101}\n')
     kilo = subprocess.check_output([sys.executable, "-c", code, path, tmp_path / "c.parquet"])
     assert int(kilo) * 1024 < 1e9
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_who_parses_ends_when_the_import_is_killed(tmp_path):
+    os.mkfifo(tmp_path / "endless.csv")  # which nobody writes to, so it is parsed for ever
+    code = (
+        "import sys; from pathlib import Path; from evalkit.data.importing import wall; "
+        "print(wall.start().pid, flush=True); "
+        "wall.parsed(Path(sys.argv[1]), 'head', '', encoding=None, tabs=False)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "endless.csv")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        child = psutil.Process(int(parent.stdout.readline()))
+        time.sleep(1)  # for the request
+        parent.kill()
+    child.wait(timeout=20)
 
 
 @pytest.mark.parametrize("value", [None, 3, {"a": None}])

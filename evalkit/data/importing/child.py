@@ -9,18 +9,22 @@ import codecs
 import contextlib
 import csv
 import datetime
+import faulthandler
 import io
 import json
 import os
+import queue
 import re
 import sys
 import tarfile
+import threading
 import zipfile
 from collections import Counter
 from itertools import islice
 
 HEAD, START = 50, 1 << 20  # rows, and bytes, by which a format is told
 LONGEST = 8 << 20  # bytes of a row, and of a cell
+LONGEST_PARSE = 300  # seconds by the clock, of which a parent waits fewer
 MOST_BROKEN = 200_000  # more rows that cannot be cut into columns are another kind of file
 SLICE = 50_000  # rows that are turned into columns at a time, so that single cells take little memory
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -520,10 +524,20 @@ KINDS = {"workbook": workbook, "parquet": parquet, "label": label, "head": head,
 SOUND = {"workbook": "workbook", "parquet": "Parquet file", "label": "Parquet file"}
 
 
+def heard(requests):
+    """Pass on what the parent asks; when it is gone, end, whatever is being parsed."""
+    for request in sys.stdin.buffer:
+        requests.put(json.loads(request))
+    os._exit(0)
+
+
 def main():
     """Do one request after the other, until there are no more."""
-    for request in sys.stdin.buffer:
-        kind, path, folder, said = json.loads(request)
+    requests = queue.SimpleQueue()
+    threading.Thread(target=heard, args=[requests], daemon=True).start()
+    while True:
+        kind, path, folder, said = requests.get()
+        faulthandler.dump_traceback_later(LONGEST_PARSE, exit=True)  # where a parser lets no other thread run
         problem, found = "", None
         try:
             found, table = KINDS[kind](path, **said)
@@ -537,6 +551,7 @@ def main():
         except BaseException as one:  # whatever parsers meet; a panic in Rust is no Exception
             why = " ".join(f"{type(one).__name__}: {one}".split())
             problem = f"is no sound {SOUND.get(kind, 'text')}: {why[:120]}"
+        faulthandler.cancel_dump_traceback_later()
         begun = os.path.join(folder, "begun")
         with open(begun, "w", encoding="utf-8") as stream:
             json.dump([problem, found], stream)
