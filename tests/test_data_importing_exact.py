@@ -20,6 +20,7 @@ from evalkit.data import registry
 from evalkit.data.files import obtain
 from tests.doors import DOORS, attempt
 from tests.doors.inputs import TEXTS, spoilt
+from tests.workbooks import book
 
 KEYS = ["system", "segment", "annotator"]
 HEADINGS = {
@@ -223,20 +224,98 @@ def test_sign_language(real, imported):
     assert report.excluded == {"is the score of a whole document": expected.attrs["excluded"]["document scores"]}
 
 
-def test_human_scores_of_mt_metrics_eval(real, imported):
-    expected = real("wmt23-human").query("metric == 'da-sqm'").rename(columns={"metric": "annotator"})
-    ratings, spans, _ = imported(files("wmt23-human", r"da-sqm\.seg\.score"))
-    assert_same(ratings, expected)
-    assert len(ratings) == len(expected)
+# Layouts that the suite's loaders read
+
+ERROR = {
+    "start": 0,
+    "end": 3,
+    "category": "Fluency/Spelling",
+    "severity": "Major",
+    "score": 5,
+    "is_source_error": False,
+}
+MINOR = ERROR | {"severity": "Minor", "score": 1}
+
+
+@pytest.fixture
+def layout(tmp_path):
+    """Write files of mt-metrics-eval's layout, ratings of two segments by one rater among them."""
+
+    def write(**scores):
+        judged = ["None", *(json.dumps({"errors": errors}) for errors in ([ERROR, MINOR], [MINOR], []))]
+        files = {"human-scores/en-de.mqm.rater1.seg.rating": "".join(f"{s}\t{one}\n" for s, one in zip("AABB", judged))}
+        files |= {"documents/en-de.docs": "news\td1\nnews\td2\n"} | {f"human-scores/{k}": v for k, v in scores.items()}
+        for name, content in files.items():
+            (tmp_path / "set" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "set" / name).write_text(content)
+        return tmp_path / "set"
+
+    return write
+
+
+@pytest.mark.parametrize(("weights", "scores"), [(None, [-6, -1, 0]), ("minor=2,major=7", [-9, -2, 0])])
+def test_ratings_of_mt_metrics_eval_are_minus_the_weights_as_given_or_as_told(weights, scores, layout, imported):
+    ratings, spans, report = imported([layout(**{"en-de.mqm.seg.score": "A\t1\nA\t2\nB\t3\nB\t4\n"})], weights=weights)
+    assert ratings[["system", "doc", "score"]].values.tolist() == [
+        [*place, score] for place, score in zip([("A", "d2"), ("B", "d1"), ("B", "d2")], scores)
+    ]
+    assert ratings["annotator"].unique().tolist() == ["rater1"]
+    assert len(spans) == 3
+    assert "minus the weights" in report.orientation
+    with pytest.raises(DataError, match="gives the severity 'minor' no weight"):
+        imported([layout()], weights="major=5")
+
+
+def test_what_a_folder_of_mt_metrics_eval_lacks_is_told(layout, imported):
+    folder = layout(**{"en-de.esa.seg.score": "A\t1\nA\t2", "en-de.esa.sys.score": "A\t1.5\n"})
+    ratings, spans, report = imported([folder / "human-scores" / "en-de.esa.seg.score"])
+    assert ratings[["annotator", "score"]].values.tolist() == [["esa", 1], ["esa", 2]]
     assert spans is None
+    assert any("last line" in note for note in report.notes)
+    (folder / "human-scores" / "en-de.mqm.rater1.seg.rating").unlink()
+    (folder / "human-scores" / "en-de.da.seg.score").write_text("A\t1\nA\t2\n")
+    with pytest.raises(DataError, match="several kinds"):
+        imported([folder])
+    with pytest.raises(DataError, match="holds means"):
+        imported([folder / "human-scores" / "en-de.esa.sys.score"])
+    (folder / "documents" / "en-de.docs").unlink()
+    with pytest.raises(DataError, match=r"needs documents/en-de\.docs"):
+        imported([folder / "human-scores" / "en-de.da.seg.score"])
+    with pytest.raises(DataError, match="holds no human-scores"):
+        imported([folder / "documents"])
 
 
-def test_indicmt(real, imported):
-    expected, marked = real("indicmt-mqm"), real("indicmt-mqm-spans")
-    ratings, spans, report = imported(files("indicmt-mqm", r"\.csv"))
-    assert_same(ratings, expected)
-    assert_same(spans, marked)
+def indic(*rows):
+    slots = [f"Error{slot}_{part}" for slot in range(1, 6) for part in ("Type", "Severity")]
+    head = ["Source", "Reference", "Translation", "Computed_scores", "Human_scores", "model", *slots]
+    return [head, *([*row, *["Default"] * (len(head) - len(row))] for row in rows)]
+
+
+def test_sheets_of_indicmt_are_languages_and_scores_those_of_the_file_or_as_told(imported):
+    rows = [["One.", "Ek.", "Ek", 20, 19, "A", "Fluency_Grammar", "High"], ["Two.", "Do.", "Do", 25, 25, "B"]]
+    sheets = book(Hindi=indic(*rows), Tamil=indic(*rows))
+    ratings, spans, report = imported(sheets)
+    assert ratings.groupby("tgt_lang")["score"].apply(list).to_dict() == {"hin": [20, 25], "tam": [20, 25]}
     assert report.format == "mqm"
+    assert spans["error_type"].tolist() == ["fluency/grammar"] * 2
+    assert imported(sheets, weights="high=3")[0]["score"].tolist() == [-3, 0, -3, 0]
+    with pytest.raises(DataError, match="--value tgt_lang"):
+        imported(book(Sheet=indic(*rows)))
+    assert {*imported(book(Sheet=indic(*rows)), values={"tgt_lang": "hin"})[0]["tgt_lang"]} == {"hin"}
+
+
+def test_an_earlier_result_is_told_again_and_keeps_its_scale(imported, tmp_path):
+    text = "system,doc,segment,annotator,score,check\n" + "".join(f"A,d,{n},Ann,{n % 101},no\n" for n in range(30))
+    imported(text + "A,d,99,Ann,50,yes\n")
+    for name in ("c.parquet", "c.import.json"):
+        (tmp_path / name.replace("c.", "one.")).write_bytes((tmp_path / name).read_bytes())
+    ratings, _, report = imported([tmp_path / "one.parquet"])
+    assert (len(ratings), report.format) == (30, "imported")
+    assert any("had set rows apart: 1 is an attention check" in note for note in report.notes)
+    with pytest.raises(DataError, match="another scale"):
+        imported([tmp_path / "one.parquet"], scale=(0, 7))
+    (tmp_path / "one.import.json").unlink()
+    assert any("is not beside it" in note for note in imported([tmp_path / "one.parquet"])[2].notes)
 
 
 # Under attack: a result or a sentence, never a wrong number, bounded time and memory
