@@ -782,7 +782,7 @@ UNREAD = [
     ("accounts", "account,person\ndeu00,Ann\ndeu00,Bob\n", "two people"),
     ("accounts", "deu00,Ann,7\n", "3 columns"),
     ("accounts", "deu00,Ann\n,Bob\n", "account"),
-    ("accounts", "", "columns|accounts"),
+    ("accounts", "", "empty"),
     ("accounts", '{"deu00": {"name": "Ann"}}', "name"),
     ("accounts", DEEP, "JSON"),
 ]

@@ -55,7 +55,9 @@ def import_campaign(
     out = Path(out)
     if out.suffix != ".parquet":
         raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
-    stated, named = gathered(keep_names=keep_names, salt=salt, **options)
+    accounts = options.pop("accounts", None)
+    people = reading.owners(Path(accounts)) if accounts else {}
+    stated, named = gathered(keep_names=keep_names, salt=salt, people=people, **options)
     name = named or "auto" if format == "auto" else format
     if name not in formats.NAMES:
         raise DataError(f"{name!r:.60} is no format. Choose one of {', '.join(formats.NAMES)}.")
@@ -171,7 +173,7 @@ def _read(files: list[Recognised], options: Options, told: Receipt, tell: Callab
         lines = rows.lines if len(rows.lines) else pd.RangeIndex(1, count + 1)
         found.ratings = found.ratings.set_axis(pd.Index(lines[found.ratings.index], name="line"))
         found.rejected = [*found.rejected, *(changed(row, line=int(lines[row.line])) for row in rows.gone.values())]
-        found.rejected += [Rejection(row.line, "", "", row.reason) for row in one.table.broken]
+        found.rejected += one.table.broken
         told.rows_read += count + len(one.table.broken)
         told.rows_folded += found.folded
         demand_few(found.rejected)

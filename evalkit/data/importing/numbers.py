@@ -25,9 +25,8 @@ _SERIAL = (36526, 54789)  # the first days of 2000 and 2050, as spreadsheets cou
 #: What people write where there is no score.
 ABSENT = vocabulary.listed("absent")
 MISSING = "there is no score"
-#: What a cell reads whose formula was never computed; and the errors of formulas.
-FORMULA = "=(not computed)"
-_ERRORS = [FORMULA, "#REF!", "#N/A", "#DIV/0!", "#NAME?", "#VALUE!", "#NULL!", "#NUM!", "#SPILL!", "#CALC!"]
+#: The errors of formulas.
+_ERRORS = ["#REF!", "#N/A", "#DIV/0!", "#NAME?", "#VALUE!", "#NULL!", "#NUM!", "#SPILL!", "#CALC!"]
 _FORMULA = "is a formula's error, or a formula without a stored value: open the file in a spreadsheet, save it again"
 
 _MONTHS = {word: int(number) for number, line in vocabulary.table("months").items() for word in line.split()}

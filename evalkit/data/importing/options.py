@@ -6,7 +6,6 @@ Annotators' names are replaced by pseudonyms, accounts by the people who have th
 import base64
 import hashlib
 import hmac
-import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,10 +14,9 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit import DataError, one_line
-from evalkit.data import delimited, designs, languages, registry, schemas
+from evalkit import DataError
+from evalkit.data import designs, languages, registry, schemas
 from evalkit.data.designs import Design
-from evalkit.data.importing import records, vocabulary
 from evalkit.data.importing.vocabulary import EXTRAS, OTHERS, OURS
 from evalkit.data.names import UNNAMED, Looks, plain
 from evalkit.data.names import salt as own_salt
@@ -26,7 +24,6 @@ from evalkit.data.names import salt as own_salt
 _LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
 #: What a pseudonym looks like.
 ALIAS = re.compile(f"a-[a-z2-7]{{{_LETTERS}}}")
-_REMEDY = "Write one account and its person a line, such as deu01,Ann, or a JSON object."
 
 
 class Pseudonyms:
@@ -112,61 +109,6 @@ def _plain(name: str) -> str:
     return " ".join(plain(name).split())
 
 
-def owners(path: Path) -> dict[str, str]:
-    """Return whose each account is.
-
-    path: CSV or TSV with a column of accounts and one of people (told apart by headings; without headings accounts
-    are the column in which nothing stands twice, else the first), or JSON: account -> person, or person -> [accounts].
-    Raises DataError where the file cannot be read, or gives an account to two people.
-    """
-    try:
-        text = delimited.content(path).decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise DataError(f"{path.name} is not in UTF-8. Save it as UTF-8.") from problem
-    pairs = _of_json(path) if text.lstrip()[:1] in ("{", "[") else _of_table(text, path)
-    people: dict[str, str] = {}
-    for account, person in pairs:
-        if not (account and person):
-            raise DataError(f"{path.name}: a row lacks {'its person' if account else 'its account'}. {_REMEDY}")
-        if people.setdefault(account, person) != person:
-            raise DataError(f"{path.name} gives one account to two people (line or entry of {account!r}). Correct it.")
-    if not people:
-        raise DataError(f"{path.name} names no accounts. {_REMEDY}")
-    return people
-
-
-def _of_json(path: Path) -> list[tuple[str, str]]:
-    said = records.whole(path, _REMEDY)
-    entries = said.items() if isinstance(said, dict) else [(said, None)]
-    pairs: list[tuple[Any, Any]] = [(one, key) for key, own in entries if isinstance(own, list) for one in own]
-    pairs += [(key, own) for key, own in entries if not isinstance(own, list)]
-    if not all(isinstance(name, str) for pair in pairs for name in pair):
-        raise DataError(f"{path.name} is no JSON object, or has an entry that is no name. {_REMEDY}")
-    return [(plain(account), plain(person)) for account, person in pairs]
-
-
-def _of_table(text: str, path: Path) -> list[tuple[str, str]]:
-    """Read a table; columns that are empty, and those that the headings tell to be neither, are left out."""
-    cut = max("\t;,", key=text.lstrip().split("\n", 1)[0].count)
-    try:
-        table = pd.read_csv(io.StringIO(text), sep=cut, header=None, dtype="str", keep_default_na=False).map(plain)
-    except ValueError as problem:
-        raise DataError(f"{path.name} cannot be cut into columns: {one_line(problem)}. {_REMEDY}") from problem
-    table = table.loc[table.ne("").any(axis=1), table.ne("").any()]
-    heads = {name: re.sub(r"\d+$", "", vocabulary.bare(cells.iloc[0])) for name, cells in table.items()}
-    accounts = [name for name, head in heads.items() if head in vocabulary.listed("accounts")]
-    people = [name for name, head in heads.items() if head in vocabulary.listed("people") and name not in accounts]
-    people = people or [name for name, head in heads.items() if vocabulary.meaning(head) == "annotator"]
-    if len(accounts) == len(people) == 1:
-        return [*zip(table[accounts[0]], table[people[0]])][1:]
-    if table.shape[1] != 2 or accounts or people:
-        raise DataError(f"{path.name} has {table.shape[1]} columns, and no two headings account and person. {_REMEDY}")
-    one, other = table
-    if table[one].duplicated().any() and not table[other].duplicated().any():
-        one, other = other, one
-    return [*zip(table[one], table[other])]
-
-
 # What a user tells
 
 #: What the columns of scores of a wide table can be, and which of our columns their headings then fill.
@@ -215,13 +157,13 @@ def gathered(
     *,
     keep_names: bool = False,
     salt: str | None = None,
-    accounts: str | Path | None = None,
+    people: Mapping[str, str] | None = None,
     mapping: str | Path | None = None,
     **told: Any,
 ) -> tuple[Options, str | None]:
     """Return the options and the format that the TOML file names; what is told directly comes before the file.
 
-    told: the other options of ``import_campaign``.
+    people: whose each account is. told: the other options of ``import_campaign``.
     Raises DataError for names that are not ours, a scale that is none, or a file that cannot be read.
     """
     file = _toml(Path(mapping)) if mapping else {}
@@ -233,7 +175,6 @@ def gathered(
         name, _, ours = key.rpartition(":")
         told["file_values"].setdefault(name, {})[ours] = told["values"].pop(key)
     known = {name: _READ.get(name, lambda value: value)(value) for name, value in told.items()}
-    people = owners(Path(accounts)) if accounts else {}
     pseudonyms = Pseudonyms(salt, keep=keep_names, public=known.get("judges", ()), people=people)
     return Options(pseudonyms, accounts=bool(people), **known), format_
 

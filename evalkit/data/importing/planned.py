@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from evalkit import DataError
 from evalkit.data import designs
 from evalkit.data.designs import Design, Entry
 from evalkit.data.importing import annotated, vocabulary
-from evalkit.data.importing.tables import HEAD, Broken, Seen, Table
+from evalkit.data.importing.tables import HEAD, Seen, Table, broken
 
 _ITEM = "item"  # the heading of identifiers in the tables that a design is written as
 _READ = "identifier"  # the same once it was read, for an item is a segment elsewhere
@@ -73,7 +73,7 @@ def _decoded(table: Table, design: Design) -> Table:
     answers = [name for name in header if vocabulary.bare(name) in ("score", "preference")]
     told: list[dict[str, str]] = []
     keep: list[int] = []
-    broken, empty = list(table.broken), 0
+    unknown, empty = list(table.broken), 0
     for place, row in enumerate(table.cells.to_dict("records")):
         if not tool and answers and not any(_text(row[name]) for name in answers):
             empty += 1
@@ -81,12 +81,12 @@ def _decoded(table: Table, design: Design) -> Table:
         cells = _cells(row, tool, design, header)
         if not cells and _text(row.get(annotated.KIND)) not in _KINDS:
             reason = f"is no item of {design.path.name}: correct the identifier, or import it without the design"
-            broken.append(Broken(int(table.cells.index[place]), reason, [_text(cell) for cell in row.values()]))
+            unknown.append(broken(int(table.cells.index[place]), reason, [_text(cell) for cell in row.values()]))
             continue
         keep.append(place)
         told.append(cells)
     cells = table.cells.iloc[keep]
-    for name in _columns(design, header, tool):
+    for name in dict.fromkeys(name for own in told for name in own):
         values = pd.Series([own.get(name) or None for own in told], index=cells.index, dtype="str")
         cells = cells.assign(**{name: values.fillna(cells[name]) if name in header else values})
     if tool:
@@ -96,22 +96,11 @@ def _decoded(table: Table, design: Design) -> Table:
     return replace(
         table,
         cells=cells.rename(columns={_ITEM: _READ}),
-        broken=sorted(broken, key=lambda one: one.line),
+        broken=sorted(unknown, key=lambda one: one.line),
         notes=[*table.notes, *notes],
         beside=[*table.beside, Seen.at(design.path)],
         design=design,
     )
-
-
-def _columns(design: Design, header: Iterable[str], tool: str) -> list[str]:
-    """Name the columns that a design knows."""
-    compared = ["system_a", "system_b"] if not tool else ["system", "item_type", "against"]
-    names = ["src_lang", "tgt_lang", "annotator", "doc", "segment"]
-    names += [*(compared if design.compares else ["system", "item_type"]), "hit"]
-    names += [] if design.compares else ["position", "copy"]
-    if any(len(entry.shown) > 1 for entry in design.items.values()):  # on one screen
-        names += ["screen", "screen_place"] if tool or not design.compares else ["first"]
-    return [*names, annotated.ENDS] if annotated.ENDS in header and design.said.get("scale") else names
 
 
 def _cells(row: Mapping[str, Any], tool: str, design: Design, header: Sequence[str]) -> dict[str, str]:
@@ -119,25 +108,28 @@ def _cells(row: Mapping[str, Any], tool: str, design: Design, header: Sequence[s
     known = _entry(row, tool, design)
     if not known or _text(row.get(annotated.KIND)) in _KINDS:
         return {}
-    entry, alias = known
-    people = design.said.get("annotators") or []
-    cells = {"doc": entry.doc, "segment": entry.segment, "position": str(entry.position), "hit": _task(entry.task)}
-    cells |= {name: str(design.said.get(name) or "und") for name in ("src_lang", "tgt_lang")}
+    (entry, alias), said, task = known, design.said, _task(known[0].task)
+    people, scale, shown = said.get("annotators") or [], said.get("scale"), [*entry.shown]
+    cells = {name: str(said.get(name) or "und") for name in ("src_lang", "tgt_lang")}
+    cells |= {"doc": entry.doc, "segment": entry.segment, "hit": task}
     if "annotator" not in header and entry.task <= len(people):
         cells["annotator"] = str(people[entry.task - 1])
-    if _text(row.get(annotated.ENDS)):
-        cells[annotated.ENDS] = "{:g}:{:g}".format(*design.said["scale"]) if design.said.get("scale") else ""
+    if annotated.ENDS in header and scale:
+        cells[annotated.ENDS] = "{:g}:{:g}".format(*scale) if _text(row.get(annotated.ENDS)) else ""
     if design.compares:
-        shown = [design.systems[one] for one in entry.shown]
-        others = [design.systems[one] for one in entry.shown if one != alias]
-        cells |= {"system_a": shown[0], "system_b": shown[-1], "against": others[0], "first": "a"}
-        cells["hit"] = f"{_task(entry.task)}/{entry.position}"
+        cells["hit"] = f"{task}/{entry.position}"
+    if design.compares and not tool:
+        sides = {"system_a": design.systems[shown[0]], "system_b": design.systems[shown[-1]]}
+        return cells | sides | ({"first": "a"} if len(shown) > 1 else {})
+    if design.compares:
+        cells |= {"against": next(design.systems[one] for one in shown if one != alias), "item_type": "system"}
+    elif alias:
+        kind = entry.shown[alias]
+        cells |= {"item_type": kind, "position": str(entry.position), "copy": str(kind in _COPIES).lower()}
     if alias:
-        kind = "system" if design.compares else entry.shown[alias]
-        cells |= {"system": design.systems[alias], "item_type": kind, "copy": str(kind in _COPIES).lower()}
-    if alias and len(entry.shown) > 1:
-        cells |= {"screen": f"{_task(entry.task)}/{entry.position}"}
-        cells |= {"screen_place": str(list(entry.shown).index(alias) + 1)}
+        cells["system"] = design.systems[alias]
+    if alias and len(shown) > 1:  # on one screen
+        cells |= {"screen": f"{task}/{entry.position}", "screen_place": str(shown.index(alias) + 1)}
     return cells
 
 

@@ -3,18 +3,23 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import delimited, designs, languages
 from evalkit.data.delimited import UNFINISHED, unguarded
 from evalkit.data.importing import layouts, pearmut, records, tools, vocabulary, wall, whole
-from evalkit.data.importing.options import Options
-from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Broken, Row, Table, headings, text_table
+from evalkit.data.importing.options import Options, Pseudonyms
+from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Row, Table, broken, headings, text_table
+from evalkit.data.names import plain
 
 #: Who judged the example row of the template `scores.csv`; who forgets to delete it loses nothing.
 EXAMPLE = "EXAMPLE-delete-this-row"
 PASSED_OVER = f"the example row of the template was passed over ({EXAMPLE})"
 _REFUSED = {b"%PDF": "is a PDF", b"\x89PNG": "is a picture"}
+_REMEDY = "Write one account and its person a line, such as deu01,Ann, or a JSON object."
 _SAVE = "Save it as CSV in UTF-8, or name its --encoding."
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _TOP = 20  # rows in which a heading may stand
@@ -72,6 +77,47 @@ def _laid_out(path: Path, read: records.Records) -> Table:
     return tools.laid_out(path, read) or records.as_table(path, read)
 
 
+def owners(path: Path) -> dict[str, str]:
+    """Return whose each account is.
+
+    path: a table with a column of accounts and one of people (told apart by headings; without headings accounts are
+    the column in which nothing stands twice, else the first), or JSON: account -> person, or person -> [accounts].
+    Raises DataError where the file cannot be read, or gives an account to two people.
+    """
+    json = path.is_file() and delimited.content(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    people: dict[str, str] = {}
+    for account, person in _accounts_in(records.whole(path, _REMEDY)) if json else _accounts_of(path):
+        if not (isinstance(account, str) and isinstance(person, str)):
+            raise DataError(f"{path.name}: an account or a person has no name. {_REMEDY}")
+        if people.setdefault(plain(account), plain(person)) != plain(person):
+            raise DataError(f"{path.name} gives one account to two people (line or entry of {account!r}). Correct it.")
+    if not people:
+        raise DataError(f"{path.name} names no accounts. {_REMEDY}")
+    return people
+
+
+def _accounts_in(said: Any) -> list[tuple[Any, Any]]:
+    entries = [*said.items()] if isinstance(said, dict) else [(said, None)]
+    pairs = [(one, key) for key, own in entries if isinstance(own, list) for one in own]
+    return pairs + [entry for entry in entries if not isinstance(entry[1], list)]
+
+
+def _accounts_of(path: Path) -> list[tuple[Any, Any]]:
+    """Read a table; columns that are empty, and those that the headings tell to be neither, are left out."""
+    [table, *_] = opened(path, Options(Pseudonyms(keep=True)))
+    heads = {name: re.sub(r"\d+$", "", vocabulary.bare(name)) for name in table.header}
+    accounts = [name for name, head in heads.items() if head in vocabulary.listed("accounts")]
+    people = [name for name, head in heads.items() if head in vocabulary.listed("people") and name not in accounts]
+    people = people or [name for name, head in heads.items() if vocabulary.meaning(head) == "annotator"]
+    if len(accounts) == len(people) == 1:
+        return [*zip(table.cells[accounts[0]], table.cells[people[0]])]
+    rows = pd.DataFrame([table.header, *table.cells.to_numpy()])  # there are no headings
+    if rows.shape[1] != 2 or accounts or people:
+        raise DataError(f"{path.name} has {rows.shape[1]} columns, and no two headings account and person. {_REMEDY}")
+    one, other = (rows[place] for place in rows)
+    return [*zip(other, one)] if one.duplicated().any() and not other.duplicated().any() else [*zip(one, other)]
+
+
 # Delimited text
 
 
@@ -93,8 +139,8 @@ def _of_text(path: Path, options: Options) -> Table:
     needed = [place for place, name in enumerate(header, 1) if _is_needed(name)]
     told, read = wall.parsed(path, "cut", _SAVE, **how, width=len(header), after=line, needed=max(needed, default=1))
     cells = wall.frame(read).set_index("line").set_axis(header, axis=1)
-    broken = [Broken(*one) for one in told["broken"]]
-    table = _of_design(Table(path, cells, line, rows, named=named, notes=notes + told["notes"], broken=broken))
+    torn = [broken(*one) for one in told["broken"]]
+    table = _of_design(Table(path, cells, line, rows, named=named, notes=notes + told["notes"], broken=torn))
     return (tools.of_table(table) or table) if tools.is_short_table(table) else table
 
 

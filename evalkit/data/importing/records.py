@@ -11,7 +11,7 @@ from typing import Any
 from evalkit import DataError
 from evalkit.data import delimited, languages
 from evalkit.data.importing import vocabulary
-from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Broken, Table, text_table
+from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Rejection, Table, broken, text_table
 from evalkit.data.importing.vocabulary import bare, is_criterion, meaning
 
 _DEEPEST = 32  # objects within objects
@@ -34,7 +34,7 @@ class Records:
     """
 
     objects: list[tuple[int, Object]]
-    broken: list[Broken] = field(default_factory=list)
+    broken: list[Rejection] = field(default_factory=list)
     title: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -148,7 +148,7 @@ def _gathered(path: Path, found: Iterable[tuple[int, Any, str, str]], remedy: st
     result = Records([])
     for line, value, reason, shown in found:
         if reason or not isinstance(value, dict):
-            result.broken.append(Broken(line, reason or "is no JSON object", [shown or ascii(value)]))
+            result.broken.append(broken(line, reason or "is no JSON object", [shown or ascii(value)]))
         else:
             result.objects.append((line, value))
     if not result.objects:
@@ -218,7 +218,7 @@ def as_table(path: Path, read: Records) -> Table:
             rows.append((line, flat(said)))
         except (ValueError, RecursionError) as problem:
             names = as_text([*said][:MOST_COLUMNS])
-            read.broken.append(Broken(line, f"is no JSON object: {problem}", [names]))
+            read.broken.append(broken(line, f"is no JSON object: {problem}", [names]))
     return laid_out(path, read, rows)
 
 

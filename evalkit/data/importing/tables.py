@@ -59,13 +59,26 @@ class Seen:
             )
 
 
-@dataclass
-class Broken:
-    """A row that cannot be cut into the columns of its file."""
+@dataclass(slots=True)
+class Rejection:
+    """A row that is not in the result: ``rejected``, or ``excluded`` because it is no judgement.
+
+    line: its number, counted from 0, until all of a table is read. annotator: as it stands in the row, to be hidden.
+    cells: of a row that cannot be cut into the columns of its file.
+    """
 
     line: int
+    column: str
+    value: str
     reason: str
-    cells: list[str]
+    kind: str = "rejected"
+    annotator: str | None = None
+    cells: Sequence[str] = ()
+
+
+def broken(line: int, reason: str, cells: Sequence[str]) -> Rejection:
+    """Reject a row that cannot be cut into the columns of its file."""
+    return Rejection(line, "", "", reason, cells=cells)
 
 
 @dataclass
@@ -88,7 +101,7 @@ class Table:
     named: str = ""
     kind: str = ""
     notes: list[str] = field(default_factory=list)
-    broken: list[Broken] = field(default_factory=list)
+    broken: list[Rejection] = field(default_factory=list)
     beside: list[Seen] = field(default_factory=list)
     design: Design | None = None
     #: Whether a column may hold scores, for those that were looked at: several formats ask.
@@ -159,22 +172,6 @@ def text_digest(text: str) -> str:
     True
     """
     return hashlib.sha256(" ".join(plain(text).split()).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-@dataclass(slots=True)
-class Rejection:
-    """A row that is not in the result: ``rejected``, or ``excluded`` because it is no judgement.
-
-    line: its number, counted from 0, until all of a table is read.
-    annotator: as it stands in the row, to be hidden.
-    """
-
-    line: int
-    column: str
-    value: str
-    reason: str
-    kind: str = "rejected"
-    annotator: str | None = None
 
 
 def demand_few(rejected: Collection[Rejection]) -> None:
