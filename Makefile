@@ -54,7 +54,8 @@ check: $(READY)  ## style, layers, types, notebook hygiene
 	$(BIN)/evalkit tidy --check
 
 docs: $(READY)  ## an API reference without a network, in reports/api, linked from the index
-	$(BIN)/python -m pdoc --output-directory reports/api evalkit
+	$(BIN)/python -c 'import pathlib, evalkit, pdoc; [getattr(evalkit, name) for name in evalkit.__all__]; \
+	  pdoc.pdoc("evalkit", output_directory=pathlib.Path("reports/api"))'
 	$(BIN)/python -m evalkit.reports.index
 
 catalogue: $(READY)  ## data/README.md's list of data sets, made from data/registry.toml

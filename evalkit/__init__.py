@@ -1,4 +1,10 @@
-"""evalkit: the helper package behind a suite of notebooks on the human evaluation of machine translation."""
+"""evalkit: the helper package behind a suite of notebooks on the human evaluation of machine translation.
+
+``import evalkit as ek`` offers some thirty functions for people with a table or a file: each takes plain frames and
+returns one, and its docstring has the formula, its source, and what to beware of. All else stands in rooms: ``data``,
+``stats``, ``human``, ``metrics``, ``neural``, ``show``, ``papers``, ``campaign``, ``reports`` and ``lessons``.
+After ``make docs`` the [reports of the studies](../index.html) stand beside this reference.
+"""
 
 import os
 import re
@@ -83,7 +89,8 @@ def __getattr__(name: str) -> Any:
     """Load what the package offers, when it is first asked for."""
     if name not in _PLACES:
         raise AttributeError(f"module 'evalkit' has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    globals()[name] = getattr(import_module(_PLACES[name]), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

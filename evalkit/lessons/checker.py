@@ -207,27 +207,37 @@ def stopped(problem: Exception, function: Callable[..., Any]) -> str:
 # Check cells
 
 
-def of(lesson: str) -> Callable[..., None]:
-    """Return the check of a lesson, for its check cells: ``check("exercise", answer, *context)``.
+class Check:
+    """The check of a lesson, for its check cells: ``check("exercise", answer, *context)``.
 
-    The check shows "Right", or "Not yet" with a hint. It never stops a run, so the cells after it run as well.
     context: whatever of the run the right answer depends on, such as the ratings that were loaded.
     """
-    known = exercises(lesson)
 
-    def check(name: str, answer: Any, *context: Any) -> None:
-        """Say whether the answer to an exercise is right, and give a hint where it is not."""
-        exercise = _chosen(known, lesson, name)
+    def __init__(self, lesson: str) -> None:
+        self.lesson, self.known = lesson, exercises(lesson)
+
+    def __call__(self, name: str, answer: Any, *context: Any) -> None:
+        """Show "Right", or "Not yet" with a hint. It never stops a run, so the cells after it run as well."""
+        exercise = _chosen(self.known, self.lesson, name)
         found = exercise.verdict(answer, *context)
         passed = found.kind == "right"
         verdict, rest = ("✓ Right.", exercise.well) if passed else ("✗ Not yet.", found.hint)
         said = f"{verdict} {rest}".strip()
         markup = f'<p class="check"><strong>{verdict}</strong> {escape(rest)}</p>'
-        payload = {"kind": "check", "lesson": lesson, "exercise": name, "passed": passed, "found": found.kind}
+        payload = {"kind": "check", "lesson": self.lesson, "exercise": name, "passed": passed, "found": found.kind}
         payload |= {"hint": found.hint, "text": said}
         display({"text/plain": said, "text/html": markup, MIME: payload}, raw=True)
 
-    return check
+    def passed(self, name: str, answer: Any) -> Callable[..., Any]:
+        """Return a student's own function once it passes, and the package's until then, for the cells that go on."""
+        exercise = _chosen(self.known, self.lesson, name)
+        assert isinstance(exercise, Function)
+        return answer if exercise.verdict(answer).kind == "right" else exercise.right
+
+
+def of(lesson: str) -> Check:
+    """Return the check of a lesson."""
+    return Check(lesson)
 
 
 def exercises(lesson: str) -> Mapping[str, Exercise]:
