@@ -737,6 +737,7 @@ def test_low_is_never_good_in_appraise(imported):
 
 ACCOUNTS = {
     "two.csv": "deu00,Ann\ndeu01,Ann\ndeu02,Bob\n",
+    "a heading among them.csv": "deu00,Ann\ndeu01,Ann\ndeu02,Bob\nsystem,Zoe\n",
     "turned.csv": "Ann,deu00\nAnn,deu01\nBob,deu02\n",
     "headed.tsv": "person\taccount\nAnn\tdeu00\nAnn\tdeu01\nBob\tdeu02\n",
     "more.csv": "AnnotatorID,protocol,login,,\nAnn,ESA,deu00,,\nAnn,ESA,deu01,,\nBob,MQM,deu02,,\n",

@@ -87,7 +87,7 @@ def owners(path: Path) -> dict[str, str]:
     json = path.is_file() and delimited.content(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     people: dict[str, str] = {}
     for account, person in _accounts_in(records.whole(path, _REMEDY)) if json else _accounts_of(path):
-        if not (isinstance(account, str) and isinstance(person, str)):
+        if not all(isinstance(name, str) and name.strip() for name in (account, person)):
             raise DataError(f"{path.name}: an account or a person has no name. {_REMEDY}")
         if people.setdefault(plain(account), plain(person)) != plain(person):
             raise DataError(f"{path.name} gives one account to two people (line or entry of {account!r}). Correct it.")
@@ -111,7 +111,8 @@ def _accounts_of(path: Path) -> list[tuple[Any, Any]]:
     people = people or [name for name, head in heads.items() if vocabulary.meaning(head) == "annotator"]
     if len(accounts) == len(people) == 1:
         return [*zip(table.cells[accounts[0]], table.cells[people[0]])]
-    rows = pd.DataFrame([table.header, *table.cells.to_numpy()])  # there are no headings
+    above = [cells for line, cells in table.first if line <= table.line]  # there are no headings
+    rows = pd.DataFrame([*above, *table.cells.to_numpy()])
     if rows.shape[1] != 2 or accounts or people:
         raise DataError(f"{path.name} has {rows.shape[1]} columns, and no two headings account and person. {_REMEDY}")
     one, other = (rows[place] for place in rows)
