@@ -141,7 +141,6 @@ def write_text(path: Path, text: str) -> None:
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 #: What Python raises for a text that is no literal, or one that is nested beyond all measure.
 _NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
-_BITS = 1000  # of the longest whole number; more have neither float nor, soon, digits that Python writes
 TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
 
 
@@ -266,7 +265,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 def _typed(parameter: Parameter, value: Any, origin: str) -> Any:
     try:
         return _convert(parameter.type, value, parameter.item)
-    except (ValueError, SyntaxError, KeyError, RecursionError, MemoryError):  # the last two: nested too deeply
+    except (ValueError, SyntaxError, KeyError, OverflowError, RecursionError, MemoryError):  # too large, or too deep
         want = {"bool": "true or false", "list": f"a list of {parameter.item}, such as [a, b] or a,b"}
         need = want.get(parameter.type, f"of type {parameter.type}")
         need += " and finite" if isinstance(value, float) else ""
@@ -293,8 +292,6 @@ def _demand_writable(value: Any) -> Any:
     """Refuse what no report could hold: numbers that are none, or without end, and bytes that are no text."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(value)
-    if isinstance(value, int) and value.bit_length() > _BITS:
-        raise ValueError("too many digits")
     if isinstance(value, str):
         value.encode()  # a UnicodeEncodeError is a ValueError
     return value
@@ -304,7 +301,7 @@ def _convert(kind: str, value: Any, item: str) -> Any:
     if kind == "list":
         return [_convert(item, each, "str") for each in _items(value)]
     if kind == "float" and type(value) is int:
-        return _demand_writable(float(value)) if value.bit_length() < _BITS else _demand_writable(value)
+        return float(value)
     if type(value) is TYPES[kind]:
         return _demand_writable(value)
     if not isinstance(value, str):

@@ -25,7 +25,7 @@ FIELDS: dict[str, Any] = dict.fromkeys(("notebook", "title", "question", "paper"
 }
 _WANTED: dict[Any, str] = {str: "a text", list: "a list of texts", dict: "a table"}
 _LINK = re.compile(r"https?://[^\s\0-\x1f]+")
-_LONGEST, _LONGEST_PATH = 100, 1000  # characters of a name, so that files can have it, and of a path
+_LONGEST = 100  # characters of a name, so that files can have it
 _TAKEN = "index"  # what the overview of all reports is called
 
 
@@ -81,8 +81,6 @@ def _study(name: str, entry: Any, layout: Layout) -> Study:
             raise DataError(f"{where} has no key '{key:.60}'. {suggestion(key, FIELDS)}")
         if not isinstance(value, FIELDS[key]) or (FIELDS[key] is list and any(type(one) is not str for one in value)):
             raise DataError(f"{where}: {key} must be {_WANTED[FIELDS[key]]}, not {str(value)[:80]!r}. Correct it.")
-    if not entry["notebook"].isprintable() or len(entry["notebook"]) > _LONGEST_PATH:
-        raise DataError(f"{where}: notebook is no path, {entry['notebook'][:60]!r}. Write that of its file.")
     if entry.get("link") and not _LINK.fullmatch(entry["link"]):
         raise DataError(f"{where}: link is no address. Write one that begins with https://.")
     lists = {key: tuple(entry.get(key, ())) for key in ("data", "optional")}
