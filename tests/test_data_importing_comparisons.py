@@ -252,7 +252,8 @@ def test_ranks_of_several_systems_in_a_row_are_negated_and_say_what_comparisons_
     ratings, _, report = imported(text)
     right = {"X": [-1, -1, -3], "Y": [-2, -1], "Z": [-3, -2, -1]}
     assert ratings.groupby("system")["score"].apply(list).to_dict() == right
-    assert (report.scale, [(entry["line"], entry["value"]) for entry in report.first]) == ([-3, -1], [(4, '"9"')])
+    [entry] = report.first
+    assert (report.scale, entry["line"], entry["column"], entry["value"]) == ([-3, -1], 4, "rank_Y", '"9"')
     assert report.orientation.startswith("lower is better")
     with pytest.raises(DataError, match=r"--higher-is-better"):
         imported(text, lower_is_better=False)

@@ -291,8 +291,8 @@ def _settled(files: list[Recognised], told: Receipt) -> pd.DataFrame:
         of = "" if number == other else f" of {name!r}" if " " in name else f" of {name}"
         same = ratings.at[place, "score"] == ratings.at[before, "score"]
         reason = (_DUPLICATE if same else _AGAIN).format(line=f"{earlier}{of}")
-        column = ratings.at[place, "annotator"] if found.people else "score"
-        if found.parts and not found.people:
+        column = ratings.at[place, "annotator"] if found.role == "annotator" else "score"
+        if found.parts and found.role != "annotator":
             column = next(heading for heading, named in found.parts.items() if named == ratings.at[place, found.role])
         found.rejected.append(Rejection(int(line), column, f"{ratings.at[place, 'score']:.12g}", reason))
         demand_few(found.rejected)

@@ -379,7 +379,10 @@ def _ranked(rows: Rows, found: Columns) -> Judgements:
         )
     cells = rows.cells.assign(**{"(screen)": [f"row {line}" for line in rows.lines]}).set_axis(rows.lines)
     named = {rank: cells[one] if found.on_screen else one for rank, one in found.ranks.items()}
-    parts = [cells.assign(**{"(system)": systems, "(score)": cells[rank]}) for rank, systems in named.items()]
+    parts = [
+        cells.assign(**{"(system)": systems, "(score)": cells[rank], "(heading)": rank})
+        for rank, systems in named.items()
+    ]
     long = pd.concat(parts).dropna(how="all", subset=["(system)", "(score)"])
     there = long["(score)"].notna() & ~(long["(score)"].isin(["-1", "-1.0"]) & found.on_screen)  # as WMT wrote none
     rows.receipt.blank_cells += int((~there).sum())
@@ -389,6 +392,8 @@ def _ranked(rows: Rows, found: Columns) -> Judgements:
     rows.names |= {"system": "(system)", "score": "(score)", "screen": screen}
     rows.names.setdefault("hit", screen)
     read = rows.judgements(scale=(1, len(named)), lower=True)
+    for row in (row for row in rows.gone.values() if row.column == "(score)"):
+        row.column = rows.cells["(heading)"][row.line]
     kinds = np.where(people(read.ratings["system"], rows.note), "reference", "system")
     read.ratings = read.ratings.assign(item_type=kinds)
     _tell_ranks(read.ratings, rows.receipt)

@@ -340,11 +340,12 @@ def convert_csv(rows: Rows, *, xsts: bool = False) -> Judgements:
     result.weak, result.read = all(part.weak for part in parts.values()), len(rows.cells) + len(nobody)
     if found.role:  # say of rejected judgements under which heading they stand
         result.role, result.parts, result.rejected = found.role, found.columns, nobody
-        result.people = [*found.columns] if found.role == "annotator" else []
         heading = rows.column(found.role).map({title: name for name, title in found.columns.items()})
         for row in rows.gone.values():
             if row.column == rows.names["score"]:
-                row.column = options.pseudonyms.one(heading[row.line]) if result.people else heading[row.line]
+                row.column = heading[row.line]
+                if found.role == "annotator":
+                    row.column = options.pseudonyms.one(row.column)
     return result
 
 

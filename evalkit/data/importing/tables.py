@@ -190,7 +190,7 @@ class Judgements:
 
     ratings: their index is the number of the row, counted from 0 until all of a table is read, then its line.
 
-    names: our name -> the table's heading. people: headings that are annotators themselves. parts: headings of columns
+    names: our name -> the table's heading. parts: headings of columns
     of scores -> what they name, which is our column ``role``. read: judgements looked at, where they are not one a
     row. folded: further rows that went into judgements which have a row already. beside: files that were read together
     with this one. weak: the scale is a guess from few scores. metrics: automatic scores that an earlier import has set
@@ -204,7 +204,6 @@ class Judgements:
     spans: pd.DataFrame | None = None
     read: int | None = None
     folded: int = 0
-    people: Sequence[str] = ()
     role: str = ""
     parts: dict[str, str] = field(default_factory=dict)
     weak: bool = False
