@@ -16,7 +16,7 @@ from evalkit.campaign.agreement import measure_agreement
 from evalkit.campaign.analysis import Analysis, analyse
 from evalkit.campaign.annotators import give_feedback, profile_annotators, screen_annotators
 from evalkit.campaign.checks import run_checks, tabulate
-from evalkit.campaign.collection import count_errors, count_judgements
+from evalkit.campaign.collection import count_errors, count_judgements, grade_quality
 from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export, export_pages
 from evalkit.campaign.few import correct_labels, correlation, estimate_with_metrics, of_pilot
@@ -58,6 +58,7 @@ __all__ = [
     "find_disagreement",
     "from_ratings",
     "give_feedback",
+    "grade_quality",
     "may_stop",
     "measure_agreement",
     "measure_cost",

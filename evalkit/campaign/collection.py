@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import Result, or_missing
+from evalkit.campaign.findings import Missing, Result, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, UNSTATED
-from evalkit.human import mqm
+from evalkit.human import mqm, quality_levels
 from evalkit.stats import correlation
 from evalkit.stats.terms import pluralize
 
@@ -230,3 +231,57 @@ def _correlation(judged: pd.DataFrame, spans: pd.DataFrame) -> float | None:
     marked = spans[key].astype("str").groupby(key).size().reindex(scores.index, fill_value=0)
     rho = float(correlation.spearman(scores, marked))
     return None if np.isnan(rho) else rho
+
+
+@dataclass(frozen=True, eq=False)
+class Levels(Result):
+    """What level of quality marked errors show of each system, by penalty points per word.
+
+    table: see ``quality_levels.quality_levels``. counted: whose words, the source's or the translation's. tolerance:
+    None where none is told. documents: whether their scatter says how sure a penalty is.
+    """
+
+    pair: str
+    table: pd.DataFrame
+    counted: str
+    tolerance: quality_levels.Tolerance | None
+    documents: bool
+
+    @property
+    def shown(self) -> list[str]:
+        """The table's columns, without critical errors where there are none."""
+        return [name for name in self.table if name != "critical" or self.table["critical"].any()]
+
+
+@or_missing("For levels of quality, import MQM annotations whose file has the texts: penalties are counted per word.")
+def grade_quality(campaign: Campaign, *, tolerated: Sequence[float] = ()) -> Levels | Missing:
+    """Grade the pair's systems by the weights of their errors.
+
+    tolerated: words, and the penalty points that a text of so many words may have: once for MQM's linear scores, twice
+    for logarithmic ones, not at all for penalties and raw scores alone. Words are the source's, or the translation's
+    where the source is written without spaces.
+    """
+    tolerance = quality_levels.Tolerance.of(tolerated) if len(tolerated) else None
+    judged, spans = campaign.judged, of_judged(campaign)
+    if "weight" not in spans:
+        return Missing("", "")  # no MQM
+    languages = dict(zip(("source", "hypothesis"), campaign.pair.split("-")))
+    sides = [side for side, one in languages.items() if side in judged and one not in quality_levels.UNSPACED]
+    if not sides:
+        raise DataError("the file has no text in a language with spaces between words, so words cannot be counted.")
+    found, weight = mqm.judgements(judged, spans), spans["weight"].to_numpy(float)
+    critical = spans["severity"].astype("str").eq("critical").to_numpy()
+    sums = {"penalty": weight, "squares": weight**2, "critical": critical}
+    columns = {name: np.bincount(found, each, len(judged)) for name, each in sums.items()}
+    rows = judged[["system"]].assign(
+        item=judged[ITEM].astype("str").agg(" ".join, axis=1),
+        group=judged.get("doc", ""),
+        words=quality_levels.count_words(judged[sides[0]].fillna("")),
+        **columns,
+    )
+    another = float(weight.mean()), float((weight**2).mean())
+    table = quality_levels.quality_levels(rows, another=another, tolerance=tolerance)
+    documents = rows["group"].nunique() >= quality_levels.GROUPS
+    return Levels(
+        campaign.pair, table, {"source": "source", "hypothesis": "translation"}[sides[0]], tolerance, documents
+    )

@@ -137,7 +137,8 @@ class Result:
 class Missing(Result):
     """An analysis that these data do not allow; false, so that ``if found:`` asks whether there is something to show.
 
-    reason: why, in a sentence. collect: what to collect so that there is something, in sentences.
+    reason: why, in a sentence; "" where nobody would expect it. collect: what to collect so that there is something, in
+    sentences.
     """
 
     reason: str
@@ -194,7 +195,7 @@ def _nothing(found: Result) -> list[Finding]:
 
 @tell.register
 def _missing(found: Missing) -> list[Finding]:
-    return [finding("lacks.missing", reason=found.reason, collect=found.collect)]
+    return [finding("lacks.missing", reason=found.reason, collect=found.collect)] if found.reason else []
 
 
 def say(found: object) -> list[str]:

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import pandas as pd
 
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.collection import Errors
+from evalkit.campaign.collection import Errors, Levels
 from evalkit.campaign.findings import Finding, Missing, finding, tell
 from evalkit.campaign.method import OWN_LINES
 from evalkit.campaign.plan import Cost
 from evalkit.campaign.ranking import COLLECT, Comparisons, Criteria, Normalization, Ranking
 from evalkit.campaign.steering import NAIVE, STRICT, Steering, Stopping
+from evalkit.human.quality_levels import CRITICAL, PASSED, SHORT
 from evalkit.human.ranking import rules
 
 #: Share of evenly weighted judgements below which weighted means scatter too much to go by.
@@ -93,6 +94,24 @@ def errors(found: Errors) -> Iterator[Finding]:
         yield finding("errors.rho", found=found)
     if found.types.empty:
         yield finding("errors.no_types")
+
+
+@tell.register
+def levels(found: Levels) -> Iterator[Finding]:
+    rows = list(found.table.itertuples())
+    scatter = finding("levels.documents" if found.documents else "levels.segments")
+    yield finding("levels.per_word", found=found, best=rows[0], worst=rows[-1], scatter=scatter)
+    if found.tolerance is None:
+        yield finding("levels.untold")
+        return
+    verdicts = found.table["verdict"]
+    counts = {"passed": verdicts.eq(PASSED).sum(), "short": verdicts.eq(SHORT).sum()}
+    counts["failed"] = len(rows) - sum(counts.values())
+    yield finding("levels.verdicts", found=found, systems=len(rows), **counts)
+    if near := [row for row in rows if row.verdict == SHORT and row.words_needed == row.words_needed]:
+        yield finding("levels.needed", row=min(near, key=lambda row: row.words_needed))
+    if verdicts.eq(CRITICAL).any():
+        yield finding("levels.critical")
 
 
 @tell.register
