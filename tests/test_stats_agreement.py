@@ -299,9 +299,6 @@ def test_two_annotators_without_gaps_make_one_of_the_kappas(scores):
     assert estimate(scores, "gwet_ac1") == pytest.approx(estimate(scores, "gwet_ac2"), abs=1e-12)
 
 
-# Patterns, draws, standard errors
-
-
 @pytest.mark.parametrize("items", [60, 4000])
 def test_both_ways_to_draw_have_the_means_and_the_variances_of_a_bootstrap(items):
     rng = np.random.default_rng(4)
@@ -312,6 +309,9 @@ def test_both_ways_to_draw_have_the_means_and_the_variances_of_a_bootstrap(items
     assert (drawn.sum(axis=1) == items).all()
     assert drawn.mean(axis=0) == pytest.approx(table.times, abs=5 * np.sqrt(items / 4 / 4000))
     assert drawn.var(axis=0) == pytest.approx(items * share * (1 - share), rel=0.15)
+
+
+# Patterns, draws, standard errors
 
 
 def test_the_interval_equals_that_of_resampled_tables():

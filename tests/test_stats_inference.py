@@ -242,18 +242,6 @@ def test_masks_are_equally_likely():
     assert stats.chisquare(np.bincount(masks @ [1, 2, 4], minlength=8)).pvalue > 0.01
 
 
-def test_masks_with_their_complements_are_all_masks():
-    def both(masks):
-        sums = np.where(masks, -1, 1) @ DARWIN
-        return (sums >= 314).sum() + (-sums >= 314).sum()
-
-    options = {"resamples": 99, "seed": 7, "mirrored": True}
-    test = inference.count_hits(both, np.array(314), inference.Swaps(15), **options)
-    assert (test.hits, test.arrangements, test.exact) == (863, 2**15, True)
-    many = inference.count_hits(len, np.array(0), inference.Swaps(40), **options)
-    assert (many.hits, many.arrangements, many.exact) == (50, 100, False)
-
-
 def test_many_statistics_share_the_arrangements_and_a_missing_one_stays_missing():
     columns = np.column_stack([DARWIN, -DARWIN, np.zeros(15), np.full(15, np.nan)])
     test = inference.permutation_test(two_sided(flips(columns)), inference.Swaps(15), seed=7)

@@ -236,7 +236,7 @@ def from_scores(scores: Scores, *, outputs: pd.DataFrame | None = None) -> Pairs
     one, two = np.triu_indices(len(scores.systems), 1)
     pair, segment = np.nonzero(scores.judged[one] & scores.judged[two])
     first, second = one[pair], two[pair]
-    texts = np.full(scores.human.shape, None) if outputs is None else _texts(outputs, scores)
+    texts = np.full(scores.human.shape, None) if outputs is None else scores.texts(outputs)
     difference = scores.human[first, segment] - scores.human[second, segment]
     said = texts[first, segment]
     same = (said == texts[second, segment]) & ~pd.isna(said)
@@ -337,17 +337,6 @@ def trueskill(pairs: Pairs, better: np.ndarray, *, matches: int = 5000, seed: in
             one, other = other, one
         skill[one], skill[other] = rate_1vs1(skill[one], skill[other], drawn=bool(better[pair] == 0), env=world)
     return _ranked(pairs.systems, mu=[s.mu for s in skill], sigma=[s.sigma for s in skill])
-
-
-def _texts(outputs: pd.DataFrame, scores: Scores) -> np.ndarray:
-    """Lay out the texts of translations, systems × segments; missing where there is none."""
-    place = outputs["doc"].astype("str") + ":" + outputs["segment"].astype("str")
-    said = pd.Series(outputs["hypothesis"].astype(object).to_numpy(), [outputs["system"].astype("str"), place])
-    return (
-        said.reindex(pd.MultiIndex.from_product([scores.systems, scores.segments]))
-        .to_numpy()
-        .reshape(scores.human.shape)
-    )
 
 
 def _ranked(systems: tuple[str, ...], **values: np.ndarray | list[float]) -> pd.DataFrame:
@@ -488,7 +477,7 @@ def identical_but_ordered(
         names = np.array(scores.systems, dtype=object)
         columns = {"pair": scores.pair, "doc_segment": np.array(scores.segments, dtype=object)[segment]}
         columns |= {"better": names[better], "worse": names[worse], "score_better": scores.human[better, segment]}
-        columns |= {"score_worse": scores.human[worse, segment], "hypothesis": _texts(texts, scores)[better, segment]}
+        columns |= {"score_worse": scores.human[worse, segment], "hypothesis": scores.texts(texts)[better, segment]}
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables)
 

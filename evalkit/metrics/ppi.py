@@ -510,11 +510,8 @@ def lay_out(scores: Scores, metric: str, outputs: pd.DataFrame) -> tuple[np.ndar
     if len(own.segments) < 10:
         raise DataError(f"{metric} and humans scored fewer than ten segments of all systems.")
     values = own.values[0]
-    place = outputs["doc"].astype("str") + ":" + outputs["segment"].astype("str")
-    said = pd.Series(outputs["hypothesis"].to_numpy(), [place, outputs["system"].astype("str")])
-    wide = said[~said.index.duplicated()].unstack().reindex(index=list(own.segments), columns=list(own.systems))
     utility = {VARIANCE: values.var(axis=0), AVERAGE: -values.mean(axis=0), CONSISTENCY: consistency(values)}
-    utility[DIVERSITY] = diversity(wide.fillna("").astype(str).to_numpy())
+    utility[DIVERSITY] = diversity(pd.DataFrame(own.texts(outputs).T).fillna("").astype(str).to_numpy())
     return own.human, values, pd.DataFrame(utility, own.documents)
 
 

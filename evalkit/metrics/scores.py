@@ -52,6 +52,13 @@ class Scores:
         """Mark the cells, systems × segments, that have a human score."""
         return np.isfinite(self.human)
 
+    def texts(self, outputs: pd.DataFrame) -> np.ndarray:
+        """Lay out the texts of translations, systems × segments; missing where there is none, the first of several."""
+        place = outputs["doc"].astype("str") + ":" + outputs["segment"].astype("str")
+        said = pd.Series(outputs["hypothesis"].astype(object).to_numpy(), [outputs["system"].astype("str"), place])
+        cells = pd.MultiIndex.from_product([self.systems, self.segments])
+        return said[~said.index.duplicated()].reindex(cells).to_numpy().reshape(self.human.shape)
+
     def only(self, metrics: Sequence[str]) -> Scores:
         """Keep some metrics, in the order given."""
         unknown = [name for name in metrics if name not in self.metrics]

@@ -43,7 +43,6 @@ PATIENCE = 3
 COLUMNS = ("language", "source", "hypothesis", "reference", "score", "sentence", "fold")
 _THEIRS = {"source": "src", "hypothesis": "mt", "reference": "ref"}  # our name of a text -> comet's
 _DONE = "done.json"
-_CHOOSING = 10  # every so many sentences choose the epoch
 
 
 def parts(
@@ -62,7 +61,7 @@ def parts(
     tested = (examples["fold"] == fold) & (True if left_out is None else examples["language"] == left_out)
     others = (examples["fold"] != fold) & (examples["language"] != left_out)
     sentences = sorted(examples.loc[others, "sentence"].unique())
-    held = others & examples["sentence"].isin(sentences[::_CHOOSING])
+    held = others & examples["sentence"].isin(sentences[::10])  # every tenth chooses the epoch
     known, chosen = (others, tested) if select == "test" else (others & ~held, held)
     for what, rows in (("train on", known), ("choose by", chosen), ("test on", tested)):
         if not rows.any():
@@ -194,8 +193,7 @@ def score(examples: pd.DataFrame, checkpoint: Path, *, batch_size: int = 16) -> 
         checkpoint, load_pretrained_weights=False, map_location="cpu", weights_only=False
     )
     samples = examples[list(_THEIRS)].rename(columns=_THEIRS).to_dict("records")
-    gpus = int(torch.cuda.is_available())
-    return model.predict(samples, batch_size=batch_size, gpus=gpus, progress_bar=False).scores
+    return model.predict(samples, batch_size=batch_size, gpus=int(torch.cuda.is_available()), progress_bar=False).scores
 
 
 def score_folds(examples: pd.DataFrame, runs: Path) -> pd.DataFrame:
