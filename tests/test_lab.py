@@ -58,7 +58,7 @@ CONTROLS = {
         ("what_if", "raw", ["ArrowDown"]),
         ("outside_scores", "outside score", DOWN),
     ],
-    "wmt22_calibration_hits": [("two_by_two", "pair", DOWN), ("two_by_two", 1, [])],
+    "wmt22_calibration_hits": [("two_by_two", "pair", DOWN), ("two_by_two", 2, [])],
     "metric_meta_evaluation": [("beside_people", "pair", DOWN)],
     "relative_ranking": [("ranks_by_threshold", "threshold", ["ArrowUp"])],
     "study_planner": [("chances", "delta", ["ArrowUp"]), ("chances", "target", ["ArrowUp"])],
