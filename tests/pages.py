@@ -10,9 +10,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from evalkit import campaign
-from evalkit.campaign import first_page, sentences
+from evalkit.campaign import first_page
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.findings import Finding
+from evalkit.campaign.findings import Finding, say
 from evalkit.show import figures
 from tests.makers import SOURCE, ratings
 
@@ -33,7 +33,7 @@ class Page:
 
     def told(self, *parts):
         """What is said of some of the analyses, as one text."""
-        return " ".join(text for part in parts for text in sentences.say(getattr(self.found, part)))
+        return " ".join(text for part in parts for text in say(getattr(self.found, part)))
 
 
 def plain(systems=2, documents=6, people=3, **options):
@@ -82,7 +82,7 @@ def telling(analysis):
     @functools.wraps(analysis)
     def found(*given, **options):
         result = analysis(*given, **options)
-        said = " ".join(sentences.say(result))
+        said = " ".join(say(result))
         assert said
         assert not {"nan", "NaT", "inf"} & set(re.findall(r"\w+", said)), said
         return result

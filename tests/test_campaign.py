@@ -19,7 +19,6 @@ from evalkit.campaign import first_page, method, paperwork, plan
 from evalkit.campaign.findings import SIGNS, WORDING, Result, finding
 from evalkit.campaign.opening import LONGEST
 from evalkit.campaign.paperwork import markup
-from evalkit.campaign.quality import Equivalence
 from evalkit.data import compared, schemas, simulate
 from evalkit.human import annotators, calibration, normalization
 from evalkit.human.annotators import Caliper
@@ -562,7 +561,10 @@ def test_edges_have_their_verdicts_and_their_names(edge):
 THERE, REMOVED = Caliper(3, 2, 0.6), Caliper(30, 0, 0.0002)
 
 
-ALIKE, DIFFERENT, OPEN = (Equivalence(1.0, 0.5, 1.5, verdict) for verdict in ("equivalent", "different", "undecided"))
+ALIKE, DIFFERENT, OPEN = (
+    SimpleNamespace(estimate=1.0, low=0.5, high=1.5, verdict=verdict)
+    for verdict in ("equivalent", "different", "undecided")
+)
 #: Key of a check, the analysis it looks at, names of what is changed there, and a line a case: its values, the verdict.
 LIMITS = [
     ("agreement", "agreement", "estimate low", [0.40, 0.01, "fine"]),
@@ -630,7 +632,7 @@ KEYS = {f"{name}.{variant}" for name, group in GROUPS.items() for variant in gro
 
 
 def named():
-    """Patterns of the keys that the code names; what an f-string fills in may be anything."""
+    """Patterns of the keys that code and wording name; what an f-string, or a value, fills in may be anything."""
     for path in (ROOT / "evalkit" / "campaign").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -639,11 +641,26 @@ def named():
                 yield "".join(
                     re.escape(part.value) if isinstance(part, ast.Constant) else r"\w+" for part in node.values
                 )
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "which":
+                yield from (rf"{node.args[0].value}\.{one.arg or '[a-z_]+'}" for one in node.keywords)
+    yield from map(re.escape, called())
+    yield from (rf"{one}\.\w+" for one in re.findall(r":in (\w+)}", str(GROUPS)))
+
+
+def called():
+    """Keys that sentences call for, where something is there or is not."""
+    for name, group in GROUPS.items():
+        for variants in re.findall(r":\?([\w|]+)}", str(group)):
+            yield from (f"{name}.{one}" for one in variants.split("|") if one)
 
 
 def test_every_sentence_is_used():
     used = re.compile("|".join(f"(?:{pattern})" for pattern in named() if re.match(r"\w+\\\.", pattern)))
     assert [key for key in KEYS if not used.fullmatch(key)] == []
+
+
+def test_every_part_that_a_sentence_calls_for_is_there():
+    assert {*called()} <= KEYS
 
 
 def test_checks_ask_and_claim_and_say_what_to_do():

@@ -96,12 +96,7 @@ def test_means_orders_and_levels_are_those_of_pandas_and_scipy(two):
     assert table["difference"].to_dict() == pytest.approx((means["here"] - means["there"]).to_dict())
     ranks = means.rank(ascending=False)
     assert (table["rank_here"].tolist(), table["rank_there"].tolist()) == (list(ranks["here"]), list(ranks["there"]))
-    own = [scores.drop("S3", errors="ignore").groupby("system").mean() for scores in (one, other)]
-    for of, (x, y) in {
-        "systems, on shared items": (means["here"], means["there"]),
-        "systems, on all items of either": own,
-        "items": (both["here"], both["there"]),
-    }.items():
+    for of, (x, y) in {"systems": (means["here"], means["there"]), "items": (both["here"], both["there"])}.items():
         assert found.measure(of, "kendall_b")["estimate"] == pytest.approx(stats.kendalltau(x, y)[0])
         assert found.measure(of, "pearson")["estimate"] == pytest.approx(stats.pearsonr(x, y)[0])
     difference = both["here"] - both["there"]
@@ -259,7 +254,7 @@ def test_two_protocols_compare_as_their_released_scores_do(name, export, kind, r
     means, table = scores.groupby(level=0).mean(), held(found)
     assert table["mean_here"].to_dict() == pytest.approx(means["here"].to_dict())
     assert table["mean_there"].to_dict() == pytest.approx(means["there"].to_dict(), abs=1e-8)
-    for of, pairs in (("systems, on shared items", means), ("items", scores)):
+    for of, pairs in (("systems", means), ("items", scores)):
         for measure, function in (("kendall_b", stats.kendalltau), ("pearson", stats.pearsonr)):
             expected = function(pairs["here"], pairs["there"])[0]
             assert found.measure(of, measure)["estimate"] == pytest.approx(expected)
@@ -414,7 +409,7 @@ def test_low_is_good_in_both_unless_the_other_import_says_otherwise(ours, theirs
     other = campaign.counterpart(mine, there)
     assert other.turned == turned
     found = compare_campaigns(mine, other, resamples=40, score="raw")
-    assert (found.measure("systems, on shared items", "pearson")["estimate"] > 0) == turned
+    assert (found.measure("systems", "pearson")["estimate"] > 0) == turned
 
 
 @pytest.mark.parametrize("weight", [5, 25])

@@ -2,9 +2,9 @@
 
 ``from_ratings`` looks at a table of judgements as a campaign; ``analyse`` makes all analyses, which can also be called
 one by one. Each returns a dataclass with tables and numbers, or ``Missing``, which counts as false and says what to
-collect. ``sentences`` says which findings a result is, ``checks`` whether it can be trusted, ``first_page`` which of
-them come first; their words stand in ``wording.toml``. ``paperwork`` has the methods and a datasheet, ``exports``
-writes files.
+collect. ``tell`` says which findings a result is, ``checks`` whether it can be trusted, ``first_page`` which of them
+come first; their words stand in ``wording.toml``. ``paperwork`` has the methods and a datasheet, ``exports`` writes
+files.
 
 Modules are topics: ``opening`` (a campaign), ``method`` (how systems are compared, and why), then ``ranking``,
 ``agreement``, ``annotators``, ``quality``, ``plan`` and the rest, a result and the function that finds it. ``design``
@@ -20,7 +20,7 @@ from evalkit.campaign.collection import count_errors, count_judgements, grade_qu
 from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export, export_pages
 from evalkit.campaign.few import correct_labels, correlation, estimate_with_metrics, of_pilot
-from evalkit.campaign.findings import Finding, Missing
+from evalkit.campaign.findings import Finding, Missing, not_in_file
 from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems, find_disagreement
 from evalkit.campaign.method import choose_method
 from evalkit.campaign.opening import Campaign, example, from_ratings
@@ -63,6 +63,7 @@ __all__ = [
     "measure_agreement",
     "measure_cost",
     "normalize_scores",
+    "not_in_file",
     "of_pilot",
     "plan_more",
     "profile_annotators",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import measure_agreement
-from evalkit.campaign.findings import Missing, Result, or_missing
+from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which
 from evalkit.campaign.method import DOCUMENTS, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.data.provenance import like, reading_of, source_of
@@ -30,12 +31,14 @@ COLLECT = (
 )
 #: How two campaigns can stand to each other on a pair of systems.
 SAME, OPPOSITE, HERE, THERE, NEITHER = "the same", "opposite", "only here", "only there", "in neither"
-#: Scores of systems: what orders them on shared items, the same on all of one's own, and raw means on shared items.
-ORDER, OWN, MEAN = 0, 1, 2
+#: Scores of systems on shared items: what orders them, and raw means.
+ORDER, MEAN = 0, 1
 SIDES = ("here", "there")
+#: Most pairs of systems that are named; share of a campaign's items below which most is said not to be compared.
+_PAIRS, _MOSTLY = 3, 0.5
 
 
-@or_missing("Name a campaign of the same language pair, and of the same criterion, with -p against=FILE.")
+@or_missing("Name a campaign of the same language pair, and of the same criterion, with -p against=FILE.", asked=True)
 def counterpart(mine: Campaign, ratings: pd.DataFrame) -> Campaign:
     """Look at another file in the language pair that is in detail in one's own.
 
@@ -62,8 +65,7 @@ class Shared:
 
     key: the columns that name a segment in both. systems: with ``FEWEST`` items in both, by name; sparse: the others
     that are in both. items: (system, *key) that both judged.
-    rows: the judgements of these systems, here and there, with ``shared`` (of such an item) and ``share`` (1 / the
-    item's judgements). counts: what, here, there, both.
+    rows: their judgements, here and there, with ``share`` (1 / the item's judgements). counts: what, here, there, both.
     """
 
     key: tuple[str, ...]
@@ -72,11 +74,6 @@ class Shared:
     items: pd.MultiIndex
     rows: tuple[pd.DataFrame, ...]
     counts: pd.DataFrame
-
-    @property
-    def whole(self) -> bool:
-        """Whether nobody judged other items of these systems."""
-        return all(bool(rows["shared"].all()) for rows in self.rows)
 
     def of(self, campaign: Campaign) -> Campaign:
         """Leave of a campaign only the judgements of shared items."""
@@ -110,15 +107,13 @@ def find_shared(mine: Campaign, other: Campaign) -> Shared:
             f"{FEWEST} are the fewest for a comparison."
         )
     items = items[items.isin(kept, level="system")]
-    rows = []
-    for table in both:
-        own = table[table["system"].isin(kept)].reset_index(drop=True)
-        share = 1 / own.groupby(item)["score"].transform("size")
-        rows.append(own.assign(shared=pd.MultiIndex.from_frame(own[item]).isin(items), share=share))
+    of_kept = [table[table["system"].isin(kept)] for table in both]
+    rows = [own[pd.MultiIndex.from_frame(own[item]).isin(items)].reset_index(drop=True) for own in of_kept]
+    rows = [own.assign(share=1 / own.groupby(item)["score"].transform("size")) for own in rows]
     counts: list[tuple[str, int, int, int]] = []
     for what, columns in {"systems": ["system"], "documents": ["doc"], "segments": [*key], "items": item}.items():
-        many, others = (len(table[columns].drop_duplicates()) for table in (rows if what == "items" else both))
-        counts.append((what, many, others, len(rows[0].loc[rows[0]["shared"], columns].drop_duplicates())))
+        tables = (*(of_kept if what == "items" else both), rows[0])
+        counts.append((what, *(len(table[columns].drop_duplicates()) for table in tables)))  # type: ignore[arg-type]
     ours, theirs = (set(table["annotator"]) for table in both)
     counts.append(("annotators", len(ours), len(theirs), len(ours & theirs)))
     told = pd.DataFrame(counts, columns=["what", "here", "there", "both"])
@@ -181,6 +176,74 @@ class Against(Result):
     lacks: dict[str, str]
     persons: pd.DataFrame
 
+    def tell(self) -> Iterator[Finding]:
+        """Say whether the two contradict each other, what both judged, and how alike orders, items and levels are."""
+        table = self.decisions
+        opposite = table[table["verdict"] == OPPOSITE]
+        if len(table):
+            key = "opposed" if len(opposite) else "agreed" if table["verdict"].eq(SAME).any() else "open"
+            yield finding(f"against.{key}", opposite=opposite)
+        yield self._shared()
+        here, there = (criterion or "not named" for criterion in self.criteria)
+        if any(self.criteria):
+            yield finding("against.criterion" if here == there else "against.criteria", here=here, there=there)
+        yield from which("against", self, unturned=self.unturned)
+        yield self._orders()
+        if named := [finding("against.opposite", row=row) for row in opposite.head(_PAIRS).itertuples()]:
+            yield finding("against.named", named=named)
+        r, tau = (self.measure("items", name) for name in ("pearson", "kendall_b"))
+        known = "items" if r["estimate"] == r["estimate"] else "no_items"
+        yield finding(f"against.{known}", **_with_ends(r=r, tau=tau), n=int(r["n"]), turned=r["high"] < 0)
+        yield self._levels()
+        reasons: dict[str, list[str]] = {}
+        for side, why in self.lacks.items():
+            reasons.setdefault(why.rstrip("."), []).append(side)
+        yield from (finding("against.untold", where=where, why=why) for why, where in reasons.items() if why)
+        yield self._people()
+        yield finding(
+            "against.drawn" if self.drawn else "against.undrawn", found=self, people="annotators" in self.drawn
+        )
+
+    def _shared(self) -> Finding:
+        """Say what both campaigns judged, and how much of either that is."""
+        *own, both = self.sizes["items"]
+        sides = list(zip(SIDES, own, strict=True))
+        parts = [finding("against.part", share=both / items, items=items, side=side) for side, items in sides]
+        values = {"both": both, "segments": self.sizes["segments"][2], "parts": parts, "fewest": FEWEST}
+        thin = [side for side, items in sides if both / items < _MOSTLY]
+        return finding("against.shared", found=self, thin=thin, sparse=self.sparse, **values)
+
+    def _orders(self) -> Finding:
+        """Say which system comes first, and how alike the orders are."""
+        table = self.systems
+        if len(table) == 1:
+            return finding("against.one_system", system=table["system"].iloc[0])
+        tau, r = (self.measure("systems", name) for name in ("kendall_b", "pearson"))
+        if pd.isna(tau["estimate"]):
+            return finding("against.flat", flat=[side for side in SIDES if table[f"rank_{side}"].nunique() == 1])
+        here, there = (join_names(table.loc[table[f"rank_{side}"].eq(1), "system"]) for side in SIDES)
+        same = {"alike": here == there, "one": len({*self.ranked_by}) == 1}
+        return finding("against.orders", found=self, here=here, there=there, **same, **_with_ends(tau=tau, r=r))
+
+    def _levels(self) -> Finding:
+        """Say who scores higher, or why that cannot be said."""
+        if not self.footing.unit:
+            return finding("against.no_level", found=self)
+        level = self.level
+        low, high = level["low"], level["high"]
+        key = "higher" if low > 0 else "lower" if high < 0 else "chance" if low < high else "difference"
+        values = {"level": level, "size": abs(level["difference"]), "ends": (low, high), "sure": low == low}
+        return finding("against.level", found=self, which=finding(f"against.{key}", found=self, **values), **values)
+
+    def _people(self) -> Finding:
+        """Say how people who took part in both agree with themselves."""
+        table, names = self.persons, self.sizes["annotators"][2]
+        if table.empty:
+            return finding("against.nothing_twice" if names else "against.no_names", names=names)
+        r, points = table.reindex(columns=["pearson", "median_abs_diff"]).median()
+        values = {"r": r, "points": points, "own_r": pd.notna(r), "apart": pd.notna(points)}
+        return finding("against.persons", found=self, items=int(table["items"].sum()), **values)
+
     @property
     def sizes(self) -> dict[str, tuple[int, int, int]]:
         """How many systems, documents, segments, annotators and items there are: here, there, in both."""
@@ -208,6 +271,14 @@ class Against(Result):
         return rows[["estimate", "low", "high", "n"]].iloc[0].to_dict() if len(rows) else {}
 
 
+def _with_ends(**measures: dict[str, float]) -> dict[str, Finding]:
+    """Say estimates with their intervals."""
+    return {
+        name: finding("against.estimate", row=row, ends=(row["low"], row["high"]), sure=pd.notna(row["low"]))
+        for name, row in measures.items()
+    }
+
+
 #: What stands in the place of a comparison that nobody asked for.
 ALONE = Missing("no second campaign is named.", "Name one with -p against=FILE to compare two.")
 
@@ -228,7 +299,7 @@ def compare_campaigns(
     return other if isinstance(other, Missing) else _compare(mine, other, score=score, resamples=resamples, seed=seed)
 
 
-@or_missing(COLLECT)
+@or_missing(COLLECT, asked=True)
 def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, seed: int) -> Against:
     shared, campaigns = find_shared(mine, other), (mine, other)
     held = [shared.of(one) for one in campaigns]
@@ -282,15 +353,14 @@ def _texts(rows: pd.DataFrame, key: tuple[str, ...], *, documents: bool) -> np.n
 
 
 def _part(rows: pd.DataFrame, systems: list[str], column: str, units: dict[str, np.ndarray]) -> widths.Part:
-    """Score systems, and all of them together, in the ways ``ORDER``, ``OWN`` and ``MEAN``: (draws, 3 · systems + 3).
+    """Score systems, and all of them together, in the ways ``ORDER`` and ``MEAN``: (draws, 2 · systems + 2).
 
     A segment's judgements are averaged, then segments, as ``scores.system_scores`` does; NaN where nothing is left.
     """
     belongs = np.equal.outer(rows["system"].to_numpy(), np.array(systems, object)).astype(float)
     belongs = np.column_stack([belongs, np.ones(len(rows))])
-    share, both = rows["share"].to_numpy(), (rows["share"] * rows["shared"]).to_numpy()
-    parts = np.hstack([weight[:, None] * belongs for weight in (both, share, both)])
-    values = np.repeat(rows[[column, column, "score"]].to_numpy(float), len(systems) + 1, axis=1)
+    parts = np.hstack([rows["share"].to_numpy()[:, None] * belongs] * 2)
+    values = np.repeat(rows[[column, "score"]].to_numpy(float), len(systems) + 1, axis=1)
     sums = values * parts
 
     def score(times: np.ndarray) -> np.ndarray:
@@ -303,15 +373,12 @@ class _Scores:
     """Scores of systems here and there, drawn anew together; ``ways`` as of ``_part``, the last score that of all."""
 
     def __init__(self, found: list[widths.Redrawn], systems: int) -> None:
-        self.difference = widths.combine(found, [1, -1])
-        shape = (3, systems + 1)
+        shape = (2, systems + 1)
         self.estimate = np.stack([one.estimate.reshape(shape) for one in found]).round(9)  # equal means are a tie
         draws = np.stack([one.narrowed(few=True).reshape(-1, *shape) for one in found], axis=1)
         self.draws = draws[np.isfinite(draws).all(axis=(1, 2, 3))].round(9)
-        low, high = (
-            self.difference.interval() if len(self.draws) else np.full((2, self.difference.estimate.size), np.nan)
-        )
-        self.low, self.high = low.reshape(shape)[MEAN], high.reshape(shape)[MEAN]
+        ends = widths.combine(found, [1, -1]).interval() if len(self.draws) else np.full((2, *shape), np.nan)
+        self.low, self.high = (end.reshape(shape)[MEAN] for end in ends)
 
 
 def _redrawn(
@@ -334,10 +401,8 @@ def _redrawn(
             parts.append(_part(table, shared.systems, column, units))
         found = widths.redraw(parts, resamples=resamples, seed=seed)
         if np.mean([np.isfinite(one.draws).all(axis=1) for one in found]) >= COMPLETE:
-            return _Scores(found, len(shared.systems)), (
-                "documents" if documents else "segments",
-                *["annotators"] * persons,
-            )
+            texts = "documents" if documents else "segments"
+            return _Scores(found, len(shared.systems)), (texts, *["annotators"] * persons)
     return _Scores([replace(one, draws=one.draws[:0]) for one in found], len(shared.systems)), ()
 
 
@@ -345,8 +410,8 @@ def _item_means(shared: Shared, rows: list[pd.DataFrame]) -> pd.DataFrame:
     """Average the judgements of each shared item, and their squares: here, there, here_square, there_square."""
     columns: dict[str, pd.Series] = {}
     for table, where in zip(rows, SIDES, strict=True):
-        kept = table[table["shared"]].assign(square=lambda t: t["score"] ** 2)
-        means = kept.groupby(["system", *shared.key])[["score", "square"]].mean().reindex(shared.items)
+        kept = table.assign(square=table["score"] ** 2).groupby(["system", *shared.key])
+        means = kept[["score", "square"]].mean().reindex(shared.items)
         columns |= {where: means["score"], f"{where}_square": means["square"]}
     return pd.DataFrame(columns).round(9)
 
@@ -409,17 +474,16 @@ def _systems(names: list[str], found: _Scores, footing: Footing) -> pd.DataFrame
 
 
 def _alike(shared: Shared, found: _Scores, cells: pd.DataFrame, items: np.ndarray) -> pd.DataFrame:
-    """Compare the orders of systems, on shared items and, where there are others, on all; and single items."""
+    """Compare the orders of systems, and single items, by Pearson's r and Kendall's tau-b."""
     rows = []
-    kinds = {"systems, on shared items": ORDER, "systems, on all items of either": OWN}
-    for what, kind in list(kinds.items())[: 1 if shared.whole else 2] if len(shared.systems) > 1 else ():
-        for name, coefficient in (("kendall_b", kendall_b), ("pearson", pearson)):
-            estimate = float(coefficient(*found.estimate[:, kind, :-1]))
-            interval = ends(coefficient(*found.draws[:, :, kind, :-1].swapaxes(0, 1)), around=estimate)
-            rows.append((what, name, estimate, *interval, len(shared.systems)))
     for place, (name, coefficient) in enumerate((("pearson", pearson), ("kendall_b", kendall_b))):
+        if len(shared.systems) > 1:
+            estimate = float(coefficient(*found.estimate[:, ORDER, :-1]))
+            interval = ends(coefficient(*found.draws[:, :, ORDER, :-1].swapaxes(0, 1)), around=estimate)
+            rows.append(("systems", name, estimate, *interval, len(shared.systems)))
         estimate = float(coefficient(cells["here"].to_numpy(), cells["there"].to_numpy()))
         rows.append(("items", name, estimate, *ends(items[:, place]), len(cells)))
+    rows.sort(key=lambda row: row[0] == "items")
     return pd.DataFrame(rows, columns=["of", "coefficient", "estimate", "low", "high", "n"])
 
 
@@ -427,10 +491,8 @@ def _level(found: _Scores, cells: pd.DataFrame) -> dict[str, float]:
     """Compare how high scores are on shared items, and how far they spread."""
     here, there = found.estimate[:, MEAN, -1]
     spread = {f"sd_{where}": float(cells[where].std()) for where in SIDES}
-    apart = {"sd_difference": float((cells["here"] - cells["there"]).std())}
-    return (
-        {"difference": float(here - there), "low": float(found.low[-1]), "high": float(found.high[-1])} | apart | spread
-    )
+    spread["sd_difference"] = float((cells["here"] - cells["there"]).std())
+    return {"difference": here - there, "low": float(found.low[-1]), "high": float(found.high[-1])} | spread
 
 
 def _agreement(
@@ -485,7 +547,7 @@ def _tested(held: Campaign, method: Method) -> dict[frozenset[str], tuple[str, f
 def _persons(shared: Shared, rows: list[pd.DataFrame], footing: Footing) -> pd.DataFrame:
     """Compare annotators called the same in both with themselves, on items that they judged in both."""
     item = ["annotator", "system", *shared.key]
-    both = pd.concat([t[t["shared"]].groupby(item)["score"].mean() for t in rows], axis=1, keys=SIDES).dropna()
+    both = pd.concat([table.groupby(item)["score"].mean() for table in rows], axis=1, keys=SIDES).dropna()
     found = []
     for name, own in both.groupby(level="annotator"):
         one, two = own["here"].to_numpy(), own["there"].to_numpy()

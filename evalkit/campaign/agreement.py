@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import Result, or_missing
+from evalkit.campaign.findings import Finding, Result, finding, or_missing
 from evalkit.campaign.opening import STEPS, Campaign
 from evalkit.data.schemas import ITEM, of_systems
 from evalkit.stats import agreement, correlation
@@ -76,6 +77,10 @@ class Agreement(Result):
     shared: int
     calibration: bool = False
     reason: str = ""
+
+    def tell(self) -> Iterator[Finding]:
+        """Say how much the estimate rests on, or what to collect for one."""
+        yield finding("lacks.agreement" if self.estimate is None else "people.agree", found=self, collect=COLLECT)
 
 
 @or_missing(COLLECT, of_people=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.campaign.agreement import Agreement, measure_agreement
 from evalkit.campaign.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
 from evalkit.campaign.collection import Collection, Errors, count_errors, count_judgements
-from evalkit.campaign.findings import Missing, Result
+from evalkit.campaign.findings import Finding, Missing, Result, finding
 from evalkit.campaign.method import OWN_LINES, choose_method
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.plan import Cost, Plan, measure_cost, plan_more
@@ -41,6 +41,20 @@ class Analysis(Result):
     cost: Cost | Missing
     plan: Plan | Missing
     steering: Steering | Missing = NOT_STEERED
+
+    def tell(self) -> Iterator[Finding]:
+        """Say in how many language pairs, if there are several, one system is better than all others."""
+        table = self.several_pairs
+        if table.empty:
+            return
+        if "first" not in table:
+            yield finding("pairs.alone", pairs=table)
+            return
+        judged = table["human"].dropna() if "human" in table else table["first"].head(0)
+        ahead = int(judged.str.contains("better than").sum())
+        clear = int(table["not_told_apart"].eq("none").sum())
+        values = {"clear": clear, "pairs": table, "judged": judged, "ahead": ahead}
+        yield finding("pairs.clear" if clear else "pairs.none", **values)
 
     @property
     def several_pairs(self) -> pd.DataFrame:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import Result, or_missing
+from evalkit.campaign.findings import Finding, Result, finding, or_missing, which
 from evalkit.campaign.method import order
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.data.schemas import ITEM
@@ -63,6 +63,13 @@ class Profiles(Result):
     lacks: tuple[str, ...]
     scores: pd.DataFrame
     first: tuple[str, ...] = ()
+
+    def tell(self) -> Iterator[Finding]:
+        """Say how far annotators' means are apart, and which measures nobody has."""
+        means = self.table["mean"]
+        ends = {"people": means, "low": means.min(), "high": means.max()}
+        yield finding("people.means" if len(means) > 1 else "people.mean", **ends)
+        yield from which("lacks", self, **dict.fromkeys(self.lacks, True))
 
     @property
     def shown(self) -> list[str]:
@@ -129,6 +136,20 @@ class Screening(Result):
     first: str
     first_without: str
     common: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def tell(self) -> Iterator[Finding]:
+        """Say which rules were applied, and whom they name."""
+        said = annotators.rules_in_words([*self.aside, *self.rules])
+        yield from (finding("rules.aside", rule=said[rule], why=why) for rule, why in self.aside.items())
+        yield from (
+            finding("rules.common", rule=said[one], some=some, of=of) for one, (some, of) in self.common.items()
+        )
+        if not self.rules:
+            yield finding("lacks.rules")
+            return
+        yield finding("rules.named" if self.proposed else "rules.nobody", found=self)
+        if self.unknown:
+            yield finding("lacks.rules_applied", found=self, rules=[said[rule] for rule in self.unknown])
 
     @property
     def cells(self) -> dict[str, dict[str, str]]:

@@ -89,9 +89,8 @@ def enough(found: Analysis) -> Finding | None:
     segments = found.collection.systems.set_index("system")["segments"]
     if segments.empty:
         return None
-    fewest = int(segments.min())
-    who = finding("who.each" if segments.nunique() == 1 else "who.one", system=segments.idxmin())
-    return finding(f"enough.{graded(fewest, *SEGMENTS)}", fewest=fewest, who=who)
+    values = {"fewest": int(segments.min()), "system": segments.idxmin(), "several": segments.nunique() > 1}
+    return finding(f"enough.{graded(values['fewest'], *SEGMENTS)}", **values)
 
 
 def others(found: Analysis) -> Finding:
@@ -128,22 +127,17 @@ def screening(found: Analysis) -> Finding | None:
         return None
     if not screening or not screening.rules:
         return finding("odd.no_rule")
-    rules = [
-        finding("rule.common", rule=Rule.parse(rule).in_words, some=some, of=of)
-        for rule, (some, of) in screening.common.items()
-    ]
-    common = finding("odd.common_say", rules=rules, crowded=_crowded(found)) if rules else None
-    few = len(screening.proposed) <= 0.1 * screening.annotators
-    removed = None
+    said = {Rule.parse(rule).in_words: counts for rule, counts in screening.common.items()}
+    rules = [finding("odd.holds", rule=rule, some=some, of=of) for rule, (some, of) in said.items()]
     if not screening.proposed:
-        key = "unknown" if screening.looked_at < screening.annotators / 2 else "nobody"
-        key = "common" if common else key
-        removed = finding("odd.removed") if found.quality and found.quality.removed else None
+        key = "common" if rules else "unknown" if screening.looked_at < screening.annotators / 2 else "nobody"
     elif not screening.first_without:
         key = "alone"
     else:
+        few = len(screening.proposed) <= 0.1 * screening.annotators
         key = "turns" if screening.first_without != screening.first else "fine" if few else "look"
-    return finding(f"odd.{key}", found=screening, common=common, removed=removed)
+    removed = found.quality.removed if found.quality else False
+    return finding(f"odd.{key}", found=screening, rules=rules, crowded=_crowded(found), removed=removed)
 
 
 def _crowded(found: Analysis) -> Finding | None:
@@ -246,14 +240,12 @@ def steady(found: Analysis) -> Finding | None:
     quality = found.quality
     if not quality:
         return None
-    values = {"quality": quality, "people": found.campaign.part["annotator"].nunique(), "fewest": REPEATS}
-    if quality.again is None or quality.repeated < REPEATS:
-        return finding("steady.unknown", **values)
-    verdict = graded(quality.again, 10, 20)
-    if quality.repeaters < values["people"] / 2:
+    people, many = found.campaign.part["annotator"].nunique(), quality.repeated >= REPEATS
+    verdict = graded(quality.again, 10, 20) if quality.again is not None and many else "unknown"
+    if verdict != "unknown" and quality.repeaters < people / 2:
         verdict = "few" if verdict == "fine" else "few_apart"
-    rests = finding("steady.answers" if found.campaign.compares else "steady.scores", **values)
-    return finding(f"steady.{verdict}", **values, rests=rests)
+    values = {"people": people, "fewest": REPEATS, "compares": found.campaign.compares}
+    return finding(f"steady.{verdict}", quality=quality, **values)
 
 
 def attention(found: Analysis) -> Finding | None:
@@ -277,8 +269,8 @@ def neighbours(found: Analysis) -> Finding | None:
         return finding("neighbours.few", fewest=FEWEST_PEOPLE)
     sure = held.verdict == "different" or (tested.p is not None and tested.p < 0.05)
     key = "fine" if held.verdict in ("equivalent", "both") else "look" if sure else "unknown"
-    by = finding("neighbours.more" if held.estimate >= 0 else "neighbours.less", size=abs(held.estimate))
-    return finding(f"neighbours.{key}", held=held, by=by, margin=MARGIN)
+    size = {"size": abs(held.estimate), "more": held.estimate >= 0}
+    return finding(f"neighbours.{key}", held=held, margin=MARGIN, **size)
 
 
 def crowding(campaign: Campaign) -> tuple[float, float] | None:

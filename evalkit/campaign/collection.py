@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import Missing, Result, or_missing
+from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, UNSTATED
 from evalkit.human import mqm, quality_levels
@@ -71,6 +71,17 @@ class Collection(Result):
     notes: tuple[str, ...]
     assumed_scale: tuple[float, float] | None
     names_people: bool = True
+
+    def tell(self) -> Iterator[Finding]:
+        """Say how much was judged, by how many people, and how the file was read."""
+        never = self.cells - self.judged
+        many = {"judgements": self.annotators["judgements"].sum(), "never": never}
+        yield finding("collected.judged", found=self, **many)
+        if self.cells:
+            yield finding("collected.cells", found=self, never=never, share=never / self.cells)
+        unnamed = not self.duplicates and not self.names_people
+        yield from which("collected", self, twice=self.duplicates, unnamed=unnamed, assumed=self.notes)
+        yield from which("lacks", self, scale=self.assumed_scale, even=self.thin)
 
     @property
     def tables(self) -> list[dict[str, Any]]:
@@ -183,6 +194,11 @@ class Errors(Result):
     judgements: int
     rho: float | None
 
+    def tell(self) -> Iterator[Finding]:
+        """Say how many errors were marked, and in whose outputs."""
+        yield finding("errors.marked", found=self, few=self.by_system.iloc[0], many=self.by_system.iloc[-1])
+        yield from which("errors", self, rho=self.rho is not None, no_types=self.types.empty)
+
 
 @or_missing(
     "To learn what is wrong and not only how much, let annotators mark errors with a severity (ESA) or a severity "
@@ -246,6 +262,22 @@ class Levels(Result):
     counted: str
     tolerance: quality_levels.Tolerance | None
     documents: bool
+
+    def tell(self) -> Iterator[Finding]:
+        """Say whose penalty is lowest and highest, and what passes where that is told."""
+        rows = list(self.table.itertuples())
+        yield finding("levels.per_word", found=self, best=rows[0], worst=rows[-1])
+        if self.tolerance is None:
+            yield finding("levels.untold")
+            return
+        verdicts = self.table["verdict"]
+        counts = {"passed": verdicts.eq(quality_levels.PASSED).sum(), "short": verdicts.eq(quality_levels.SHORT).sum()}
+        failed = len(rows) - sum(counts.values())
+        yield finding("levels.verdicts", found=self, systems=len(rows), failed=failed, **counts)
+        near = [row for row in rows if row.verdict == quality_levels.SHORT and row.words_needed == row.words_needed]
+        if near:
+            yield finding("levels.needed", row=min(near, key=lambda row: row.words_needed))
+        yield from which("levels", self, critical=verdicts.eq(quality_levels.CRITICAL).any())
 
     @property
     def shown(self) -> list[str]:

@@ -5,7 +5,7 @@ Where people and a model label (pass or fail), the share of the worse label is c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit.campaign.findings import Missing, Result
+from evalkit.campaign.findings import Finding, Missing, Result, finding
 from evalkit.campaign.judges import COLLECT, Judges, arrange
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.metrics import ppi
@@ -24,6 +24,8 @@ from evalkit.metrics.scores import Scores
 FEWEST, OTHERS = 20, 0.1
 #: Fewest documents whose scatter tells how sure a mean is; with fewer, segments are taken as independent.
 GROUPS = 10
+#: Most metrics of which each gets a sentence; and p-value below which a metric sees that judged segments are chosen.
+_SAID, _CHANCE = 2, 0.05
 #: What a metric's scores beside people are good for, where there are none.
 NONE = "no metric scored outputs that nobody judged, so it cannot stand in for judgements."
 
@@ -76,6 +78,23 @@ class Few(Result):
     unit: str
     treated: str = ""
 
+    def tell(self) -> Iterator[Finding]:
+        """Say how much narrower intervals become, and which pairs of systems are distinguished then."""
+        names = list(dict.fromkeys(self.table["judge"]))
+        for name in names[:_SAID]:
+            own, p = self.table[self.table["judge"] == name], self.chance[name]
+            means, gaps = (own[own["what"] == what] for what in ppi.WHAT)
+            values = {"name": name, "others": own["others"].max(), "judged": own["judged"].max(), "p": p}
+            chance = "untold" if p != p else "chosen" if p < _CHANCE else "by_chance"
+            changed = {key: gaps.loc[gaps[key], "name"].tolist() for key in ("newly", "no_longer")}
+            changes = [finding(f"few.{key}", pairs=pairs) for key, pairs in changed.items() if pairs]
+            values |= {"means": _narrower(means), "gaps": gaps, "distinguished": gaps["distinguished"].sum()}
+            values |= {"width": _narrower(gaps), "changes": changes or [finding("few.nothing")]}
+            yield finding("few.one", **values, chance=finding(f"few.{chance}", p=p))
+        if len(names) > _SAID:
+            yield finding("few.more", more=names[_SAID:])
+        yield finding("few.read", found=self)
+
     @property
     def shown(self) -> list[str]:
         """The table's columns that a page has room for."""
@@ -86,6 +105,13 @@ class Few(Result):
     def differences(self) -> pd.DataFrame:
         """The rows of two systems each."""
         return self.table[self.table["what"] == ppi.WHAT[1]]
+
+
+def _narrower(rows: pd.DataFrame) -> Finding:
+    """Say how much narrower intervals are on average."""
+    value = rows["narrower"].mean()
+    key = "same" if not round(abs(value), 2) else "narrower" if value > 0 else "wider"
+    return finding(f"few.{key}", share=abs(value))
 
 
 def estimate_with_metrics(judges: Judges | Missing) -> Few | Missing:
@@ -158,7 +184,8 @@ def _ends(
     own = y - weight * f
     value = own[judged].mean() + (weight * f[rest].mean() if weight else 0.0)
     number = len(set(groups[judged]))
-    error = _error(_share(own, judged) + (weight * _share(f, rest) if weight else 0.0), groups)
+    left = _share(own, judged) + (weight * _share(f, rest) if weight else 0.0)
+    error = np.linalg.norm(np.bincount(groups, left))
     reach = stats.t.ppf(0.975, number - 1) * error * np.sqrt(number / (number - 1))
     return float(value), float(value - reach), float(value + reach)
 
@@ -168,10 +195,6 @@ def _share(values: np.ndarray, some: np.ndarray) -> np.ndarray:
     return np.where(some, values - values[some].mean(), 0.0) / some.sum()
 
 
-def _error(left: np.ndarray, groups: np.ndarray) -> float:
-    return float(np.sqrt((np.bincount(groups, left) ** 2).sum()))
-
-
 def _by_chance(human: pd.DataFrame, metric: pd.DataFrame, groups: np.ndarray) -> float:
     """Test whether the metric scores judged segments as it scores others: the mean over systems of each segment."""
     means = metric.sub(metric.mean()).mean(axis=1).to_numpy(float)
@@ -179,7 +202,7 @@ def _by_chance(human: pd.DataFrame, metric: pd.DataFrame, groups: np.ndarray) ->
     one, other = known & judged, known & ~judged
     if one.sum() < 2 or other.sum() < 2:
         return float("nan")
-    error = _error(_share(means, one) - _share(means, other), groups)
+    error = np.linalg.norm(np.bincount(groups, _share(means, one) - _share(means, other)))
     gap = means[one].mean() - means[other].mean()
     return float(2 * stats.norm.sf(abs(gap) / error)) if error > 0 else float("nan")
 
@@ -202,6 +225,12 @@ class Labels(Result):
     def whole(self) -> pd.DataFrame:
         """The rows of all systems together."""
         return self.table[self.table["system"] == EVERY]
+
+    def tell(self) -> Iterator[Finding]:
+        """Say what a model's labels tell once they are corrected."""
+        for row in list(self.whole.itertuples())[: _SAID + 1]:
+            yield finding("labels.one", found=self, row=row, alarms=1 - row.specificity, useful=pd.notna(row.corrected))
+        yield finding("labels.read")
 
 
 #: What rows of ``Labels`` are of that are not of one system.

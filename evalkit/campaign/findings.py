@@ -4,7 +4,8 @@ A key is a group and a variant, such as "agreement.weak". An entry of ``wording.
 (the sentence), title (the same as a claim), do (what to do about it), verdict. What a group says for all of its
 variants, such as the question that a check asks, stands in the group itself. ``[@holm1979]`` in an entry cites a work
 of ``references.bib``: it becomes a mark between control characters, which no name on a page has (``opening.readable``).
-What stands in the place of an analysis that the data do not allow, ``Missing``, says what to collect.
+A result says by ``tell`` which findings it is. What stands in the place of an analysis that the data do not allow,
+``Missing``, says what to collect.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import functools
 import re
 import string
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -81,7 +82,7 @@ class Finding:
 
     def words(self, register: str) -> str:
         """Fill in a template: say, title, do, ask; "" where the key has none."""
-        return _ENGLISH.format(_CITED.sub(_mark, self._entry(register)), **self.values)
+        return _English(self).format(_CITED.sub(_mark, self._entry(register)), **self.values)
 
     def __str__(self) -> str:
         return self.words("say")
@@ -107,13 +108,26 @@ def words(key: str, /, **values: Any) -> str:
     return str(Finding(key, values))
 
 
+def which(group: str, found: object, /, **holds: Any) -> Iterator[Finding]:
+    """Yield the findings of a group that hold, in the order in which they are named; their sentences tell ``found``.
+
+    >>> [one.key for one in which("mine", None, turned=True, renamed=0)]
+    ['mine.turned']
+    """
+    return (finding(f"{group}.{key}", found=found) for key, holding in holds.items() if _there(holding))
+
+
 class Result:
     """What an analysis found, in sentences and tables, whose words stand in ``wording.toml`` and ``captions.toml``."""
 
+    def tell(self) -> Iterable[Finding]:
+        """Yield the findings that this is, a paragraph each; what a file lacks is of the group "lacks"."""
+        return ()
+
     @property
     def sentences(self) -> list[str]:
-        """Return what is there to say; see ``known``."""
-        return known(self)
+        """Say what is there, a paragraph each."""
+        return [str(one).strip() for one in self.tell() if one.group != "lacks"]
 
     @property
     def tables(self) -> list[dict[str, Any]]:
@@ -126,11 +140,8 @@ class Result:
     def _table(self, name: str, how: Mapping[str, Any]) -> dict[str, Any]:
         options = {key: how[key] for key in ("digits", "headings", "folded") if key in how}
         options |= {key: getattr(self, how[key]) for key in ("columns", "cells") if key in how}
-        return {
-            "frame": getattr(self, how["of"]),
-            "name": name,
-            "caption": _ENGLISH.format(how["say"], found=self),
-        } | options
+        caption = _English().format(how["say"], found=self)
+        return {"frame": getattr(self, how["of"]), "name": name, "caption": caption} | options
 
 
 @dataclass(frozen=True)
@@ -138,14 +149,25 @@ class Missing(Result):
     """An analysis that these data do not allow; false, so that ``if found:`` asks whether there is something to show.
 
     reason: why, in a sentence; "" where nobody would expect it. collect: what to collect so that there is something, in
-    sentences.
+    sentences. asked: somebody asked for it, so that its absence is said in its place.
     """
 
     reason: str
     collect: str
+    asked: bool = False
+
+    @property
+    def sentences(self) -> list[str]:
+        """Say nothing, unless it was asked for."""
+        return say(self) if self.asked else []
 
     def __bool__(self) -> Literal[False]:
         return False
+
+    def tell(self) -> Iterable[Finding]:
+        """Say why, and what to collect."""
+        if self.reason:
+            yield finding("lacks.missing", reason=self.reason, collect=self.collect)
 
 
 #: What stands in the place of all that is said of annotators, where a file does not say who they are.
@@ -156,12 +178,12 @@ NOBODY = Missing(
 
 
 def or_missing(
-    collect: str, *, of_people: bool = False
+    collect: str, *, of_people: bool = False, asked: bool = False
 ) -> Callable[[Callable[P, Returned]], Callable[P, Returned | Missing]]:
     """Decorate an analysis: where it raises DataError it returns ``Missing``, with the error's sentence as the reason.
 
     collect: what to collect when the analysis cannot work on these data. of_people: whether it asks who judged what,
-    so that it says nothing of a campaign, its first argument, that does not name annotators.
+    so that it says nothing of a campaign, its first argument, that does not name annotators. asked: see ``Missing``.
     """
 
     def decorate(analyse: Callable[P, Returned]) -> Callable[P, Returned | Missing]:
@@ -172,47 +194,23 @@ def or_missing(
             try:
                 return analyse(*arguments, **options)
             except DataError as problem:
-                return Missing(str(problem), collect)
+                return Missing(str(problem), collect, asked)
 
         return attempt
 
     return decorate
 
 
-@functools.singledispatch
-def tell(found: object) -> Iterable[Finding]:
-    """Return what a result says, a paragraph each; what a file lacks is of the group "lacks".
-
-    found: a ``Campaign``, ``Missing``, or what one of the analyses returns; the modules of ``sentences`` register how.
-    """
-    raise TypeError(f"there are no sentences for {type(found).__name__}")
+def say(found: Result) -> list[str]:
+    """Return all sentences of one result, a paragraph each, also about what its file lacks."""
+    return [str(one).strip() for one in found.tell()]
 
 
-@tell.register
-def _nothing(found: Result) -> list[Finding]:
-    return []
-
-
-@tell.register
-def _missing(found: Missing) -> list[Finding]:
-    return [finding("lacks.missing", reason=found.reason, collect=found.collect)] if found.reason else []
-
-
-def say(found: object) -> list[str]:
-    """Return all sentences of one result, a paragraph each; of a missing one, what to collect."""
-    return [str(one).strip() for one in tell(found)]
-
-
-def known(found: object) -> list[str]:
-    """Return the sentences of one result about what is there; none of a missing result."""
-    return [str(one).strip() for one in tell(found) if one.group != "lacks"]
-
-
-def not_in_file(**found: object) -> list[str]:
+def not_in_file(**found: Result) -> list[str]:
     """List what results lack, with what to collect, each under its name: ``not_in_file(calibration=…)``."""
     lacks: dict[str, list[str]] = {}
     for name, result in found.items():
-        for one in tell(result):
+        for one in result.tell():
             if one.group == "lacks":
                 lacks.setdefault(capital(str(one).strip()), []).append(name.replace("_", " "))
     return [f"{', '.join(names).capitalize()}: {sentence}" for sentence, names in lacks.items()]
@@ -221,16 +219,31 @@ def not_in_file(**found: object) -> list[str]:
 class _English(string.Formatter):
     """Format fields as English has them: besides Python's own ways, counts, lists, shares, intervals, p-values.
 
+    A field may call for another entry: ``{x:?some|none}`` for ``some`` of the same group where there is an x, and else
+    for ``none`` (either may be lacking); ``{x:in items}`` for the entry of the group ``items`` that x names.
+
     >>> say = _English().format
     >>> say("{n:# judgement} by {k:# person/people}; {names:list} {names:is|are} ahead", n=1200, k=1, names=["A", "B"])
     '1,200 judgements by 1 person; A and B are ahead'
     >>> say("{share:%}, {ends:to .2f}, {p:p}, {none}{text:low}", share=0.21, ends=(-1.25, 2), p=0, none=None, text="On")
     '21 %, -1.25 to 2.00, p < 0.001, on'
-    >>> say("{lead:cap}; {names:systems}, {names:#}; {empty:# item}", lead=finding("lead.raw"), names="abcd", empty=[])
+    >>> say("{lead:cap}; {all:list or # system}, {all:#}; {no:# item}", lead=finding("lead.raw"), all="abcd", no=[])
     'Has the highest average; 4 systems, 4; 0 items'
+    >>> values = {"n": 1, "none": 0, "kind": "wins"}
+    >>> _English(finding("items.repeat", **values)).format("{n:?repeat}{none:?repeat|}, {kind:in lead}", **values)
+    '1 second showing, would win most comparisons'
     """
 
+    def __init__(self, found: Finding | None = None) -> None:
+        self.found = found
+
     def format_field(self, value: Any, how: str) -> str:
+        if how.startswith("?") and self.found:
+            there, _, absent = how[1:].partition("|")
+            variant = there if _there(value) else absent
+            return words(f"{self.found.group}.{variant}", **self.found.values) if variant else ""
+        if how.startswith("in "):
+            return words(f"{how[3:]}.{value}", **(self.found.values if self.found else {}))
         value = str(value) if isinstance(value, Finding) else value
         if value is None:
             return ""
@@ -240,9 +253,18 @@ class _English(string.Formatter):
             one, _, many = how[1:].strip().partition("/")
             number = _count(value)
             return f"{number:,} {one if number == 1 else many or (one and one + 's')}".rstrip()
+        if how.startswith("list or "):
+            return self.format_field(value, "list" if len(value) < 4 else how[8:])
         if how.startswith("to "):
             return " to ".join(format(end, how[3:]) for end in value)
         return _WAYS[how](value) if how in _WAYS else format(value, how)
+
+
+def _there(value: Any) -> bool:
+    """Tell whether there is something: no None, 0, NaN or empty table."""
+    if isinstance(value, int | float | np.number | np.bool_) or value is None:
+        return value is not None and value == value and bool(value)
+    return len(value) > 0 if hasattr(value, "__len__") else bool(value)
 
 
 def _count(value: Any) -> int:
@@ -288,7 +310,8 @@ def odds(share: float) -> str:
 
 _WAYS: dict[str, Callable[[Any], str]] = {
     "list": join_names,
-    "systems": lambda names: join_names(names) if len(names) < 4 else f"{len(names)} systems",
+    "List": lambda names: capital(join_names(names)),
+    ";": lambda parts: "; ".join(map(str, parts)),
     "%": percent,
     "p": lambda p: "p < 0.001" if p < 0.001 else f"p = {p:.3f}",
     "about": about,
@@ -296,7 +319,6 @@ _WAYS: dict[str, Callable[[Any], str]] = {
     "low": lambda text: text[:1].lower() + text[1:],
     "cap": capital,
 }
-_ENGLISH = _English()
 
 
 def _mark(cited: re.Match[str]) -> str:

@@ -6,16 +6,13 @@ Each function chooses among findings, of the ranking, of checks and of the plan;
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.findings import Finding, Missing, capital, finding
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.plan import Plan
 from evalkit.campaign.ranking import Criteria, Ranking, beside_human
-from evalkit.campaign.sentences.plan import step
 from evalkit.data.provenance import reading_of
 
 #: Most things to do that a first page lists, and most reasons that it names.
@@ -47,12 +44,9 @@ def better(ranking: Ranking) -> str:
         key = "tie_named" if len(level) < 3 else "tie"
     else:
         key = "nobody" if names[2:] else "tie_two"
-    lead = finding(f"lead.{'wins' if ranking.method.compares else ranking.method.score}")
-    values: dict[str, Any] = {"pair": ranking.pair, "top": ranking.top, "lead": lead, "level": level}
-    values |= {"next": names[1:2], "others": names[1:]}
-    values |= {"first": ranking.first, "mean": ranking.means[ranking.top], "scale": ranking.scale}
-    few = finding("ranking.worse_named" if len(worse) < 3 else "ranking.worse", worse=worse)
-    return str(finding(f"ranking.{key}", **values, few=few))
+    lead = "wins" if ranking.method.compares else ranking.method.score
+    values = {"lead": lead, "level": level, "others": names[1:], "worse": worse, "few": len(worse) < 3}
+    return str(finding(f"ranking.{key}", found=ranking, mean=ranking.means[ranking.top], **values))
 
 
 def by_criterion(found: Criteria | Missing, campaign: Campaign) -> list[str]:
@@ -143,10 +137,10 @@ def figures(ranking: Ranking) -> list[str]:
     if ranking.method.compares:
         one, other = ranking.table["score"].iloc[:2]
         return [str(finding("figures.wins", **values, one=one, other=other))]
-    highest = max(ranking.means, key=lambda name: ranking.means[name])
-    plain = finding("figures.plain", highest=highest, mean=ranking.means[highest]) if highest != first else None
-    values |= {"one": ranking.means[first], "other": ranking.means[second], "plain": plain}
-    return [str(finding(f"figures.{ranking.method.score}", **values))]
+    means = ranking.means
+    highest = max(means, key=means.__getitem__)
+    values |= {"one": means[first], "other": means[second], "highest": highest, "mean": means[highest]}
+    return [str(finding(f"figures.{ranking.method.score}", **values, turned=highest != first))]
 
 
 def weights(campaign: Campaign) -> list[str]:
@@ -166,14 +160,17 @@ def trust(checks: list[Finding]) -> str:
         if verdict != "problem":
             decide = [check for check in decide if check.group not in _SAID]
         if titles := list(dict.fromkeys(check.words("title") for check in decide)):
-            more = finding("trust.more") if len(titles) > REASONS else None
-            return str(finding(f"trust.{key}", why="; ".join(titles[:REASONS]), more=more))
+            return str(finding(f"trust.{key}", why=titles[:REASONS], more=len(titles) > REASONS))
     return str(finding("trust.yes"))
 
 
-def warnings(checks: list[Finding]) -> list[str]:
-    """Name the problems of the file's other language pairs, which decide nothing about that in detail."""
-    return [check.found for check in checks if check.elsewhere and check.verdict == "problem"]
+def warnings(found: Analysis, checks: list[Finding]) -> list[str]:
+    """Name the problems of the file's other language pairs, and what steering does to means where that matters."""
+    elsewhere = [check.found for check in checks if check.elsewhere and check.verdict == "problem"]
+    steering = found.steering
+    if steering and steering.matters:
+        elsewhere.append(f"{finding('steering.counts', **steering.counts)} {steering.in_short}")
+    return elsewhere
 
 
 def answers(checks: list[Finding], *, steps: Sequence[str] = ()) -> list[str]:
@@ -204,17 +201,10 @@ def steps(found: Analysis, checks: list[Finding]) -> list[str]:
     own = [check for check in checks if not check.elsewhere]
     urgent = [check.advice for check in own if check.verdict == "problem"]
     later = [check for check in own if check.verdict in ("look", "unknown")]
-    plan = _plan(found)
+    level = found.ranking and found.ranking.level
+    plan = found.plan.step if level and found.plan else ""
     if plan:
         later = [check for check in later if check.group != "apart" and check.key != "others.apart"]
     listed = [*urgent, plan, *(check.advice for check in later)]
     listed += [check.advice for check in checks if check.elsewhere]
     return list(filter(None, dict.fromkeys(listed)))[:STEPS] or [str(finding("steps.publish"))]
-
-
-def _plan(found: Analysis) -> str:
-    """Say what distinguishing the two best systems takes, where they are not distinguished."""
-    ranking, plan = found.ranking, found.plan
-    if isinstance(ranking, Ranking) and ranking.level and isinstance(plan, Plan):
-        return step(plan)
-    return ""

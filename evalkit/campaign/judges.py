@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import kind_of
-from evalkit.campaign.findings import Missing, Result
+from evalkit.campaign.findings import Finding, Missing, Result, finding, which
 from evalkit.campaign.method import DOCUMENTS
 from evalkit.campaign.opening import Campaign, readable, renamed
 from evalkit.campaign.ranking import Ranking
@@ -138,8 +139,8 @@ FEWEST = 10
 MOST = 60
 #: How much less near to the others than a person a model may be, to stand in for skilled people (Calderon et al. 2025).
 EPSILON = 0.15
-#: Most metrics and models in a picture.
-MOST_DRAWN = 30
+#: Most metrics and models in a picture; of which each gets a sentence; and most pairs of systems that are named.
+MOST_DRAWN, _SAID, _PAIRS = 30, 3, 3
 #: Row of the table -> what it is of the persons' values.
 PEOPLE = "one person against the others, median"
 _RANGE = {PEOPLE: "median", "one person, lowest": "min", "one person, highest": "max"}
@@ -181,6 +182,53 @@ class Judges(Result):
     notes: tuple[str, ...] = ()
     treated: str = ""
 
+    def tell(self) -> Iterator[Finding]:
+        """Say how the best metrics and models agree with people, and people with each other."""
+        rows = [row for row in self.table.itertuples() if row.kind != "people"]
+        yield from map(self._one, rows[:_SAID])
+        if len(rows) > _SAID:
+            yield finding("judges.more", more=len(rows) - _SAID)
+        if self.persons:
+            median, least, most = self.table["kendall_b"].iloc[-3:]
+            values = {"ends": (least, most), "median": median, "known": median == median, "fewest": FEWEST}
+            yield finding("judges.people_most" if self.persons == MOST else "judges.people", found=self, **values)
+        else:
+            yield finding("judges.nobody", fewest=FEWEST)
+        for row in self.models.itertuples():
+            gain = row.alpha - row.alpha_without
+            told = {"gain": gain == gain, "moves": "raises" if gain > 0 else "lowers" if gain < 0 else "leaves"}
+            test = {"passes": row.winning_rate >= 0.5, "epsilon": EPSILON}
+            test |= {"wins": round(row.winning_rate * row.tested)} if row.tested else {}
+            yield finding("judges.annotator", row=row, **told, **test)
+        for name, own in self.calibrated.groupby("judge", sort=False) if len(self.calibrated) else ():
+            yield _meaning(str(name), own.set_index("measure"))
+        yield from which("judges", self, lower=self.lower, treated=self.treated)
+
+    def _one(self, row: Any) -> Finding:
+        """Say of one metric how it orders systems, and what its score of an item tells."""
+        values: dict[str, Any] = {"found": self, "row": row, "order": self._order(row)}
+        if not row.items or pd.isna(row.kendall_b):
+            return finding("judges.flat" if row.items else "judges.systems_only", **values)
+        own = self.intervals[self.intervals["judge"].eq(row.judge) & self.intervals["statistic"].eq("kendall_b")]
+        values["ends"] = tuple(own[["low", "high"]].iloc[0])
+        if persons := self.persons:
+            values["beaten"] = beaten = self.beaten[row.judge]
+            key = "all" if beaten == persons else "most" if 2 * beaten >= persons else "some" if beaten else "none"
+            values["worth"] = finding(f"judges.worth_{key}", **values)
+        return finding("judges.one", **{"worth": None} | values, sure=pd.notna(values["ends"][0]))
+
+    def _order(self, row: Any) -> Finding:
+        """Say how a metric orders the systems."""
+        if row.systems < 2 or pd.isna(row.system_kendall_b):
+            return finding("judges.one_system" if row.systems < 2 else "judges.level_systems")
+        other = self.pairs[self.pairs["judge"] == row.judge]
+        if other.empty:
+            return finding("judges.same_order" if row.system_kendall_b == 1 else "judges.some_level")
+        values = {"sure": other["sure"].sum(), "all": row.systems * (row.systems - 1) // 2}
+        pairs = [f"{pair.above} and {pair.below}" for pair in other.itertuples()]
+        key = "judges.named_order" if len(other) <= _PAIRS else "judges.other_order"
+        return finding(key, other=other, pairs=pairs, **values)
+
     @property
     def in_short(self) -> str:
         """Which of them agrees best with people over items, for a picture's title."""
@@ -211,6 +259,22 @@ class Judges(Result):
     def names(self) -> list[str]:
         """The metrics and models, those that agree best over items first."""
         return self.table.loc[self.table["kind"] != "people", "judge"].tolist()
+
+
+def _meaning(name: str, row: pd.DataFrame) -> Finding:
+    """Say whether a model's scores mean what people's do. row: of ``Judges.calibrated``, by measure."""
+    told, apart = [], False
+    for measure, same in (("bias", 0.0), ("spread", 1.0)):
+        if measure in row.index:
+            own = row.loc[measure]
+            told.append(
+                finding(f"scores.{measure}", row=own, ends=(own["low"], own["high"]), sure=pd.notna(own["low"]))
+            )
+            apart |= bool(own["low"] > same or own["high"] < same)
+    if "ties" in row.index:
+        ties = row.loc["ties", "value"]
+        told.append(finding("scores.ties", value=ties, people=ties - row.loc["more ties", "value"]))
+    return finding("scores.apart" if apart else "scores.alike", name=name, told=told)
 
 
 def compare_judges(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError, data
-from evalkit.campaign.findings import Result
+from evalkit.campaign.findings import Finding, Result, finding, which
 from evalkit.data import compared, registry, schemas
 from evalkit.data.names import UNNAMED, is_human
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
@@ -88,14 +89,17 @@ class Campaign(Result):
     criterion: str = ""
     whole: pd.DataFrame | None = None
 
-    @cached_property
-    def _people(self) -> set[str]:
-        return {name.strip().casefold() for name in self.part["annotator"].unique()}
+    def tell(self) -> Iterator[Finding]:
+        """Say which file and which language pair this is about, and what was done to scores and names."""
+        pairs = {"name": source_of(self.ratings)["name"], "others": self.pairs[1:]}
+        yield finding("mine.pairs" if self.pairs[1:] else "mine.pair", found=self, **pairs)
+        yield from which("mine", self, turned=self.turned, renamed=self.renamed)
 
-    @property
+    @cached_property
     def names_people(self) -> bool:
         """Whether the file says who gave which judgement; where it does not, nothing is said of annotators."""
-        return not reading_of(self.ratings).get("unnamed") and not self._people <= UNNAMED
+        people = {name.strip().casefold() for name in self.part["annotator"].unique()}
+        return not reading_of(self.ratings).get("unnamed") and not people <= UNNAMED
 
     @property
     def sources(self) -> list[pd.DataFrame]:

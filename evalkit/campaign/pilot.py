@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from evalkit import DataError, data
-from evalkit.campaign.findings import words
+from evalkit.campaign.few import Correlation
+from evalkit.campaign.findings import Finding, Result, finding, words
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.plan import block_length, typical_seconds
 from evalkit.data import registry
-from evalkit.data.provenance import like, reading_of
-from evalkit.human import components
+from evalkit.data.provenance import like, reading_of, source_of
+from evalkit.human import components, planning
 
 #: The example, and the language pair that stands for it where none is named.
 EXAMPLE, EXAMPLE_PAIR = "wmt22-calibration-hits", "eng-deu"
@@ -22,6 +23,8 @@ EXAMPLE, EXAMPLE_PAIR = "wmt22-calibration-hits", "eng-deu"
 FEWEST = 20
 #: From this share of segments with several systems' translations on, segments are told from what systems make of them.
 SHARED = 0.1
+#: A row of a plan, or a design of ``planning.plan``.
+Row = Mapping[Any, Any]
 #: How the layouts of components are recognised, in words.
 LAYOUTS = {
     "calibration": "everybody judges the same items, and hardly any segment has two systems' translations",
@@ -32,7 +35,7 @@ LAYOUTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Pilot:
+class Pilot(Result):
     """Judgements that a plan rests on, and how they were read.
 
     ratings: outputs of systems (or calibration items, where there is nothing else) of all language pairs that can be
@@ -56,6 +59,51 @@ class Pilot:
     apart: Mapping[str, int]
     unusable: Mapping[str, str]
     example: bool
+
+    def tell(self) -> Iterator[Finding]:
+        """Say what the plan rests on, and how it was read."""
+        part, several = self.part, len(self.criteria) > 1
+        counts = {"systems": part["system"].nunique(), "people": part["annotator"].nunique()}
+        items = [finding(f"items.{kind}", n=number) for kind, number in self.apart.items()]
+        values = {"outputs": part["item_type"].eq("system").all(), "named": self.layout != "unnamed", "items": items}
+        lower = self.orientation.startswith("lower")
+        yield finding("pilot.rests", found=self, **counts, **values, several=several, lower=lower)
+        yield finding("pilot.layout", found=self, where=LAYOUTS[self.layout])
+        if self.stretched:
+            yield finding("pilot.stretched", found=self, point=self.own_points(1))
+        if self.unusable:
+            yield finding("pilot.unusable", why=self.unusable.values())
+
+    def answer(
+        self,
+        best: Row,
+        tastes: pd.DataFrame,
+        *,
+        delta: float,
+        target: float,
+        typed: bool = False,
+        hourly_pay: float = 0.0,
+        currency: str = "",
+    ) -> str:
+        """Say what it takes to find a difference: people where they like systems differently, segments elsewhere.
+
+        best: the cheapest design if nobody likes one system better than others do. tastes: pair, taste (variance of
+        liking, squared points; 0: not found, missing: cannot be told), and the cheapest design with it, as
+        ``planning.by_pair`` returns it. typed: the variances were typed in, not measured.
+        """
+        place = "WMT22's calibration HITs" if self.example else str(source_of(self.ratings)["name"])
+        row = dict(tastes.set_index("pair").loc[self.pair].items())
+        taste = None if typed else row.get("taste")
+        if taste is None or pd.isna(taste) or taste == 0:
+            key, design = "answer.no_liking" if taste == 0 else "answer.untold", best
+        else:
+            key, design = "answer.nothing" if pd.isna(row["segments"]) else "answer.liking", row
+        hours = design["judgements"] * self.seconds / 3600 if self.seconds else 0.0
+        values = {"delta": delta, "target": target, "typed": typed, "place": place, "best": best}
+        values |= {"points": self.stretched and not typed, "own": self.own_points(delta), "hours": hours}
+        values |= {"money": hours * hourly_pay, "currency": currency}
+        plan = "" if key == "answer.nothing" else planning.describe(design, delta=delta)
+        return str(finding(key, found=self, plan=plan, **values))
 
     @property
     def part(self) -> pd.DataFrame:
@@ -186,3 +234,28 @@ def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> st
     except DataError as problem:
         return words("unplanned.unknown", problem=problem)
     return ""
+
+
+def by_chance(designs: pd.DataFrame, variances: Row, best: Row, *, delta: float, most_segments: int) -> str:
+    """Say what raw scores take where chance decides who scores which system: the result of ``planning.compare``.
+
+    best: the design that the headline tells, beside which this stands.
+    """
+    if pd.isna(variances["annotator"]):
+        return words("answer.strictness_unknown")
+    raw = designs[designs["delta"].eq(delta) & designs["arrangement"].eq("mixed") & designs["calibration"].eq(0)]
+    return words("answer.by_chance", raw=raw["judgements"].head(1).sum(), segments=most_segments, best=best)
+
+
+def whose(found: Correlation, *, typed: float, place: str) -> str:
+    """Name the metric whose correlation a plan counts on. typed: one typed in, 0: none. place: where it was found."""
+    return words(f"metric.{'typed' if typed else 'elsewhere' if place else 'here'}", r=typed, found=found, place=place)
+
+
+def with_metric(saving: pd.DataFrame, whose: str) -> str:
+    """Say how many judgements a metric saves, and what its correlation within systems would promise."""
+    rows = saving.set_index("metric")
+    own, alone = rows.loc["on differences"], rows.loc[planning.ALONE]
+    within = rows.reindex(["within systems"]).iloc[0]
+    key = "metric.nobody" if pd.isna(own["share"]) else "metric.saves"
+    return words(key, whose=whose, own=own, alone=alone, within=within, promise=pd.notna(within["share"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.findings import Missing, Result, or_missing, words
+from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which, words
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.ranking import Ranking
 from evalkit.human import annotators, components, planning
@@ -41,15 +41,21 @@ class Cost(Result):
     currency: str
     pairs: int
 
+    def tell(self) -> Iterator[Finding]:
+        """Say how long judgements took, and what that cost."""
+        each, median = self.hours / self.judgements, self.by_annotator["mean_seconds"].median()
+        values = {"found": self, "money": f" {self.currency}".rstrip(), "each": each, "paid": self.hourly_pay > 0}
+        yield finding("cost.hours", seconds=3600 * each, median=median, **values)
+        if self.hourly_pay > 0:
+            yield finding("cost.paid", cost=self.hours * self.hourly_pay, price=each * self.hourly_pay, **values)
+        if self.pairs > 1:
+            yield finding("cost.all", price=self.all_hours * self.hourly_pay, **values)
+        yield from which("lacks", self, times=self.untimed, pay=self.hourly_pay <= 0)
+
     @property
     def longest(self) -> pd.DataFrame:
         """``by_annotator``, the longest hours first."""
         return self.by_annotator.sort_values("hours", ascending=False, kind="stable")
-
-    @property
-    def cost(self) -> float:
-        """What the pair's hours cost, in ``currency``."""
-        return self.hours * self.hourly_pay
 
 
 @or_missing(
@@ -204,7 +210,7 @@ class Plan(Result):
     each that it is compared with; gaps, errors: their differences and standard errors of these, as the ranking tests
     them, points.
     apart: whether the first is distinguished from all others. by_z: whether points are z-scores times a usual standard
-    deviation. seconds: the median time of a judgement; hourly_pay: 0 where unknown.
+    deviation. hourly_pay: 0 where unknown.
     """
 
     pair: str
@@ -216,7 +222,6 @@ class Plan(Result):
     errors: tuple[float, ...]
     apart: bool
     by_z: bool = False
-    seconds: float | None = None
     hourly_pay: float = 0.0
     currency: str = ""
 
@@ -247,24 +252,76 @@ class Plan(Result):
         """What people call the components that scatter in a difference of two systems, for a table's cells."""
         return {"component": components.NAMES | {"document": "documents", "item": "segments, by system"}}
 
-    def row(self, rivals: tuple[str, str], difference: str) -> dict[Hashable, Any] | None:
+    def row(self, rivals: tuple[str, str], difference: str) -> dict[Any, Any] | None:
         """Return the table's row of two systems and a difference; None where it has none."""
         rows = self.table[self.table["compares"].eq(_named(rivals)) & self.table["difference"].eq(difference)]
         return None if rows.empty else rows.iloc[0].to_dict()
 
-    def _first(self, column: str) -> int | None:
-        value = self.table[column].iloc[0]
-        return None if pd.isna(value) else int(value)
+    def tell(self) -> Iterator[Finding]:
+        """Say what it takes to tell the first system from others, what other differences take, and what is assumed."""
+        yield from self._rivals()
+        rows = self.table[self.table["compares"].eq(ANY)].to_dict("records")
+        yield finding("plan.sizes", parts=[finding("plan.size", row=row, takes=self.takes(row)) for row in rows])
+        basis = self.basis
+        liking = "likes" if basis.counts_people else "untold" if basis.liking == NOT_TOLD else "alike"
+        yield finding(f"plan.{liking}", basis=basis)
+        yield finding("plan.assumed", power=POWER, basis=basis, blocks=basis.block > 1)
+        yield from which("plan", self, by_z=self.by_z)
+
+    def _rivals(self) -> Iterator[Finding]:
+        """Say what it takes to tell the first system from the next, and from each that it is not distinguished from."""
+        hopeless, gaps = [], []
+        for rivals, gap, error in zip(self.rivals, self.gaps, self.errors, strict=True):
+            row = self.row(rivals, OBSERVED)
+            if row is None or pd.isna(row["segments_needed"]):
+                hopeless.append(rivals[1])
+                gaps.append(abs(gap))
+                continue
+            cautious = self.row(rivals, CAUTIOUS)
+            values = {"rivals": rivals, "row": row, "error": error, "cautious": cautious, "more": self.takes(row)}
+            if not row["more_judgements"]:
+                yield finding("plan.enough", apart=self.apart, **values)
+            elif cautious is None:
+                yield finding("plan.chance", **values)
+            else:
+                yield finding("plan.rival", then=self.takes(cautious, segments=False), **values)
+        if hopeless:
+            ends = [f"{end:.2f}" for end in (min(gaps), max(gaps))][: len(gaps)]
+            yield finding("plan.hopeless", found=self, others=hopeless, apart=" to ".join(ends))
+        if not self.apart:
+            yield finding("plan.noisy", equal=len(hopeless) < len(self.rivals))
+
+    def takes(self, row: Mapping[Any, Any], *, segments: bool = True) -> str | Finding:
+        """Say what a row asks for beyond what there is: judgements, people, segments, hours and money."""
+        if pd.isna(row["segments_needed"]):
+            return self.beyond
+        if not row["more_judgements"]:
+            return finding("goal.nothing")
+        people, hours = row["more_people"], row.get("more_hours", np.nan)
+        whom = "others" if people > 1 else "one" if people else "same"
+        each = people and self.basis.counts_people
+        values = {"hours": hours, "money": hours * self.hourly_pay, "plan": self}
+        return finding("goal.more", row=row, whom=whom, each=each, segments=segments, **values)
+
+    @property
+    def step(self) -> str:
+        """What distinguishing the two best systems takes, for a list of what to do next.
+
+        Where even the lower end of the difference's 50 % interval is none, to treat them as equal comes first.
+        """
+        if self.needed is None:
+            return str(finding("steps.hopeless", plan=self))
+        if not self.table["more_judgements"].iloc[0]:
+            return ""
+        key = "equal_or_more" if self.row(self.best, CAUTIOUS) is None else "more_or_equal"
+        more = self.takes(self.table.iloc[0].to_dict(), segments=False)
+        return str(finding(f"steps.{key}", plan=self, more=more))
 
     @property
     def needed(self) -> int | None:
         """Segments needed for the two best systems; None where more than ``MOST`` are."""
-        return self._first("segments_needed")
-
-    @property
-    def more_judgements(self) -> int | None:
-        """Judgements that lack for the two best systems."""
-        return self._first("more_judgements")
+        value = self.table["segments_needed"].iloc[0]
+        return None if pd.isna(value) else int(value)
 
 
 def _named(rivals: tuple[str, str]) -> str:
@@ -297,16 +354,15 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     errors, freedom = _uncertain(campaign, ranking, rivals)
     rows: list[dict[str, Any]] = []
     there: list[dict[str, Any]] = []
-    for pair, error, free in zip(rivals, errors, freedom, strict=True):
-        first, second = pair
+    gaps = tuple(ranking.gap(*pair) for pair in rivals)
+    for (first, second), error, free, gap in zip(rivals, errors, freedom, map(abs, gaps), strict=True):
         options: dict[str, Any] = {"first": first, "second": second, "layout": basis.layout}
         variance = components.contrast_variance(judged, basis.variances, **options)
         there.append({"variance": variance, "now": int(segments[[first, second]].min())})
-        gap = abs(ranking.gap(*pair))
         cautious = gap - float(stats.t.ppf(0.75, free)) * error
-        rows.append(_row(basis, _named(pair), OBSERVED, gap, **there[-1]))
+        rows.append(_row(basis, _named((first, second)), OBSERVED, gap, **there[-1]))
         if cautious > gap / 20:  # what is less is none
-            rows.append(_row(basis, _named(pair), CAUTIOUS, cautious, **there[-1]))
+            rows.append(_row(basis, _named((first, second)), CAUTIOUS, cautious, **there[-1]))
     whole, width = "scale" if campaign.known_scale else "range of scores", campaign.scale[1] - campaign.scale[0]
     rows += [_row(basis, ANY, f"{share:.0%} of the {whole}", share * width, **there[0]) for share in SHARES]
     table = pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))
@@ -315,20 +371,9 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
         table["more_hours"] = table["more_judgements"].astype("Float64") * seconds / 3600
     parts = pd.Series(basis.variances, name="variance").rename_axis("component").reset_index()
     parts["share"] = parts["variance"] / parts["variance"].sum()
-    return Plan(
-        campaign.pair,
-        table,
-        parts,
-        basis,
-        rivals,
-        tuple(ranking.gap(*pair) for pair in rivals),
-        errors,
-        apart=not level,
-        by_z=ranking.method.by_z,
-        seconds=seconds,
-        hourly_pay=hourly_pay,
-        currency=currency.strip(),
-    )
+    how: dict[str, Any] = {"apart": not level, "by_z": ranking.method.by_z}
+    price: dict[str, Any] = {"hourly_pay": hourly_pay, "currency": currency.strip()}
+    return Plan(campaign.pair, table, parts, basis, rivals, gaps, errors, **how, **price)
 
 
 def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: bool = False) -> Basis:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import Result, or_missing
+from evalkit.campaign.findings import Finding, Result, finding, or_missing, which
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.human import annotators, calibration, context
@@ -51,6 +52,16 @@ class QualityControl(Result):
     repeaters: int
     references: bool
     means: tuple[float, float] | None
+
+    def tell(self) -> Iterator[Finding]:
+        """Say who notices degraded items, how steady annotators are, and which of such items are lacking."""
+        if self.tested:
+            yield finding("control.attention", found=self, below=self.lower >= 0, points=abs(self.lower))
+        else:
+            yield finding("lacks.originals" if self.degraded else "lacks.degraded")
+        steady = self.again is not None
+        yield from which("control", self, removed=self.removed, again=steady, references=self.means)
+        yield from which("lacks", self, repeats=not steady, references=not self.references)
 
     @property
     def passed(self) -> int:
@@ -103,19 +114,6 @@ FEWEST_REPEATS, FEWEST_PEOPLE = 10, 3
 MARGIN = 1.0
 
 
-@dataclass(frozen=True)
-class Equivalence:
-    """Two one-sided tests of the effect against ``MARGIN``: estimate, 95 % interval, and what they found.
-
-    verdict: "equivalent", "different", "both" (not zero, yet small) or "undecided".
-    """
-
-    estimate: float
-    low: float
-    high: float
-    verdict: str
-
-
 @dataclass(frozen=True, eq=False)
 class Context(Result):
     """Unchanged segments before and after the first degraded one of a copied document, in points of 100.
@@ -123,7 +121,8 @@ class Context(Result):
     sizes: how many of each (see ``context.group_sizes``). contrasts: original minus second showing, by group.
     before, after: counts. tested: whether there are ``FEWEST_REPEATS`` on either side; else what follows is missing.
     lost_before, lost_after: means of original minus second showing. within, p: the difference within documents and its
-    permutation test, two-sided; None where no document has both. equivalence: None with fewer than ``FEWEST_PEOPLE``.
+    permutation test, two-sided; None where no document has both. equivalence: two one-sided tests of the effect against
+    ``MARGIN``, a row of ``context.equivalence``; None with fewer than ``FEWEST_PEOPLE``.
     """
 
     pair: str
@@ -136,7 +135,18 @@ class Context(Result):
     lost_after: float = np.nan
     within: float | None = None
     p: float | None = None
-    equivalence: Equivalence | None = None
+    equivalence: Any = None
+
+    def tell(self) -> Iterator[Finding]:
+        """Say how many segments can be compared, and whether degraded neighbours lower scores."""
+        yield finding("context.sizes", found=self)
+        if not self.tested:
+            yield finding("lacks.context", fewest=FEWEST_REPEATS)
+            return
+        values = {"points": abs(self.effect), "lower": self.effect >= 0, "sure": self.p is not None and self.p < 0.05}
+        yield finding("context.untested" if self.p is None else "context.tested", found=self, **values)
+        if self.equivalence:
+            yield finding("context.held", held=self.equivalence, margin=MARGIN)
 
     @property
     def tested(self) -> bool:
@@ -184,8 +194,8 @@ def _compared(found: Context, paired: pd.DataFrame, *, resamples: int, seed: int
     both = not np.isnan(within)
     equivalence = None
     if grouped["annotator"].nunique() >= FEWEST_PEOPLE:
-        row = context.equivalence(paired, margin=MARGIN).set_index("effect").loc[EFFECT]
-        equivalence = Equivalence(float(row["estimate"]), float(row["low"]), float(row["high"]), row["verdict"])
+        tests = context.equivalence(paired, margin=MARGIN)
+        equivalence = next(tests[tests["effect"] == EFFECT].itertuples())
     return replace(
         found,
         lost_before=float(means["before"]),
@@ -222,6 +232,38 @@ class Calibration(Result):
     share: float | None
     low: float
     high: float
+
+    def tell(self) -> Iterator[Finding]:
+        """Say how strict everybody is, what calibrating changes, and whether it carries over to other items."""
+        strict, means = self.strictness, self.strictness["mean"]
+        ends = {"items": strict["items"].max(), "groups": len(strict), "low": means.min(), "high": means.max()}
+        yield finding("calibration.strict", found=self, **ends)
+        if self.unmoved:
+            yield finding("calibration.unmoved", found=self)
+        else:
+            yield self._moved()
+            line = calibration.FORMS["line"] in set(self.systems["form"])
+            yield from which("calibration", self, no_line=not line, excluded=self.excluded)
+        if self.carry_over.empty:
+            yield finding("lacks.carry_over", found=self)
+        else:
+            key = "untold" if self.share is None else "carries" if self.share > 0.5 else "harms"
+            yield finding(f"calibration.{key}", found=self)
+
+    def _moved(self) -> Finding:
+        """Say whether calibrating changes which system is first, and how many places differ."""
+        key = ["system", "pair"] if "pair" in self.systems else ["system"]
+        firsts = {}
+        for form, own in self.systems.groupby("form", sort=False):
+            rows = own.loc[own["rank"].eq(1), key].to_numpy(str)
+            firsts[form] = " and ".join(f"{row[0]} ({row[1]})" if len(key) > 1 else row[0] for row in rows)
+        ranks = self.systems.set_index(["form", *key])["rank"].unstack("form")
+        moved = int(ranks.drop(columns=RAW).ne(ranks[RAW], axis=0).to_numpy().sum())
+        each = [finding("calibration.first", names=names, form=form) for form, names in firsts.items()]
+        same = len(set(firsts.values())) == 1
+        return finding(
+            "calibration.same" if same else "calibration.turned", first=firsts[RAW], firsts=each, moved=moved
+        )
 
 
 @or_missing(

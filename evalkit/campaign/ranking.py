@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -12,12 +13,13 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign import strengths
-from evalkit.campaign.findings import Missing, Result, or_missing, words
+from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which, words
 from evalkit.campaign.method import OWN_LINES, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings, of_criterion
 from evalkit.campaign.strengths import KINDS
 from evalkit.human import normalization, preferences
 from evalkit.human.preferences import Standing
+from evalkit.human.ranking import rules
 from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.stats import inference
 from evalkit.stats.correlation import kendall_b
@@ -57,6 +59,30 @@ class Ranking(Result):
     unsure: str = ""
     refused: str = ""
     standing: Standing | None = None
+
+    def tell(self) -> Iterator[Finding]:
+        """Say what systems are ranked by, how they are tested, and how sure the first place is."""
+        yield from which("order", self, by=True, calibration=self.method.item_types[0] == "calibration")
+        if len(self.names) == 1:
+            yield finding("order.alone")
+            yield finding("lacks.missing", reason=COLLECT, collect=None)
+            return
+        yield from which("order", self, unit=True, tests=True)
+        yield from self._lines()
+        yield from which("order", self, draws=not self.unsure, humans=not self.unsure and len(self.humans))
+        if self.unsure:
+            yield finding("lacks.missing", reason=self.unsure, collect=None)
+
+    def _lines(self) -> Iterator[Finding]:
+        """Say which rule draws the lines between clusters, where it is another than ours or cannot be applied."""
+        if self.refused:
+            yield finding("lines.refused", found=self)
+        elif self.method.lines != OWN_LINES:
+            rule, ours = rules.named(self.method.lines), self.method.scores_name
+            own = "z-scores" if rule.by == "z" else "raw scores"
+            does = {"test": rules.TESTS[rule.test], "line": rules.LINES[rule.line]}
+            values = {"ours": ours, "own": own, "other": ours != own, "domains": rule.mean == "domains"}
+            yield finding("lines.rule", rule=rule, **does, **values)
 
     @property
     def systems(self) -> pd.DataFrame:
@@ -226,20 +252,13 @@ def rank_systems(
     else:
         table = table.merge(own[["system", *_INTERVALS]], on="system")
         humans = humans.merge(places[["system", "low", "high"]], on="system")
-    named = {"adjusted": "adjusted_p"}
-    return Ranking(
-        campaign.pair,
-        campaign.scale,
-        method,
-        table,
-        method.pairwise(campaign, systems).rename(columns=named) if len(table) > 1 else pd.DataFrame(),
-        humans,
-        _duels(campaign, method, whole).rename(columns=named) if len(humans) else pd.DataFrame(),
-        _pooled(campaign) if method.by_z else 1.0,
-        resamples,
-        unsure,
-        refused,
-    )
+    pairwise = method.pairwise(campaign, systems) if len(table) > 1 else pd.DataFrame()
+    duels = _duels(campaign, method, whole) if len(humans) else pd.DataFrame()
+    tests = (one.rename(columns={"adjusted": "adjusted_p"}) for one in (pairwise, duels))
+    tables = dict(zip(("pairwise", "duels"), tests, strict=True)) | {"table": table, "humans": humans}
+    points = _pooled(campaign) if method.by_z else 1.0
+    how: dict[str, Any] = {"points": points, "resamples": resamples, "unsure": unsure, "refused": refused}
+    return Ranking(campaign.pair, campaign.scale, method, **tables, **how)
 
 
 def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resamples: int, seed: int) -> Ranking:
@@ -252,20 +271,9 @@ def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resample
     refused = f"{chosen.lines} draws lines between scores, and these are comparisons."
     found = strengths.rank(campaign, method, resamples=resamples, seed=seed)
     few = f"there are fewer than {strengths.FEWEST} units to be drawn behind a system. Compare more segments."
-    return Ranking(
-        campaign.pair,
-        campaign.scale,
-        method,
-        found.table,
-        found.pairwise,
-        found.humans,
-        found.duels,
-        1.0,
-        resamples,
-        "" if methods and found.drawn else few,
-        refused if chosen.lines != OWN_LINES else "",
-        found.standing,
-    )
+    unsure, refused = "" if methods and found.drawn else few, refused if chosen.lines != OWN_LINES else ""
+    tables = (found.table, found.pairwise, found.humans, found.duels)
+    return Ranking(campaign.pair, campaign.scale, method, *tables, 1.0, resamples, unsure, refused, found.standing)
 
 
 def _duels(campaign: Campaign, method: Method, whole: SegmentMeans) -> pd.DataFrame:
@@ -342,6 +350,30 @@ class Comparisons(Result):
     placed: bool
     first: float
 
+    def tell(self) -> Iterator[Finding]:
+        """Say who met whom, what standing first adds, and whether one scale of strengths fits."""
+        systems = sum(map(len, self.groups))
+        never = systems * (systems - 1) // 2 - len(self.met)
+        yield finding("strengths.met", found=self, systems=systems, never=never, follows=len(self.groups) < 2)
+        yield from which("strengths", self, groups=len(self.groups) > 1)
+        if self.apart:
+            above, below = self.apart[:2]
+            lost = [name for name in below if any(frozenset((name, one)) in self.met for one in above)]
+            never_met = [name for name in below if name not in lost]
+            yield finding("strengths.apart", above=above, lost=lost, never_met=never_met)
+        if self.place:
+            gain, low, high = self.place
+            does = "favours" if low > 0 else "harms" if high < 0 else "open"
+            yield finding("place.effect", does=does, share=1 / (1 + math.exp(-gain)), place=self.place)
+        else:
+            yield finding("lacks.follows" if self.placed else "lacks.place")
+        fit, odd = self.fit.strengths, self.residuals[self.residuals["residual"].abs() >= ODD]
+        key = "untold" if not fit.freedom else "good" if fit.p >= 0.05 else "bad"
+        yield finding(f"fit.{key}", fit=fit, odd=odd, row=None if odd.empty else odd.iloc[0])
+        if self.circles.triples:
+            names = ", ".join(" – ".join(three) for three in self.circles.found[:2])
+            yield finding("circles.some" if self.circles.found else "circles.none", own=self.circles, names=names)
+
     @property
     def met(self) -> set[frozenset[str]]:
         """The pairs of systems that were compared with each other."""
@@ -388,6 +420,8 @@ def find_comparisons(
     )
 
 
+#: From this standardised residual on, a pair is named that answers otherwise than strengths expect.
+ODD = 3.0
 _CRITERIA = "To compare several, such as adequacy and fluency, name each in a column: criterion."
 
 
@@ -403,6 +437,12 @@ class Criteria(Result):
     pair: str
     rankings: Mapping[str, Ranking | Missing]
     table: pd.DataFrame
+
+    def tell(self) -> Iterator[Finding]:
+        """Say which criteria order the systems otherwise."""
+        if self.table["same_order"].notna().any():
+            other = self.table.loc[self.table["same_order"] < 1, "criterion"]
+            yield finding("criteria.other" if len(other) else "criteria.same", other=other)
 
 
 def rank_criteria(
@@ -462,6 +502,18 @@ class Normalization(Result):
     shifts: pd.DataFrame
     rankings: pd.DataFrame
     problem: str = ""
+
+    def tell(self) -> Iterator[Finding]:
+        """Say which systems come first by each treatment, and how many places move beyond chance."""
+        tops = list(self.tops.values())
+        each = [finding("ways.first", first=top, way=way) for way, top in self.tops.items()]
+        same = all(set(top) == set(tops[0]) for top in tops)
+        yield finding("ways.same" if same else "ways.turned", found=self, first=tops[0], firsts=each)
+        if self.problem:
+            yield finding("ways.unsure", found=self)
+        else:
+            places, beyond = int(self.shifts["moved"].sum()), int(self.shifts["beyond_noise"].sum())
+            yield finding("ways.moved" if places else "ways.still", found=self, places=places, beyond=beyond)
 
 
 @or_missing("To see what normalising does, judge two systems or more by two annotators or more.", of_people=True)

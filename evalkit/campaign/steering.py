@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.findings import Missing, Result, or_missing
+from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import reading_of
 from evalkit.human import adaptive
@@ -97,6 +98,8 @@ FACTOR, ERRORS = 2.0, 4.0
 #: Screens at which intervals that hold at every look are tightest, and before which there are none.
 TUNED, START = 100, 20
 ALPHA = 0.05
+#: Share of evenly weighted judgements below which weighted means scatter too much to go by.
+WORTH = 0.4
 #: Few campaigns are steered, so that those which are not are told nothing.
 NOT_STEERED = Missing("Every system was as likely to be shown as any other.", "")
 
@@ -119,6 +122,36 @@ class Steering(Result):
     why: str
     logged: bool
     ordered: bool
+
+    def tell(self) -> Iterator[Finding]:
+        """Say what was shown more often, what that does to means, and what weights change."""
+        if not self.weighted:
+            of_column = "column" in self.why
+            yield finding("steering.unweighted" if of_column else "steering.suspected", found=self, **self.counts)
+            why = self.why and not of_column
+            yield finding("steering.remedy_log" if self.logged else "steering.remedy", found=self, why=why)
+            return
+        yield finding("steering.weighted", found=self, **self.counts)
+        gap = (self.table["weighted"] - self.table["plain"]).agg(["min", "max", "mean"])
+        yield finding("steering.range", found=self, moved=self.in_short, gap=gap)
+        least = self.table.loc[self.table["worth"].idxmin()]
+        if least["worth"] < WORTH:
+            yield finding("steering.uneven", row=least, even=least["worth"] * least["judgements"])
+
+    @property
+    def counts(self) -> dict[str, object]:
+        """The systems with most and with fewest judgements, and how many these are."""
+        counts = self.table.set_index("system")["judgements"]
+        return {"most": counts.idxmax(), "least": counts.idxmin(), "high": counts.max(), "low": counts.min()}
+
+    @property
+    def in_short(self) -> Finding:
+        """What weights change."""
+        if not self.weighted:
+            return finding("steering.if_scores")
+        return finding(
+            "steering.moved" if self.moved else "steering.still", found=self, first=self.table["system"].iloc[0]
+        )
 
     @property
     def moved(self) -> list[str]:
@@ -272,6 +305,13 @@ class Stopping(Result):
     daily: bool
     planned: int
     judgements: int
+
+    def tell(self) -> Iterator[Finding]:
+        """Say whether one may stop, and how often such a rule errs."""
+        naive = self.table[self.table["rule"].eq(NAIVE)].iloc[0]
+        yield finding("stopping.may", found=self, rule=self.rule, naive=naive, no=self.rule["verdict"] == "not yet")
+        if not self.planned:
+            yield finding("stopping.unplanned", strict=STRICT)
 
     @property
     def rule(self) -> pd.Series:

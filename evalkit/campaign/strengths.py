@@ -25,8 +25,7 @@ KINDS = {"annotator": "annotators", "doc": "documents", "segment": "segments"}
 class Ranked(NamedTuple):
     """What a ranking holds: a row per system, tests of every two, people's translations, and tests with them.
 
-    ``table`` and ``humans`` have the columns of ``Ranking.table``. standing: the fit and its draws. drawn: whether
-    there were enough units to be drawn.
+    ``table`` and ``humans`` have the columns of ``Ranking.table``. standing: the fit and its draws.
     """
 
     table: pd.DataFrame
@@ -34,7 +33,11 @@ class Ranked(NamedTuple):
     humans: pd.DataFrame
     duels: pd.DataFrame
     standing: preferences.Standing
-    drawn: bool
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there were enough units to be drawn."""
+        return self.standing.fewest > 1 and len(_finite(self.standing)) > 0
 
 
 def enough(campaign: Campaign, method: Method) -> bool:
@@ -64,8 +67,13 @@ def rank(campaign: Campaign, method: Method, *, resamples: int, seed: int) -> Ra
     humans = _rows(campaign, standing, people, place).drop(columns=["rank", "rank_low", "rank_high", "best"])
     mixed = [tuple(sorted(pair, key=order.index)) for pair in itertools.product(people, systems)]
     duels = _tests(campaign, method, standing, mixed)
-    drawn = standing.fewest > 1 and bool(np.isfinite(standing.draws_of_won(wide=False)).all(axis=1).any())
-    return Ranked(table, pairwise, humans, duels, standing, drawn)
+    return Ranked(table, pairwise, humans, duels, standing)
+
+
+def _finite(standing: preferences.Standing) -> np.ndarray:
+    """Return the draws in which every system has a share."""
+    draws = standing.draws_of_won(wide=False)
+    return draws[np.isfinite(draws).all(axis=1)]
 
 
 def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str], place: dict[str, int]) -> pd.DataFrame:
@@ -111,8 +119,7 @@ def _tests(
         return pd.DataFrame(columns=[*_TESTED]).astype(_TESTED)
     better, worse = ([names[k] for names in pairs] for k in (0, 1))
     one, other = (pd.Index(standing.fitted.cells.systems).get_indexer(names) for names in (better, worse))
-    draws = standing.draws_of_won(wide=False)
-    draws = draws[np.isfinite(draws).all(axis=1)]
+    draws = _finite(standing)
     gap, spread = standing.won[one] - standing.won[other], draws[:, one] - draws[:, other]
     behind = _units(campaign, method)
     units = np.minimum(behind[better].to_numpy(), behind[worse].to_numpy())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.campaign.design.drawing import MEASURED, Drawn, Protocol
 from evalkit.campaign.design.texts import Texts
-from evalkit.campaign.findings import Missing, Result
+from evalkit.campaign.findings import Finding, Missing, Result, finding
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.pilot import recognise
 from evalkit.campaign.plan import hours
@@ -206,6 +206,17 @@ class Outcome(Result):
     achieved: tuple[float, float] | None
     unit: str
     basis: str
+
+    def tell(self) -> Iterator[Finding]:
+        """Say how many judgements are lacking, whose, and what can be distinguished."""
+        behind = self.annotators[self.annotators["lacking"] > 0].sort_values("lacking", ascending=False)
+        names = [f"{row.annotator} ({row.lacking:,})" for row in behind.head(3).itertuples()]
+        values = {"lost": max(self.wanted - self.collected, 0), "names": names, "behind": behind}
+        yield finding("outcome.judgements", found=self, most=len(behind) > 3, **values)
+        unit = "points" if self.unit == "points" else "comparisons"
+        sizes = {"planned": self.planned, "achieved": self.achieved}
+        if parts := [finding(f"outcome.{name}_{unit}", size=size) for name, size in sizes.items() if size]:
+            yield finding("outcome.power", parts=parts)
 
     @property
     def collected(self) -> int:

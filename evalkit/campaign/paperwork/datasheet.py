@@ -18,7 +18,7 @@ import pandas as pd
 
 from evalkit import __version__
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.findings import Finding, finding
+from evalkit.campaign.findings import Finding, finding, which
 from evalkit.campaign.paperwork import methods as told
 from evalkit.campaign.paperwork.markup import bibtex, escaped, needs, plain, tex
 from evalkit.campaign.paperwork.methods import ESA, MQM, PREFERENCES, XSTS, protocol_of
@@ -156,18 +156,19 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     """Return what the data know, by question; nothing where they do not."""
     campaign, protocol, plan = found.campaign, protocol_of(found.campaign), found.plan
     source, systems = source_of(campaign.ratings), found.collection.systems
+    documents = campaign.judged["doc"].nunique()
     name = {MQM: "mqm", PREFERENCES: "preferences", ESA: "esa"}.get(protocol.name, "")
     answers: dict[str, list[Finding]] = {
-        "1.2": [finding(f"resources.{source['source']}", **_facts(source), version=__version__)],
-        "2.1": [_input(found)],
-        "2.2": [finding("sheet.output_people" if campaign.part["item_type"].eq("reference").any() else "sheet.output")],
+        "1.2": [finding("sheet.resources", source=source, version=__version__)],
+        "2.1": [finding("sheet.input", found=found, documents=documents, several=documents > 1)],
+        "2.2": [finding("sheet.output", people=campaign.part["item_type"].eq("reference").any())],
         "2.3": [finding("sheet.task")],
         "3.3.3.2": [*told.kinds(found.collection), *told.control(found.quality), *told.screening(found.screening)],
         "4.2.1": [finding("sheet.subjective")],
         "4.2.3": [finding("sheet.intrinsic")],
         "4.3.6": [finding(f"task.{name if name in ('mqm', 'preferences') else 'scale'}")],
         "4.3.8": [finding(f"form.{name or 'direct'}")],
-        "4.3.9": [*_weights(protocol.weights), *told.scoring(found.ranking)],
+        "4.3.9": [*which("sheet", protocol, weights=protocol.weights), *told.scoring(found.ranking)],
         "4.3.10": [*told.testing(found.ranking), *told.drawing(found.ranking)],
         "4.3.1.1": [finding("sheet.text", text=campaign.criterion)],
         "4.3.11.1": [*told.agreement(found.agreement)],
@@ -179,19 +180,18 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     if found.quality and found.quality.again is not None:
         answers["4.3.12.2"] = [finding("sheet.again", found=found.quality)]
     if len(systems):
-        ends = (int(systems["segments"].min()), int(systems["segments"].max()))
-        key = "sheet.each" if ends[0] == ends[1] else "sheet.some"
-        answers["3.1.1"] = [finding(key, ends=ends, systems=systems, pair=campaign.pair)]
+        ends = (systems["segments"].min(), systems["segments"].max())
+        alike = {"same": ends[0] == ends[1], "pair": campaign.pair}
+        answers["3.1.1"] = [finding("sheet.sample", ends=ends, systems=systems, **alike)]
     if plan:
-        needed = finding("sheet.needed", needed=plan.needed) if plan.needed is not None else finding("sheet.too_many")
         now = int(plan.table["segments_now"].iloc[0])
         answers["3.1.3.1"] = [finding("sheet.power_by")]
-        answers["3.1.3.2"] = [finding("sheet.power", apart=abs(plan.gap), power=POWER, needed=needed, now=now)]
+        answers["3.1.3.2"] = [finding("sheet.power", apart=abs(plan.gap), power=POWER, needed=plan.needed, now=now)]
         answers["3.1.3.3"] = [finding("sheet.power_from", version=__version__)]
     if campaign.names_people:
         own, everywhere = campaign.part["annotator"].nunique(), campaign.ratings["annotator"].nunique()
-        more = finding("sheet.everywhere", people=everywhere) if everywhere > own else None
-        answers["3.2.1"] = [finding("sheet.people", people=own, pair=campaign.pair, more=more)]
+        more = {"everywhere": everywhere, "more": everywhere > own}
+        answers["3.2.1"] = [finding("sheet.people", people=own, pair=campaign.pair, **more)]
     if protocol.tool:
         answers["3.3.2"] = [finding("sheet.tool", tool=protocol.tool)]
     if cost := found.cost:
@@ -204,20 +204,6 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     answers["4.3.3"] = [finding("size.errors" if key == "errors" else "size.scores", steps=campaign.steps)]
     answers["4.3.4"] = [finding(f"values.{key}", scale=campaign.scale)]
     return answers
-
-
-def _facts(source: dict[str, str]) -> dict[str, str]:
-    return {"name": source["name"], "digest": source["digest"]}
-
-
-def _input(found: Analysis) -> Finding:
-    documents = found.campaign.judged["doc"].nunique()
-    of = finding("sheet.documents", documents=documents) if documents > 1 else None
-    return finding("sheet.input", segments=found.collection.segments, of=of)
-
-
-def _weights(weights: str) -> list[Finding]:
-    return [finding("sheet.weights", weights=weights)] if weights else []
 
 
 #: Papers whose class does not load natbib cite all the same.

@@ -16,8 +16,8 @@ from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.annotators import Screening
 from evalkit.campaign.collection import KINDS, Collection, of_judged
-from evalkit.campaign.findings import Finding, Missing, finding
-from evalkit.campaign.method import EVEN, OWN_LINES, Method
+from evalkit.campaign.findings import Finding, Missing, finding, which
+from evalkit.campaign.method import EVEN, OWN_LINES
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.paperwork import markup
 from evalkit.campaign.plan import Plan
@@ -28,7 +28,6 @@ from evalkit.data.importing import together
 from evalkit.data.provenance import reading_of, source_of
 from evalkit.data.schemas import UNSTATED
 from evalkit.data.typology import WMT
-from evalkit.human.annotators import Rule
 from evalkit.human.ranking import rules
 
 _APART = ("excluded: ", "rejected: ")
@@ -105,46 +104,29 @@ def joined(findings: list[Finding]) -> str:
 
 def _judged(campaign: Campaign, collection: Collection) -> Iterator[Finding]:
     """Say who judged what, on which scale."""
-    people, own = campaign.judged["annotator"].nunique(), {"campaign": campaign, "collection": collection}
-    who = finding("methods.people" if campaign.names_people else "methods.nobody", people=people)
-    turned = finding("methods.turned") if campaign.turned else None
-    ends = None if campaign.known_scale else finding("methods.ends")
-    several = finding("methods.several", **own) if collection.several else None
-    share = collection.judged / max(collection.cells, 1)
-    cells = finding("methods.cells", share=share, several=several) if collection.cells else None
-    yield finding("methods.judged", **own, who=who, turned=turned, ends=ends, cells=cells)
+    values = {"people": campaign.judged["annotator"].nunique(), "share": collection.judged / max(collection.cells, 1)}
+    yield finding("methods.judged", campaign=campaign, collection=collection, **values)
     if len(campaign.criteria) > 1:
-        yield finding("methods.criteria", **own)
+        yield finding("methods.criteria", campaign=campaign)
 
 
 def _protocol(campaign: Campaign, found: Protocol) -> Iterator[Finding]:
     """Say how a judgement was made: by the protocol's own description, where the data tell which it was."""
     if found.name == ESA:
-        levels = finding("protocol.levels", found=found) if found.severities else None
-        yield finding("protocol.esa", found=found, levels=levels)
+        yield finding("protocol.esa", found=found)
     elif found.name == MQM:
-        works = finding("protocol.mqm_wmt" if found.weights.startswith(WMT) else "protocol.mqm_works")
-        yield finding("protocol.mqm_typed" if found.typed else "protocol.mqm", works=works)
-        if found.marked:
-            yield finding("protocol.marked", found=found)
+        yield finding("protocol.mqm", found=found, wmt=found.weights.startswith(WMT))
+        yield from which("protocol", found, marked=found.marked)
         weights = markup.with_marks(found.weights)
         yield finding("protocol.weights" if weights else "protocol.no_weights", weights=weights)
     elif found.name == PREFERENCES:
-        yield _preferences(campaign)
+        scores, middle = campaign.judged["score"], sum(campaign.scale) / 2
+        degrees = not scores.isin([*campaign.scale, middle]).all()
+        key = "ranks" if not campaign.compares else "degrees" if degrees else "choices"
+        yield finding(f"protocol.{key}", ties=scores.eq(middle).any())
     else:
         yield finding(f"protocol.{found.name.lower() or 'unknown'}")
-    if found.beside:
-        yield finding("protocol.beside")
-    yield finding("protocol.tool" if found.tool else "protocol.no_tool", found=found)
-
-
-def _preferences(campaign: Campaign) -> Finding:
-    if not campaign.compares:
-        return finding("protocol.ranks")
-    middle = sum(campaign.scale) / 2
-    if not campaign.judged["score"].isin([*campaign.scale, middle]).all():
-        return finding("protocol.degrees")
-    return finding("protocol.ties" if campaign.judged["score"].eq(middle).any() else "protocol.no_ties")
+    yield from which("protocol", found, beside=found.beside, tool=True)
 
 
 def _read(campaign: Campaign) -> Iterator[Finding]:
@@ -159,7 +141,7 @@ def _read(campaign: Campaign) -> Iterator[Finding]:
     if "rows" in receipt:
         yield finding("reading.rows", rows=receipt["rows"])
     if apart:
-        yield finding("reading.apart", apart="; ".join(apart))
+        yield finding("reading.apart", apart=apart)
     if "proposed from the data" in receipt.get("scale", ""):
         yield finding("reading.scale", ends=receipt["scale"].partition(" (")[0])
     if receipt.get("orientation", "").startswith("lower"):
@@ -183,8 +165,7 @@ def kinds(collection: Collection) -> Iterator[Finding]:
     """Say what was judged beside outputs of systems."""
     others = collection.kinds[collection.kinds["kind"].ne(KINDS["system"])]
     if len(others):
-        counts = [f"{int(row.judgements):,} of {row.kind}" for row in others.itertuples()]
-        yield finding("reading.kinds", kinds="; ".join(counts))
+        yield finding("reading.kinds", kinds=[f"{row.judgements:,} of {row.kind}" for row in others.itertuples()])
 
 
 def scoring(ranking: Ranking | Missing) -> Iterator[Finding]:
@@ -192,11 +173,8 @@ def scoring(ranking: Ranking | Missing) -> Iterator[Finding]:
     if not ranking or len(ranking.names) < 2:
         return
     if ranking.standing:
-        model, placed = ranking.standing.fitted.model, len(ranking.standing.fitted.place)
-        ties = finding("scoring.ties" if model.ties != "half" else "scoring.no_ties")
-        place = finding("scoring.place") if placed else None
-        prior = finding("scoring.prior") if model.spread else None
-        yield finding("scoring.strengths", ties=ties, place=place, prior=prior)
+        fitted = ranking.standing.fitted
+        yield finding("scoring.strengths", fitted=fitted, ties=fitted.model.ties != "half")
         return
     yield finding(f"scoring.{ranking.method.score}")
     if ranking.method.kept < EVEN:
@@ -207,28 +185,22 @@ def testing(ranking: Ranking | Missing) -> Iterator[Finding]:
     """Say how systems are compared, and what that gave for the first two."""
     if not ranking or len(ranking.names) < 2:
         return
-    key = "strengths" if ranking.standing else "clustered_twice" if len(ranking.method.unit) > 1 else "clustered"
-    yield finding("testing.pairs", found=ranking, error=finding(f"testing.{key}", method=ranking.method))
-    yield _lines(ranking.method)
-    if len(ranking.humans):
-        yield finding("testing.humans", humans=ranking.humans["system"])
-
-
-def _lines(method: Method) -> Finding:
-    """Say where a cluster ends, and by whose rule if it is not ours."""
-    if method.lines == OWN_LINES:
-        return finding("testing.own_lines")
-    rule = rules.named(method.lines)
-    return finding("testing.lines", rule=rule, test=rules.TESTS[rule.test], line=rules.LINES[rule.line])
+    twice = len(ranking.method.unit) > 1
+    yield finding("testing.pairs", found=ranking, twice=twice)
+    if ranking.method.lines == OWN_LINES:
+        yield finding("testing.own_lines")
+    else:
+        rule = rules.named(ranking.method.lines)
+        yield finding("testing.lines", rule=rule, test=rules.TESTS[rule.test], line=rules.LINES[rule.line])
+    yield from which("testing", ranking, humans=len(ranking.humans))
 
 
 def drawing(ranking: Ranking | Missing) -> Iterator[Finding]:
     """Say what is drawn anew for intervals, and why that."""
     if not ranking or len(ranking.names) < 2 or ranking.best is None:
         return
-    crossed = len(ranking.method.unit) > 1
-    key = "normal" if not ranking.standing else "bootstrap_crossed" if crossed else "bootstrap"
-    yield finding(f"drawing.{key}", found=ranking)
+    key = "bootstrap" if ranking.standing else "normal"
+    yield finding(f"drawing.{key}", found=ranking, crossed=len(ranking.method.unit) > 1)
     yield finding("drawing.why", found=ranking)
 
 
@@ -248,8 +220,7 @@ def control(quality: QualityControl | Missing) -> Iterator[Finding]:
     if not quality:
         return
     if quality.tested:
-        removed = finding("checking.removed") if quality.removed else None
-        yield finding("checking.attention", found=quality, fewest=FEWEST_DEGRADED, removed=removed)
+        yield finding("checking.attention", found=quality, fewest=FEWEST_DEGRADED)
     yield from again(quality)
 
 
@@ -262,19 +233,18 @@ def again(quality: QualityControl | Missing) -> Iterator[Finding]:
 def screening(found: Screening | Missing) -> Iterator[Finding]:
     """Say whom rules named, and that nobody was left out."""
     if found and found.rules:
-        words = "; ".join(Rule.parse(rule).in_words for rule in found.rules)
-        yield finding("checking.rules", found=found, words=words)
+        yield finding("checking.rules", found=found, words=[found.cells["rule"][rule] for rule in found.rules])
 
 
 def _calibrated(calibration: Calibration | Missing) -> Iterator[Finding]:
     if calibration and len(calibration.systems):
         forms = [form for form in calibration.systems["form"].unique() if form != RAW]
-        yield finding("methods.calibrated", forms=forms, whom=finding(f"calibration.{calibration.by}"))
+        yield finding("methods.calibrated", found=calibration, forms=forms)
 
 
 def _planned(plan: Plan | Missing) -> Iterator[Finding]:
     if plan:
-        yield finding("methods.plan", units="annotators" if plan.basis.over_annotators else "documents")
+        yield finding("methods.plan", basis=plan.basis)
 
 
 @dataclass(frozen=True)
