@@ -35,7 +35,7 @@ def better(ranking: Ranking) -> str:
     """Say which system is better, in words that need no statistics."""
     names, level, worse = ranking.names, ranking.level, ranking.beaten
     if len(names) == 1:
-        key = "only_one"
+        key = "only_one_won" if ranking.method.compares else "only_one"
     elif len(ranking.first) == len(names):
         key = "all_equal"
     elif not level:
