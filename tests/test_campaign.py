@@ -20,9 +20,9 @@ from evalkit.campaign.findings import SIGNS, WORDING, Result, finding
 from evalkit.campaign.opening import LONGEST
 from evalkit.campaign.paperwork import markup
 from evalkit.data import compared, schemas, simulate
-from evalkit.human import annotators, calibration, normalization
+from evalkit.human import annotators, calibration
 from evalkit.human.annotators import Caliper
-from evalkit.human.ranking import lines, scores
+from evalkit.human.ranking import lines
 from evalkit.reports import execute
 from evalkit.reports.studies import Study
 from evalkit.show import figures as draw
@@ -145,19 +145,6 @@ def test_the_ranking_is_that_of_the_ranking_room():
     cells = mine.part.groupby(["system", "doc"])["score"].mean().unstack("system")[found.names]
     error = stats.t.ppf(0.975, len(cells) - 1) * cells.sem()
     np.testing.assert_allclose(found.systems["high"] - found.systems["mean"], error), "documents of one size each"
-
-
-@pytest.mark.parametrize(("score", "way"), [("raw", "raw scores"), ("z", "z per annotator")])
-def test_the_clusters_of_normalised_scores_are_drawn_by_the_tests_of_the_ranking(score, way):
-    table = plain(systems=4, gap=8.0, spread={"residual": 20.0})
-    mine = opened(table)
-    rows = campaign.normalize_scores(mine, resamples=20).rankings
-    own = rows[rows["variant"] == way].set_index("system")["cluster"]
-    shown = campaign.rank_systems(mine, score=score, resamples=20).systems.set_index("system")
-    assert own[shown.index].tolist() == shown["cluster"].tolist()
-    if score == "z":
-        z = scores.system_scores(normalization.normalize(table), score="normalized", segment=("doc", "segment"))
-        np.testing.assert_allclose(shown["z"], z.set_index("system")["score"][shown.index])
 
 
 def test_agreement_takes_the_coefficient_that_fits_the_scale_and_correlates_every_two_as_scipy_does():

@@ -130,20 +130,6 @@ def test_agreement_across_of_single_judgements_is_lins_concordance():
     assert np.isnan(cross_replication(np.full(5, 0.1), np.full(5, 0.1), np.full(5, 0.02), np.ones((1, 5)))[0])
 
 
-def test_agreement_inside_is_that_of_the_campaigns_own_section_on_shared_items(two):
-    here, there = two
-    found = compared(here, there)
-    for where, frame, rest in (("here", here, there), ("there", there, here)):
-        items = pd.MultiIndex.from_frame(rest[["system", "doc", "segment"]])
-        kept = frame[pd.MultiIndex.from_frame(frame[["system", "doc", "segment"]]).isin(items)]
-        kept.attrs |= frame.attrs
-        expected = campaign.measure_agreement(campaign.from_ratings(kept), resamples=20)
-        row = found.agreement.set_index("where").loc[where]
-        assert tuple(row[["estimate", "low", "high", "items"]]) == pytest.approx(
-            (expected.estimate, expected.low, expected.high, expected.items)
-        )
-
-
 def test_people_in_both_are_held_against_themselves(two):
     here, there = two
     found = compared(here, there)

@@ -89,38 +89,6 @@ def test_without_liking_the_smallest_crew_is_the_fewest_documents(delta, block):
     assert planning.smallest_crew(PLAIN, delta=0, block=block) is None
 
 
-def drawn(rng, parts, people, documents, block, delta):
-    """Draw one campaign, judgement by judgement; return each annotator's and each document's difference of means."""
-    sd = {name: np.sqrt(value) for name, value in parts.items()}
-    shape = (2, people, documents)
-    score = rng.normal(0, sd["annotator"], (1, people, 1, 1)) + rng.normal(0, sd["taste"], (2, people, 1, 1))
-    score = score + rng.normal(0, sd["document"], (*shape, 1)) + rng.normal(0, sd["block"], (*shape, 1))
-    score = score + rng.normal(0, sd["item"], (*shape, block)) + rng.normal(0, sd["residual"], (*shape, block))
-    difference = delta + score[0] - score[1]
-    return difference.mean(axis=(1, 2)), difference.mean(axis=2).ravel()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("parts", "delta"), [(V, 3.0), (PLAIN, 6.0)], ids=["liking", "none"])
-def test_simulated_campaigns_of_the_planned_size_find_the_difference_in_four_of_five(parts, delta):
-    rng = np.random.default_rng(11)
-    crew = planning.smallest_crew(parts, delta=delta, block=5, capacity=400)
-    campaigns, hits, false = 1000, 0, 0
-    for _ in range(campaigns):
-        if parts["taste"]:
-            units = drawn(rng, parts, crew.annotators, crew.segments_each // 5, 5, delta)[0]
-        else:  # nobody's liking: one annotator's documents are as good as many annotators'
-            units = drawn(rng, parts, 1, crew.segments // 5, 5, delta)[1]
-        hits += stats.ttest_1samp(units, 0).pvalue < 0.05
-        false += stats.ttest_1samp(units - delta, 0).pvalue < 0.05
-    low, high = stats.binomtest(hits, campaigns).proportion_ci(0.999, method="wilson")
-    freedom = (crew.annotators if parts["taste"] else crew.segments // 5) - 1
-    assert low <= reached(delta, crew.variance, freedom) <= high
-    assert 0.76 < hits / campaigns < 0.88, "whole documents, so a little more than 0.8"
-    low, high = stats.binomtest(false, campaigns).proportion_ci(0.999, method="wilson")
-    assert low <= 0.05 <= high
-
-
 def collected(seed, *, people=6, documents=8, block=3, systems=2, parts=PLAIN):
     """Draw a campaign with known components, in which a document is one annotator's, for all systems."""
     spread = {name: np.sqrt(value) for name, value in parts.items()} | {"segment": 4.0}

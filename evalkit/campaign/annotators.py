@@ -33,7 +33,7 @@ _DETAIL_OF = {
     "drift_p": "drift",
 }
 #: What a page shows of a profile; the rest is recorded.
-_SHOWN = (
+_SHOWN = [
     "annotator",
     "n",
     "unique_scores",
@@ -45,7 +45,7 @@ _SHOWN = (
     "drift",
     "qc_difference",
     "qc_p",
-)
+]
 #: Measures whose absence is worth a word.
 WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 

@@ -149,16 +149,10 @@ OBSERVED, CAUTIOUS = "as observed", "lower end of its 50 % interval"
 ANY = "any two systems"
 #: How differently annotators like systems: what the judgements tell of it.
 FOUND, NOT_FOUND, NOT_TOLD = "found", "not found", "cannot be told"
-_WHOLE = (
-    "people_needed",
-    "judgements_each",
-    "segments_needed",
-    "segments_now",
-    "worth_now",
-    "more_people",
-    "more_segments",
-    "more_judgements",
-)
+_WHOLE = [
+    *("people_needed", "judgements_each", "segments_needed", "segments_now", "worth_now"),
+    *("more_people", "more_segments", "more_judgements"),
+]
 
 
 @dataclass(frozen=True)
@@ -238,8 +232,7 @@ class Plan(Result):
     @property
     def shown(self) -> list[str]:
         """The table's columns that a page has room for."""
-        hidden = ("people_needed", "judgements_each", "segments_needed", "segments_now", "worth_now")
-        return [name for name in self.table.columns if name not in hidden]
+        return [name for name in self.table.columns if name not in _WHOLE[:5]]
 
     @property
     def beyond(self) -> str:
