@@ -33,19 +33,10 @@ _DETAIL_OF = {
     "drift_p": "drift",
 }
 #: What a page shows of a profile; the rest is recorded.
-_SHOWN = [
-    "annotator",
-    "n",
-    "unique_scores",
-    "mean",
-    "sd",
-    "median_abs_diff",
-    "with_others",
-    "seconds",
-    "drift",
-    "qc_difference",
-    "qc_p",
-]
+_SHOWN = (
+    *("annotator", "n", "unique_scores", "mean", "sd", "median_abs_diff", "with_others"),
+    *("seconds", "drift", "qc_difference", "qc_p"),
+)
 #: Measures whose absence is worth a word.
 WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 
