@@ -9,7 +9,7 @@ from scipy import optimize
 from statsmodels.stats.rates import confint_poisson
 
 from evalkit import DataError, campaign, data
-from evalkit.campaign import sentences
+from evalkit.campaign.findings import say
 from evalkit.data import importing
 from evalkit.human import quality_levels as levels
 from evalkit.human.quality_levels import Tolerance
@@ -133,5 +133,5 @@ def test_a_campaign_of_mqm_is_graded_by_words_of_its_source(own_salt, tmp_path, 
     assert graded["words"].to_dict() == {"A": 600, "B": 600}
     assert graded["per_1000"].to_dict() == pytest.approx({"A": 24 * 5 / 0.6, "B": 0})
     assert graded["verdict"].to_dict() == {"A": levels.FAILED, "B": levels.PASSED}
-    assert "1 system of 2 passes" in " ".join(sentences.say(found))
-    assert "tolerated" in " ".join(sentences.say(campaign.grade_quality(mine)))
+    assert "1 system of 2 passes" in " ".join(say(found))
+    assert "tolerated" in " ".join(say(campaign.grade_quality(mine)))
