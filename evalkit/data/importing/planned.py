@@ -73,29 +73,31 @@ def _decoded(table: Table, design: Design) -> Table:
     answers = [name for name in header if vocabulary.bare(name) in ("score", "preference")]
     told: list[dict[str, str]] = []
     keep: list[int] = []
+    names: dict[str, None] = {}  # of columns, also where nobody has answered anything yet
     unknown, empty = list(table.broken), 0
     for place, row in enumerate(table.cells.to_dict("records")):
+        cells = _cells(row, tool, design, header)
+        names |= dict.fromkeys(cells)
         if not tool and answers and not any(_text(row[name]) for name in answers):
             empty += 1
             continue
-        cells = _cells(row, tool, design, header)
         if not cells and _text(row.get(annotated.KIND)) not in _KINDS:
             reason = f"is no item of {design.path.name}: correct the identifier, or import it without the design"
             unknown.append(broken(int(table.cells.index[place]), reason, [_text(cell) for cell in row.values()]))
             continue
         keep.append(place)
         told.append(cells)
-    cells = table.cells.iloc[keep]
-    for name in dict.fromkeys(name for own in told for name in own):
-        values = pd.Series([own.get(name) or None for own in told], index=cells.index, dtype="str")
-        cells = cells.assign(**{name: values.fillna(cells[name]) if name in header else values})
+    kept = table.cells.iloc[keep]
+    for name in names:
+        values = pd.Series([own.get(name) or None for own in told], index=kept.index, dtype="str")
+        kept = kept.assign(**{name: values.fillna(kept[name]) if name in header else values})
     if tool:
-        cells = cells.assign(**{annotated.DESIGNED: "1"})
-        cells = _as_shares(cells) if design.compares else cells
+        kept = kept.assign(**{annotated.DESIGNED: "1"})
+        kept = _as_shares(kept) if design.compares else kept
     notes = [f"which item is which was read from {design.path.name}", *([f"{empty:,} {UNANSWERED}"] if empty else [])]
     return replace(
         table,
-        cells=cells.rename(columns={_ITEM: _READ}),
+        cells=kept.rename(columns={_ITEM: _READ}),
         broken=sorted(unknown, key=lambda one: one.line),
         notes=[*table.notes, *notes],
         beside=[*table.beside, Seen.at(design.path)],
