@@ -235,7 +235,7 @@ def test_a_weighted_difference_equals_a_loop_over_screens():
     said = adaptive.weighted_test(log.of((4, 1)), when)
     assert (said[:, :-1] == 0).all()
     for campaign in range(2):
-        guess = dict(zip((4, 1), adaptive.earlier(log.of((4, 1)))[campaign].T, strict=True))
+        guess = dict(zip((4, 1), log.of((4, 1)).earlier[campaign].T, strict=True))
         gained = []
         for screen in range(150):
             said_of = []

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,15 +55,32 @@ class Log:
     scores: np.ndarray
     probability: np.ndarray
 
-    @property
+    @cached_property
     def shown(self) -> np.ndarray:
         """Which systems each screen showed."""
         return np.isfinite(self.scores)
 
-    @property
+    @cached_property
+    def known(self) -> np.ndarray:
+        """The scores, 0 where there is none."""
+        return np.where(self.shown, self.scores, 0)
+
+    @cached_property
     def weights(self) -> np.ndarray:
         """One over the probability of what was shown, 0 elsewhere."""
-        return np.where(self.shown, 1 / np.where(self.shown, self.probability, 1), 0)
+        return self.shown / np.where(self.shown, self.probability, 1)
+
+    @cached_property
+    def earlier(self) -> np.ndarray:
+        """The mean of a system's judgements on earlier screens, and of any system's before it has one."""
+        sums, counts = (np.cumsum(part, axis=1) - part for part in (self.known, self.shown.astype(float)))
+        everyone = sums.sum(axis=2, keepdims=True) / np.maximum(counts.sum(axis=2, keepdims=True), 1)
+        return np.where(counts > 0, sums / np.maximum(counts, 1), everyone)
+
+    @cached_property
+    def said(self) -> np.ndarray:
+        r"""What each screen says of each system's mean, the :math:`\Gamma_t` above, with guesses of these means."""
+        return self.earlier + self.weights * (self.known - self.earlier * self.shown)
 
     def of(self, systems: Sequence[int]) -> Log:
         """Return what the campaigns logged of some systems, in this order."""
@@ -187,9 +204,9 @@ def steer(
         now = even if first < warm else POLICIES[policy](_state(sums), shown, rng)
         chance[:, first:last] = now[:, None]
         seen = chosen(chance[:, first:last], rng)
-        scores[:, first:last] = np.where(seen, drawn[:, first:last], np.nan)
-        for power in range(3):
-            sums[power] += np.where(seen, drawn[:, first:last] ** power, 0).sum(axis=1)
+        scores[:, first:last][seen] = drawn[:, first:last][seen]
+        known = np.where(seen, drawn[:, first:last], 0)
+        sums += [part.sum(axis=1) for part in (seen, known, known**2)]
     return Log(scores, chance)
 
 
@@ -228,24 +245,11 @@ Estimate = tuple[np.ndarray, np.ndarray]
 ESTIMATES: dict[str, Callable[[Log], Estimate]] = {
     "plain mean": lambda log: ratio(log.scores, log.shown.astype(float)),
     "weighted, stabilised": lambda log: ratio(log.scores, log.weights),
-    "weighted": lambda log: _average(screen_scores(log), (log.probability > 0).astype(float)),
-    "augmented": lambda log: _average(screen_scores(log, earlier(log)), (log.probability > 0).astype(float)),
-    "augmented, adaptive weights": lambda log: _average(screen_scores(log, earlier(log)), np.sqrt(log.probability)),
+    "weighted": lambda log: _average(log.weights * log.known, (log.probability > 0).astype(float)),
+    "augmented": lambda log: _average(log.said, (log.probability > 0).astype(float)),
+    "augmented, adaptive weights": lambda log: _average(log.said, np.sqrt(log.probability)),
 }
 PLAIN, WEIGHTED = [*ESTIMATES][:2]
-
-
-def earlier(log: Log) -> np.ndarray:
-    """Return the mean of a system's judgements on earlier screens, and of any system's before it has one."""
-    known = np.where(log.shown, log.scores, 0)
-    sums, counts = (np.cumsum(part, axis=1) - part for part in (known, log.shown.astype(float)))
-    everyone = sums.sum(axis=2, keepdims=True) / np.maximum(counts.sum(axis=2, keepdims=True), 1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), everyone)
-
-
-def screen_scores(log: Log, guess: np.ndarray | float = 0.0) -> np.ndarray:
-    r"""Return what each screen says of each system's mean, the :math:`\Gamma_t` above, with guesses of these means."""
-    return guess + log.weights * (np.where(log.shown, log.scores, 0) - guess * log.shown)
 
 
 def ratio(scores: np.ndarray, weights: np.ndarray) -> Estimate:
@@ -261,9 +265,10 @@ def ratio(scores: np.ndarray, weights: np.ndarray) -> Estimate:
 def _average(screens: np.ndarray, weights: np.ndarray) -> Estimate:
     """Average over screens, with the error that a martingale has."""
     total = weights.sum(axis=1)
-    means = np.divide((weights * screens).sum(axis=1), total, where=total > 0, out=np.full(total.shape, np.nan))
-    squares = (weights**2 * (screens - means[:, None]) ** 2).sum(axis=1)
-    return means, np.sqrt(squares) / np.where(total > 0, total, np.nan)
+    sums = np.einsum("cts,cts->cs", weights, screens)
+    means = np.divide(sums, total, where=total > 0, out=np.full(total.shape, np.nan))
+    off = weights * (screens - means[:, None])
+    return means, np.sqrt(np.einsum("cts,cts->cs", off, off)) / np.where(total > 0, total, np.nan)
 
 
 def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
@@ -384,7 +389,8 @@ def separate_sequence(log: Log, when: Looks) -> np.ndarray:
 
 def shared_sequence(log: Log, when: Looks) -> np.ndarray:
     """Follow the difference on screens that show both by an interval that holds at all looks, once there are many."""
-    ends = asymptotic(*_shared(log), tuned=SHARED, alpha=when.alpha, start=SHARED // 2)
+    gap = log.scores[..., 0] - log.scores[..., 1]
+    ends = asymptotic(gap, np.isfinite(gap), tuned=SHARED, alpha=when.alpha, start=SHARED // 2)
     return _apart(ends, (0, 0), when)
 
 
@@ -411,9 +417,9 @@ ANY_TIME = (STRICT, *[*RULES][4:])
 
 def _standardised(log: Log, when: Looks) -> np.ndarray:
     """Return the difference of plain means over its standard error at every look, missing without two judgements."""
-    at, known = when.screens - 1, np.where(log.shown, log.scores, 0)
+    at = when.screens - 1
     counts = np.cumsum(log.shown, axis=1)[:, at].astype(float)
-    sums, squares = (np.cumsum(known**power, axis=1)[:, at] for power in (1, 2))
+    sums, squares = (np.cumsum(log.known**power, axis=1)[:, at] for power in (1, 2))
     counts[counts < 2] = np.nan
     means = sums / counts
     errors = np.clip(squares / counts - means**2, 0, None) / (counts - 1)
@@ -421,16 +427,9 @@ def _standardised(log: Log, when: Looks) -> np.ndarray:
     return (means[..., 0] - means[..., 1]) / np.sqrt(np.where(total > 0, total, np.nan))
 
 
-def _shared(log: Log) -> tuple[np.ndarray, np.ndarray]:
-    """Return the difference of two systems on each screen, and which screens show both."""
-    gap = log.scores[..., 0] - log.scores[..., 1]
-    return gap, np.isfinite(gap)
-
-
 def _difference(log: Log) -> tuple[np.ndarray, np.ndarray]:
     """Return what each screen says of the difference of two systems, and where both could have been shown."""
-    said = screen_scores(log, earlier(log))
-    return said[..., 0] - said[..., 1], log.probability.min(axis=-1) > 0
+    return log.said[..., 0] - log.said[..., 1], log.probability.min(axis=-1) > 0
 
 
 def _beyond(off: np.ndarray, bound: np.ndarray | float) -> np.ndarray:
