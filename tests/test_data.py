@@ -329,11 +329,6 @@ def test_the_list_of_data_sets_is_made_from_the_registry():
     assert README.partition(registry.CATALOGUE)[2] == f"\n{registry.catalogue()}", "run: make catalogue"
 
 
-def test_the_part_on_ones_own_campaign_is_short():
-    own = README.partition("## A campaign of your own")[2].partition("\n## ")[0]
-    assert len(own.splitlines()) <= 120
-
-
 EXAMPLES = dict(re.findall(r"\(`([\w.-]+)`[^\n]*\n```\n(.*?)```", README, re.DOTALL))
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import tarfile
 from collections import Counter
 from itertools import combinations
@@ -15,10 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import ROOT, DataError, data
-from evalkit.data import appraise, compared, direct, indicmt, languages, mtme, mturk, protocols, simulate
+from evalkit.data import appraise, compared, direct, indicmt, mtme, mturk, protocols, simulate
 from evalkit.data.schemas import PREFERENCES, UNSTATED
 from evalkit.human import context, mqm
-from evalkit.human.protocols import KINDS, ORDER, SHORT, counts, scores
 from evalkit.papers import wmt
 from tests.workbooks import tarred
 
@@ -86,16 +84,6 @@ def test_a_replaced_submission_takes_its_spans_with_it_and_a_copy_keeps_its_own(
     assert frame[["mark", "item_type", "span"]].to_numpy().tolist() == [["", "system", "1"], ["bad", "degraded", "1"]]
 
 
-def test_spans_join_the_judgements_that_are_kept(real):
-    judged, errors = real("wmt24-esa"), real("wmt24-esa-spans")
-    key = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit", "started", "mark"]
-    counts = errors[key].astype("str").value_counts().rename("found").reset_index()
-    names = judged[key].astype("str").assign(errors=judged["errors"].to_numpy())
-    joined = names.merge(counts, how="outer", on=key, validate="one_to_one")
-    assert len(joined) == len(judged)
-    assert joined["found"].fillna(0).eq(joined["errors"]).all()
-
-
 def tables(rng, judgements=400):
     """Draw judgements with minor and major errors whose costs are known: 3 and 11 points."""
     minor, major = rng.poisson(1, judgements), rng.poisson(0.5, judgements)
@@ -112,8 +100,6 @@ def tables(rng, judgements=400):
 
 
 def test_scores_of_marks_correlate_as_scipy_says():
-    from scipy import stats
-
     judged, errors, minor, major = tables(np.random.default_rng(3))
     row = mqm.marks_against_scores(judged, errors, resamples=50).iloc[0]
     made = -(minor + 5 * major)
@@ -135,14 +121,9 @@ def test_costs_of_errors_are_those_of_least_squares_and_come_back():
     assert found.at["minor", "alone"] == pytest.approx(alone, rel=1e-12)
     for name, true in (("minor", 3), ("major", 11)):
         assert found.at[name, "low"] < true < found.at[name, "high"]
-
-
-def test_a_severity_that_nobody_marked_has_no_cost():
-    judged, errors, *_ = tables(np.random.default_rng(5))
-    found = mqm.severity_costs(judged, errors[errors["severity"].eq("minor")], resamples=20).set_index("severity")
-    assert found.loc["major", ["each", "low", "high", "alone"]].isna().all()
-    assert found.at["major", "errors"] == 0
-    assert np.isfinite(found.at["minor", "each"])
+    fewer = mqm.severity_costs(judged, errors[errors["severity"].eq("minor")], resamples=20).set_index("severity")
+    assert fewer.loc["major", ["each", "low", "high", "alone"]].isna().all(), "nobody marked it, so it has no cost"
+    assert (fewer.at["major", "errors"], np.isfinite(fewer.at["minor", "each"])) == (0, True)
 
 
 # --- WMT's Mechanical Turk files: raw scores recovered, copies named after originals, official digits, broken files
@@ -204,12 +185,9 @@ def test_broken_statistics_are_told_with_their_line(text, told, tmp_path):
         mturk.statistics(tmp_path / "sd.txt")
 
 
-@pytest.mark.parametrize(("year", "rows", "pairs"), [(21, 115_059, 6), (22, 187_734, 7)])
-def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real):
-    frame = real(f"wmt{year}-mturk")
-    assert len(frame) == rows
-    assert frame["src_lang"].nunique() == pairs
-    assert frame["score"].eq(frame["score"].round()).all()
+def test_real_raw_scores_standardise_to_the_published_z(real):
+    frame = real("wmt21-mturk")
+    assert (len(frame), frame["src_lang"].nunique()) == (115_059, 6)
     by_worker = frame.groupby(["src_lang", "annotator"])["score"]
     z = (frame["score"] - by_worker.transform("mean")) / by_worker.transform("std", ddof=1)
     assert (z - frame["z"]).abs().max() < 5e-5  # R printed means and deviations with seven digits
@@ -252,32 +230,12 @@ def test_without_documents_each_copy_is_paired_with_its_own_original(pair_of_fil
 # --- Label files, lists of assessments and sign language scores: what the loaders read and keep
 
 
-SUDOH = "004"
-
-
-def test_the_order_and_the_letters_are_the_papers(paper):
-    lines = paper(SUDOH).splitlines()
-    for dimension, first, rows in (("fluency", "Incomprehensible (F)", 5), ("adequacy", "Incomprehensible (N)", 7)):
-        start = next(n for n, line in enumerate(lines) if line.startswith(first))
-        printed = [line.split("\t")[0] for line in lines[start : start + rows]]
-        assert printed == [f"{name} ({letter})" for letter, name in direct.LABELS[dimension].items()]
-
-
-DA = (
-    "MIR-MU/regemt/e8d6e233bc8b9b4fdbe498fd54c091897484bbcf/data_dir/DAseg-wmt-newstest{year}/"
-    "DAseg.newstest{year}.human.{pair}"
-)
-
-
-@pytest.mark.parametrize(("year", "pair"), [("2015", "cs-en"), ("2016", "tr-en")])
-def test_rows_are_those_of_the_direct_assessments(year, pair, real, mirrored):
-    """The labels' rows are said to be the DA files' rows. One row off, and labels and scores would not go together."""
-    scores = np.array([float(line) for line in mirrored(DA.format(year=year, pair=pair)).read_text().split()])
-    frame = real("sudoh-labels")
-    source = languages.CODES[pair[:2]]
-    part = frame.query(f"doc == 'newstest{year}' and src_lang == '{source}' and dimension == 'adequacy'")
+def test_rows_of_labels_are_those_of_the_direct_assessments(real, mirrored):
+    """One row off, and labels and scores would not go together."""
+    released = mirrored("MIR-MU/regemt/*/data_dir/DAseg-wmt-newstest2015/DAseg.newstest2015.human.cs-en")
+    scores = np.array([float(line) for line in released.read_text().split()])
+    part = real("sudoh-labels").query("doc == 'newstest2015' and src_lang == 'ces' and dimension == 'adequacy'")
     mean = part["score"].groupby(part["segment"].astype(int)).mean().to_numpy()
-    assert len(mean) == len(scores)
     assert stats.spearmanr(mean, scores).statistic > 0.5
     assert abs(stats.spearmanr(np.roll(mean, 1), scores).statistic) < 0.2
 
@@ -318,21 +276,6 @@ def test_mlqe_quotes_are_ordinary_characters_and_lists_keep_their_order(tmp_path
     assert frame["score"].tolist() == [20.0, 35.5, 1.0, 2.0, 3.0]
     assert frame["annotator"].tolist() == ["place-1", "place-2", "place-1", "place-2", "place-3"]
     assert (frame["src_lang"].unique().tolist(), frame["doc"].unique().tolist()) == (["eng"], ["dev"])
-
-
-@pytest.mark.slow
-def test_mlqe_people_are_the_lines_of_the_release_s_own_z_scores(real):
-    frame = real("mlqe-pe-people")
-    items = ["src_lang", "tgt_lang", "doc", "segment"]
-    assert len(frame.drop_duplicates(items)) == 14000
-    assert sum(frame.attrs["excluded"].values()) < len(frame) / 1000
-    assert not frame.duplicated([*items, "annotator"]).any()
-    for _, own in frame.groupby(["src_lang", "tgt_lang", "annotator"]):
-        slope, level = np.polyfit(own["score"], own["z"], 1)
-        assert np.abs(own["z"] - slope * own["score"] - level).max() < 1e-6
-        assert slope > 0
-    whole = frame[frame["src_lang"] != "rus"].groupby(["src_lang", "tgt_lang", "annotator"]).size()
-    assert (whole[whole == 2000].groupby(level=[0, 1]).size() == 3).all()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 12))
@@ -560,20 +503,6 @@ def test_marks_that_a_model_suggested_are_told_from_those_that_people_drew(real,
     assert (len(own), own["suggested"].sum()) == (len(raw), sum("error_type" not in mark for mark in raw))
 
 
-def test_all_collections_lie_in_one_table(real):
-    judged, released, human = (real(n) for n in ("wmt23-protocols", "wmt23-protocols-released", "wmt23-human"))
-    table = scores(judged, released, human)
-    assert tuple(table["protocol"].unique()) == ORDER == tuple(KINDS) == tuple(SHORT)
-    wmt = human[(human["metric"] == "mqm") & (human["tgt_lang"] == "deu")].astype({"system": str, "segment": str})
-    truth = wmt.set_index(KEY)["score"]
-    own = table[table["protocol"] == "WMT-MQM"].set_index(KEY)["score"]
-    pd.testing.assert_series_equal(own.sort_index(), truth.loc[own.index].sort_index(), check_index_type=False)
-    assert not table["item_type"].eq("degraded").any()
-    assert counts(table).set_index("protocol").loc["ESA-1"].tolist() == [2691, 8, 207, 13]
-    with pytest.raises(DataError, match=re.escape("ESA-1 scores")):
-        scores(pd.concat([judged, judged[judged["item_type"] == "system"].head(1)]), released, human)
-
-
 # Comparisons: their rules, what judgements say as comparisons, and the four data sets that hold some.
 
 PAIRS = ["system_a", "system_b", "preference"]
@@ -706,37 +635,6 @@ def test_side_by_side_finds_the_pairs_that_neighbouring_clicks_show(real, mirror
     name = ratings["system"].where(ratings["system"].ne("GPT4-5shot"), "GPT4-5shot_with_" + ratings["against"])
     place = ratings["position"].map({"left": 1.0, "right": 2.0})
     assert place.groupby(name).first().to_dict() == left.to_dict()
-
-
-def test_side_by_side_comparisons_are_those_of_a_plain_recount(real):
-    ratings = real("wmt23-side-by-side")
-    found = compared.of_screens(ratings)
-    assert len(found) == 1560
-    assert found.attrs["alone"] == 0
-    score = {(r.system, r.against, r.segment, r.annotator): round(r.score, 6) for r in ratings.itertuples()}
-    for row in found.itertuples():
-        own = score[row.system_a, row.system_b, row.segment, row.annotator]
-        other = score[row.system_b, row.system_a, row.segment, row.annotator]
-        assert row.preference == ("tie" if own == other else "a" if own > other else "b")
-    assert set(found["first"]) == {"a"}
-    met = "GPT4-5shot refA, NLLB_MBR_BLEU Lan-BridgeMT, ONLINE-M ONLINE-G, ONLINE-W GPT4-5shot, ONLINE-Y ONLINE-A"
-    assert set(found["system_a"] + " " + found["system_b"]) == set(met.split(", "))
-
-
-@pytest.mark.parametrize(
-    ("criterion", "unit", "printed"),
-    [
-        ("adequacy", "document", (37, 11, 52)),
-        ("fluency", "document", (22, 29, 50)),
-        ("adequacy", "sentence", (50, 9, 41)),
-        ("fluency", "sentence", (32, 17, 51)),
-    ],
-)
-def test_real_preferences_are_those_that_the_paper_prints(real, criterion, unit, printed):
-    ratings = real("laeubli-parity")
-    own = ratings[ratings["system"].eq("mt") & ratings["criterion"].eq(criterion) & ratings["unit"].eq(unit)]
-    shares = own["choice"].value_counts(normalize=True)[["mt", "tie", "human"]]
-    assert tuple((100 * shares + 1e-9).round().astype(int)) == printed
 
 
 def test_the_campaign_of_the_demonstration_is_the_released_one(here):
