@@ -19,11 +19,12 @@ from tests.makers import SOURCE, ratings
 
 @dataclass(frozen=True)
 class Page:
-    """What a report of a campaign says: analyses, checks by key, the headline."""
+    """What a report of a campaign says: analyses, checks by key, the headline, how sure it is."""
 
     found: Analysis
     checks: dict[str, Finding]
     headline: str
+    sure: str
     trust: str
 
     @property
@@ -73,7 +74,8 @@ def page(found, spans=None, **options):
     found = found if isinstance(found, Analysis) else analysed(found, spans, **options)
     checks = campaign.run_checks(found)
     by_group = {check.group: check for check in checks}
-    return Page(found, by_group, first_page.headline(found, checks), first_page.trust(checks))
+    sure = " ".join(first_page.how_sure(found))
+    return Page(found, by_group, first_page.headline(found, checks), sure, first_page.trust(checks))
 
 
 def telling(analysis):

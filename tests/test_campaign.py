@@ -112,7 +112,7 @@ def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
         mine = campaign.from_ratings(table, spans, higher_is_better=higher)
         found = campaign.analyse(mine, resamples=20, hourly_pay=10, currency="EUR")
         shown = page(found)
-        told = [shown.headline, shown.trust, paperwork.methods(found, resamples=20, seed=7).text]
+        told = [shown.headline, shown.sure, shown.trust, paperwork.methods(found, resamples=20, seed=7).text]
         told += [shown.told(part) for part in PARTS]
         for figure in figures(found):
             figure.canvas.draw()
@@ -536,9 +536,10 @@ def test_edges_have_their_verdicts_and_their_names(edge):
     table, verdicts, there, absent = EDGES[edge]
     shown = page(table)
     assert {key: shown.verdicts.get(key) for key in verdicts} == verdicts
-    assert [words for words in there if words not in shown.headline] == []
-    assert [words for words in absent if words in shown.headline] == []
-    assert len(numbers(shown.headline)) <= 8
+    said = f"{shown.headline} {shown.sure}"
+    assert [words for words in there if words not in said] == []
+    assert [words for words in absent if words in said] == []
+    assert len(numbers(said)) <= 8
     checks = [*shown.checks.values()]
     assert len(first_page.answers(checks)) == sum(check.verdict != "fine" for check in checks) + (
         "fine" in shown.verdicts.values()

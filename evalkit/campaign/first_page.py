@@ -22,13 +22,21 @@ _SAID = ("apart", "others", "systems", "ranked", "connected")
 
 
 def headline(found: Analysis, checks: list[Finding]) -> str:
-    """Say which system is better, how it stands to people, how sure that is, and whether to rely on it."""
+    """Say which system is better, how it stands to people, and whether to rely on it."""
     campaign, ranking = found.campaign, found.ranking
-    parts: list[object] = [_unranked(campaign, ranking), *_read(campaign)]
+    claims: list[object] = [_unranked(campaign, ranking)]
     if not isinstance(ranking, Missing):
-        parts = [better(ranking), *_wrong(ranking), *beside_humans(ranking), *_read(campaign), *sure(ranking)]
-        parts += _whose(campaign, ranking)
-    return " ".join(map(str, [*parts, trust(checks)]))
+        claims = [better(ranking), *beside_humans(ranking)]
+    return " ".join(map(str, [*claims, *_read(campaign), trust(checks)]))
+
+
+def how_sure(found: Analysis) -> list[str]:
+    """Say how often such a claim is wrong, whether others would find the same, and for whom few people speak."""
+    ranking = found.ranking
+    if isinstance(ranking, Missing):
+        return []
+    said = [*_wrong(ranking), *sure(ranking), *_whose(found.campaign, ranking)]
+    return [f"How sure? {' '.join(map(str, said))}"] if said else []
 
 
 def better(ranking: Ranking) -> str:
