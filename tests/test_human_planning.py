@@ -1,7 +1,6 @@
 """Variance components, plans made of them, and calibration sets: by hand, against statsmodels, and in simulation."""
 
 import functools
-import itertools
 from itertools import combinations
 
 import numpy as np
@@ -18,7 +17,6 @@ from evalkit import DataError, campaign
 from evalkit.human import calibration, components, planning
 from evalkit.metrics import ppi
 from evalkit.metrics.scores import Scores
-from evalkit.show import tables
 from tests.makers import COMPONENTS, laid_out, ratings
 
 
@@ -145,26 +143,6 @@ def test_what_cannot_be_told_apart_is_said():
 
 #: A calibration set's components.
 OF_A_SET = components.estimate(crossed(np.random.default_rng(2), 30, 6, 5))
-ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(50, 9, (20, 2)))
-
-
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda: moments([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}), "distinguished"),
-        (lambda: components.estimate(ONES.assign(item_type="degraded")), "no outputs"),
-        (lambda: components.estimate(ONES, layout="x"), "layout='x'"),
-        (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
-        (lambda: components.jackknife(SCORES), "three"),
-        (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
-        (lambda: components.of_pair(OF_A_SET, "eng-deu", shared=2), "no share"),
-        (lambda: components.of_pair(OF_A_SET, "eng-deu", typed=[1]), "five"),
-        (lambda: calibration.smallest_sets(OF_A_SET, error=0), "reached"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(call, word):
-    with pytest.raises(DataError, match=word):
-        call()
 
 
 def test_variances_share_out_or_are_typed_in():
@@ -361,6 +339,7 @@ def test_compared_designs_hold_the_cheapest_of_each_kind():
     assert set(planning.compare(V, deltas=[0.1, 8], limits=LIMITS, resamples=100)["delta"]) == {8.0}
 
 
+ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(50, 9, (20, 2)))
 FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
 
 
@@ -385,6 +364,15 @@ FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
         (lambda: planning.Limits(target=1.0), "target"),
         (lambda: planning.Limits(block=0), "fit"),
         (lambda: planning.Limits(calibrations=()), "must be"),
+        (lambda: moments([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}), "distinguished"),
+        (lambda: components.estimate(ONES.assign(item_type="degraded")), "no outputs"),
+        (lambda: components.estimate(ONES, layout="x"), "layout='x'"),
+        (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
+        (lambda: components.jackknife(SCORES), "three"),
+        (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
+        (lambda: components.of_pair(OF_A_SET, "eng-deu", shared=2), "no share"),
+        (lambda: components.of_pair(OF_A_SET, "eng-deu", typed=[1]), "five"),
+        (lambda: calibration.smallest_sets(OF_A_SET, error=0), "reached"),
     ],
 )
 def test_impossible_wishes_are_refused(call, word):
@@ -472,8 +460,6 @@ def test_what_no_plan_reaches_is_missing():
 
 
 TRUE = {"document": 0.0, "item": 0.0, "annotator": 25.0, "block": 8.0, "residual": 60.0, "taste": 4.0}
-#: Design -> how many of twelve people judge each document by all systems.
-DEALT = {"whole documents": 1, "three a document": 3, "crossed": 12}
 KEYS = {name: ["segment" if factor == "place" else factor for factor in key] for name, key in COMPONENTS.items()}
 
 
@@ -486,17 +472,11 @@ def drawn(seed, *, each=1, docs=48, **true):
     return table.assign(segment=place.astype(str), score=table["score"].round(1))
 
 
-def moved(table, what, *, seed=1, by=12.0):
+def moved(table, what):
     """Add a constant to each document, segment or annotator, the same for all systems."""
     codes = table.groupby(KEYS[what]).ngroup()
-    added = np.random.default_rng(seed).uniform(-by, by, codes.max() + 1).round(1)
+    added = np.random.default_rng(1).uniform(-12, 12, codes.max() + 1).round(1)
     return table.assign(score=(table["score"] + added[codes]).round(1))
-
-
-def written(table, path):
-    """Write a table as a stranger would."""
-    table.drop(columns="item_type").to_csv(path, index=False)
-    return path
 
 
 def planned(path, layout):
@@ -507,53 +487,22 @@ def planned(path, layout):
     return pd.concat(planning.by_pair(table, delta=1.5, limits=limits) for table in found).drop(columns="power")
 
 
-@pytest.fixture(scope="module")
-def unmoved(tmp_path_factory):
-    """Plans of a campaign as it was drawn, by layout and by how many people judge each document: made once each."""
-
-    @functools.cache
-    def plans(layout, each):
-        return planned(written(drawn(5, each=each, docs=12), tmp_path_factory.mktemp("plain") / "plain.csv"), layout)
-
-    return plans
+#: Layout, and how many of twelve people judge each document; who judged is unknown to the one of "unnamed".
+LAYOUTS = [("campaign", 1), ("campaign", 3), ("campaign", 12), ("numbered", 3), ("calibration", 3), ("unnamed", 3)]
 
 
-SHARED = ("text", "segment", "annotator")
-#: Layout, how many people judge each document, and what all systems share; who judged is unknown in the last ones.
-TWINS = [
-    *itertools.product(["campaign"], DEALT.values(), SHARED),
-    *itertools.product(["numbered", "calibration"], [DEALT["three a document"]], SHARED),
-    *itertools.product(["unnamed"], [DEALT["three a document"]], SHARED[:2]),
-]
-
-
-@pytest.mark.parametrize(("layout", "each", "what"), TWINS)
-def test_a_constant_that_all_systems_share_changes_no_plan(tmp_path, unmoved, layout, each, what):
-    table = drawn(5, each=each, docs=12)
-    changed = written(moved(table, what), tmp_path / "moved.csv")
-    pd.testing.assert_frame_equal(unmoved(layout, each), planned(changed, layout))
-
-
-def test_constants_of_documents_that_are_named_anew_for_each_system_change_no_plan(tmp_path):
-    """As Mechanical Turk's files have it: a segment's number is what systems share."""
-    table = drawn(6, each=3, docs=24)
-    paths = []
-    for k, rows in enumerate([table, moved(table, "segment")]):
-        number = rows.groupby(KEYS["segment"]).ngroup().astype(str)
-        paths.append(written(rows.assign(segment=number, doc=rows["doc"] + rows["system"]), tmp_path / f"{k}.csv"))
-    plans = [planned(path, "numbered") for path in paths]
+@pytest.mark.parametrize(("layout", "each"), [*LAYOUTS, ("renamed", 3)])
+def test_constants_that_all_systems_share_change_no_plan(tmp_path, layout, each):
+    """Renamed: documents named anew for each system, as in Mechanical Turk's files; systems share segments' numbers."""
+    plans, table = [], drawn(5, each=each, docs=12)
+    shared = ("text", "segment") if layout == "unnamed" else ("text", "segment", "annotator")
+    for k, rows in enumerate([table, functools.reduce(moved, shared, table)]):
+        if layout == "renamed":
+            number = rows.groupby(KEYS["segment"]).ngroup().astype(str)
+            rows = rows.assign(segment=number, doc=rows["doc"] + rows["system"])
+        rows.drop(columns="item_type").to_csv(tmp_path / f"{k}.csv", index=False)
+        plans.append(planned(tmp_path / f"{k}.csv", "numbered" if layout == "renamed" else layout))
     pd.testing.assert_frame_equal(*plans)
-
-
-MISSING = [pd.array([pd.NA, pd.NA], kind) for kind in ("Int64", "Float64", "boolean", "string")]
-MISSING += [[np.nan] * 2, [None] * 2, [pd.NaT] * 2, pd.array([pd.NA, 30_000], "Int64")]
-
-
-@pytest.mark.parametrize("cells", MISSING)
-@pytest.mark.parametrize("name", ["segments", "p", "p_value"])
-def test_a_table_may_lack_any_number(cells, name):
-    shown = tables.markup(pd.DataFrame({name: cells}), caption="a table", name="a table")
-    assert shown.count("–") == pd.isna(pd.Series(cells)).sum()
 
 
 def anova(table):
@@ -588,29 +537,3 @@ def test_what_cannot_be_told_of_people_is_not_planned_with():
     known = planning.plan(variances | {"annotator": 25.0}, delta=3)
     assert set(known["arrangement"]) == {"same", "mixed", "separate"}
     pd.testing.assert_frame_equal(known[known["arrangement"] == "same"].reset_index(drop=True), designs)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("each", DEALT.values(), ids=DEALT)
-def test_components_and_standard_errors_are_recovered(each):
-    """Their means over campaigns are the truth, and the predicted variance of a difference is what campaigns have."""
-    docs, raw, predicted, none = 24 if each > 3 else 48, [], [], 0
-    told = ["block", "taste", *(["document", "item"] if each > 1 else [])]
-    for seed in range(80):
-        table = drawn([each, seed], each=each, docs=docs)
-        codes = {name: table.groupby(KEYS[name]).ngroup() for name in KEYS}
-        held = [table["system"], codes["segment"], codes["annotator"]]
-        raw.append(components.equate(table["score"], {name: codes[name] for name in told}, fixed=held).solve(told))
-        found = components.estimate(table, layout="campaign", taste=True)
-        none += found["taste"].iloc[0] == 0
-        variances = components.of_pair(found, "eng-deu")
-        predicted.append(components.contrast_variance(table, variances, first="S0", second="S1"))
-    found = pd.DataFrame(raw)
-    for name, error in (found.std() / len(found) ** 0.5).items():
-        assert abs(found[name].mean() - TRUE[name]) < 3.5 * error, name
-    means = pd.DataFrame(
-        drawn([9, each, seed], each=each, docs=docs).groupby("system")["score"].mean() for seed in range(400)
-    )
-    variance = (means["S1"] - means["S0"]).var()
-    assert np.mean(predicted) == pytest.approx(variance, rel=3.5 * (2 / len(means)) ** 0.5)
-    assert none < 20, "of 80 campaigns, in which people do like systems differently"

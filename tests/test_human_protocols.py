@@ -257,9 +257,9 @@ def test_shares_of_first_places_add_up_and_the_highest_comes_first(small):
 RANKED = ("ESA-1", "ESA-2", "ESAAI-1", "MQM-1", "WMT-MQM", "WMT-DASQM", "LLM")
 
 
-def campaigns(rng, *, names=RANKED, systems=5, documents=10, length=2, people=6, steps=3.0, noise=6.0, taste=0.0):
-    """One judgement a translation and protocol, by a person at random; people may like systems differently."""
-    spread = {"segment": 0.0, "annotator": 0.0, "taste": taste, "residual": noise}
+def campaigns(rng, *, names=RANKED, systems=5, documents=10, length=2, people=6, steps=3.0, noise=6.0):
+    """One judgement a translation and protocol, by a person at random."""
+    spread = {"segment": 0.0, "annotator": 0.0, "residual": noise}
     sizes = {"systems": systems, "documents": documents, "length": length, "people": people}
     options = {"each": 1, "dealt": "item", "gap": -steps, "level": 0.0, "scale": None, "spread": spread}
     parts = []
@@ -361,15 +361,6 @@ def test_draws_vary_as_much_as_campaigns_do():
     np.testing.assert_allclose(spread, 6 * np.sqrt(2 / 120), rtol=0.15)
 
 
-def test_people_who_like_systems_differently_widen_intervals():
-    """Ten people, each with likings of standard deviation 5: they are what scatters, and are hardly overcounted."""
-    options = {"systems": 8, "documents": 200, "people": 10, "noise": 0.1, "taste": 5.0}
-    scored = campaigns(np.random.default_rng(8), names=("ESA-1",), **options)
-    drawn = rankings.draw_scores(scored, resamples=1000).draws
-    first, second = np.triu_indices(8, 1)
-    assert (drawn[..., first] - drawn[..., second]).var(axis=0).mean() == pytest.approx(2 * 5**2 / 10, rel=0.5)
-
-
 def test_only_segments_that_all_protocols_have_are_compared(scored):
     fewer = scored.query("not (protocol == 'WMT-MQM' and segment in ['003', '007'])")
     fewer = fewer.query("not (protocol == 'WMT-DASQM' and segment == '005' and system == 'S2')")
@@ -442,16 +433,6 @@ def test_systems_whose_scores_add_up_to_the_same_in_another_order_are_tied():
     assert one > other
     totals = np.array([[one, other, 3, 3], [one + 1e-6, other, 3, 3], [one, other, 3, 0]])
     assert rankings._order(totals).tolist() == [[0], [1], [0]]
-
-
-def test_more_documents_rank_better_and_the_interval_holds_the_estimate():
-    found = rankings.subset_consistency(campaigns(np.random.default_rng(7), documents=24), splits=100, resamples=10)
-    for _, part in found.groupby(["protocol", "against"]):
-        assert part["segments"].is_monotonic_increasing
-        assert part["agreement"].iloc[-1] > part["agreement"].iloc[0]
-    assert found["segments"].max() == 24  # half of the documents, of two segments each
-    assert (found["low"].le(found["agreement"]) & found["agreement"].le(found["high"])).all()
-    np.testing.assert_allclose(found["kendall"], 2 * found["agreement"] - 1)
 
 
 def test_segments_needed_are_read_off_a_straight_line():

@@ -103,6 +103,14 @@ def test_tables_escape_everything_and_record_plain_values(shown):
     json.dumps(bundle, allow_nan=False)
 
 
+@pytest.mark.parametrize("name", ["segments", "p", "p_value"])
+def test_a_table_may_lack_any_number(name):
+    kinds = (pd.array([pd.NA, pd.NA], kind) for kind in ("Int64", "Float64", "boolean", "string"))
+    for cells in (*kinds, [np.nan] * 2, [None] * 2, [pd.NaT] * 2, pd.array([pd.NA, 30_000], "Int64")):
+        page = show.tables.markup(pd.DataFrame({name: cells}), caption="a table", name="a table")
+        assert page.count("–") == pd.isna(pd.Series(cells)).sum()
+
+
 def test_a_table_shows_chosen_columns_and_names_and_records_the_frame_as_it_is(shown):
     frame = pd.DataFrame({"form": ["line", "shift"], "alpha_cs": [0.12345, 2.0], "kept": [1, 2]})
     cells = {"form": {"line": HOSTILE}}
