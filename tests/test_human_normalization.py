@@ -9,14 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import DataError, data
+from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.data.schemas import UNSTATED
 from evalkit.human import components, mqm, normalization
 from evalkit.human.normalization import METHODS, _agreement, quantile
 from evalkit.papers import knowles2024
-from evalkit.papers.sai2023 import printed as prints
-from evalkit.papers.sai2023 import release
 from evalkit.stats import agreement
 from tests.makers import laid_out
 
@@ -86,11 +84,6 @@ def test_quantiles_give_every_annotator_the_common_distribution():
     scores = np.stack([strict, own])
     found = quantile(scores, scores, reference=common)
     np.testing.assert_allclose(found, [np.arange(50.0), own])
-    pooled = normalization.normalize(
-        rated([*strict, *own], annotators=["strict"] * 50 + ["own"] * 50), method="quantile"
-    )
-    medians = pooled.groupby("annotator")["normalized"].median()
-    assert medians["strict"] == pytest.approx(medians["own"])
 
 
 def test_ticks_are_the_scales_and_the_nearest():
@@ -192,18 +185,13 @@ def test_the_order_of_an_annotators_scores_survives_unless_statistics_change_by_
             assert normalization.order_kept(found)["rho"].iloc[0] == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["z", "rank", "quantile"])
-def test_the_order_of_rows_is_irrelevant(method):
+@settings(max_examples=15)
+@given(st.permutations(range(12)), st.sampled_from(["z", "rank", "quantile"]))
+def test_the_order_of_rows_is_irrelevant(order, method):
     frame = rated([3, 50, 20, 90, 7, 61, 33, 40, 80, 12, 5, 99], annotators=list("aaabbbcccaaa"))
     frame["segment"] = list("123123123456")
-    plain = normalization.normalize(frame, method=method)["normalized"]
-
-    @given(st.permutations(range(12)))
-    def shuffled(order):
-        found = normalization.normalize(frame.iloc[order], method=method)["normalized"]
-        np.testing.assert_allclose(found.sort_index(), plain, atol=1e-9)
-
-    shuffled()
+    plain, found = (normalization.normalize(f, method=method)["normalized"] for f in (frame, frame.iloc[order]))
+    np.testing.assert_allclose(found.sort_index(), plain, atol=1e-9)
 
 
 # mixed-effects model
@@ -380,10 +368,6 @@ def test_methods_bring_together_what_they_are_made_for():
     assert found.loc[["z", "mixed", "robust", "quantile"], "change_low"].gt(0).all()
     assert found.at["mixed", "agreement"] > found.at["z", "agreement"] > found.at["robust", "agreement"]
     assert found.at["z", "closer"] == 1
-    same = panel(np.random.default_rng(17), gains=[0.5, 1, 2], people=3, noise=0)
-    exact = normalization.held_out(same, methods=("z", "rank"), splits=10).set_index("method")["agreement"]
-    assert exact["z"] == pytest.approx(1)
-    assert exact["rank"] == pytest.approx(1)
 
 
 def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
@@ -504,22 +488,6 @@ def test_wmt_weights_give_every_error_its_shipped_weight_and_every_segment_its_o
     assert np.allclose(both["official"], both["score"].fillna(both["official"]), rtol=0, atol=1e-9)
 
 
-# Table 9
-
-
-def test_denominators_hold_the_true_number_and_mean_what_they_say():
-    rng = np.random.default_rng(5)
-    n, scores = 37, rng.integers(0, 50, (4, 37)) / 2
-    means = [f"{mean:.3f}" for mean in scores.mean(axis=1)]
-    printed = pd.DataFrame({"language": list("abcd"), "system": "NLLB", "mean_score": means})
-    found = release.denominators(printed)["n"].loc[lambda n: n <= 60].tolist()
-    assert n in found
-    assert len(found) < 20
-    for k in set(range(1, 61)) - set(found):
-        grid = np.arange(50 * k + 1) / 2 / k
-        assert any(np.abs(grid - float(m)).min() > 0.0005 for m in printed["mean_score"])
-
-
 # Agreement
 
 
@@ -601,14 +569,3 @@ def test_shares_sum_to_one_and_counts_to_all_errors():
     assert np.allclose(levels.groupby("tgt_lang")["share"].sum(), 1)
     (system,) = mqm.errors_per_system(judgements("1", "2", "3"), gujarati).itertuples()
     assert (system.errors, system.segments) == (3, 3)
-
-
-def test_misprints_are_found_and_a_mended_table_has_none_of_them():
-    printed = {f"table{n}": data.published(f"sai2023_table{n}") for n in (1, 2, 3, 4, 9, 10)}
-    key = ("table1", "COMET-QE-DA, average pearson")
-    first = printed["table1"]
-    wrong = first["metric"].eq("COMET-QE-DA") & first["language"].eq("average")
-    mended = printed | {"table1": first.assign(pearson=first["pearson"].mask(wrong, "0.484"))}
-    before, after = (set(zip(found["table"], found["cell"])) for found in map(prints.misprints, (printed, mended)))
-    assert {key, ("table2", "COMET-QE-DA, gu, kendall"), ("table9", "mBART, average")} <= before
-    assert before - after == {key}
