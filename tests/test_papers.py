@@ -17,7 +17,7 @@ from scipy import stats
 from evalkit import ROOT, DataError, data
 from evalkit.data import simulate
 from evalkit.data.schemas import map_tables
-from evalkit.data.typology import SCHEMES, TYPOLOGIES
+from evalkit.data.typology import SCHEMES
 from evalkit.human import annotators as people
 from evalkit.human import context
 from evalkit.metrics import darr, lexical
@@ -171,8 +171,8 @@ PRINTED = from_source(pd.DataFrame({"pair": list("abc"), "tau": ["0.10", "0.20",
 
 
 def test_claims_of_stanchev_match_or_rest_on_archives_that_could_not_be_had():
-    printed = data.published("stanchev2020_claims")
-    rows = claims.look_up(printed, darr.claim_tables(printed), data=data.published("wmt20_darr"))
+    listed = data.published("stanchev2020_claims")
+    rows = claims.look_up(listed, darr.claim_tables(listed), data=data.published("wmt20_darr"))
     told = Counter((row["verdict"], row.get("lacking")) for row in verdicts.judge(rows))
     assert told == {("match", None): 50, ("not reproducible", "file not here: WMT19's archives"): 35}
 
@@ -240,58 +240,7 @@ def test_an_unknown_paper_or_item_is_named():
         claims.compare("sai2023", {}, items="Table 11")
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "data" / "published").glob("*.toml")), ids=lambda path: path.stem)
-def test_what_a_papers_file_names_is_there(path):
-    """Also of parts whose study no test runs."""
-    plan = claims._plan(path.stem)
-    for part in plan["compare"]:
-        printed = claims._chosen(data.published(part["printed"]), part.get("rows", ""))
-        assert len(printed), part
-        assert {*part["on"], *part["values"], *part.get("spelt", []), *([] if "item" in part else ["item"])} <= {
-            *printed
-        }
-        assert "computed" in part or isinstance(part["values"], list), part
-        assert isinstance(part["values"], dict) or part.get("because") or part.get("gaps"), part
-        for kind in ("notes", "gaps"):
-            assert {*part.get(kind, [])} <= {*plan[kind]}, part
-
-
 # --- What the papers on ESA and ESA^AI print is recomputed by their authors' rules, checked against scipy and by hand
-
-
-NAMES = ("wmt23-protocols", "wmt23-protocols-spans", "wmt23-protocols-released", "wmt23-human")
-
-
-@pytest.fixture
-def frames(real):
-    return [real(name) for name in NAMES], real("wmt23-mqm-spans")
-
-
-@pytest.mark.slow
-def test_without_marks_that_have_no_severity_the_printed_time_per_mark_comes_out(frames):
-    (judged, marked, *_), _ = frames
-    own = marked[marked["item_type"] != "degraded"].astype({"severity": "str"})
-    undecided = own[~own["severity"].isin(["minor", "major", "critical"])]
-    keys = ["protocol", "hit", "system", "segment"]
-    lost = undecided.astype(dict.fromkeys(keys, "str")).groupby(keys).size().rename("lost").reset_index()
-    fewer = judged.astype(dict.fromkeys(keys, "str")).merge(lost, on=keys, how="left").fillna({"lost": 0})
-    assert fewer.loc[fewer["item_type"] != "degraded", "lost"].sum() == len(undecided) > 0
-    fewer["errors"] -= fewer["lost"].where(fewer["item_type"] != "degraded", 0)
-    now, without = (esa.effort(esa.seconds(one)).set_index("kind")["per_error"] for one in (judged, fewer))
-    assert [f"{one:.1f}" for one in now[["ESA", "ESAAI"]]] == ["70.4", "31.0"]
-    assert f"{without['ESA']:.1f}" == "70.8"
-
-
-@pytest.mark.slow
-def test_what_remarks_say_of_the_release_holds(frames):
-    (judged, marked, released, human), wmt_marked = frames
-    side = esa.grids(judged, marked, released, human, wmt_marked)
-    assert (len(side.scores), len(side.common()), len(side.everywhere())) == (2691, 156 * 13, 743)
-    on_common = esa.filtering(esa.Grids(*(grid.loc[side.common()] for grid in side)))
-    assert round(on_common["agreed"].iloc[0]) == 90
-    shown = marked[marked["suggested"] & (marked["item_type"] != "degraded")].astype({"segment": str, "system": str})
-    nothing = side.scores.index[side.scores["LLM"].eq(0)]
-    assert not nothing.isin(pd.MultiIndex.from_frame(shown[["segment", "system"]])).any(), "0 means: nothing suggested"
 
 
 @pytest.fixture
@@ -359,17 +308,14 @@ def test_a_long_time_becomes_the_persons_median_and_people_count_alike():
     assert made == {"kind": "ESA", "people": 2, "seconds": 22.5 / 2, "errors": 2.0, "per_error": 22.5 / 4}
 
 
-@pytest.mark.parametrize(("nothing", "words"), [(3, "30.0%"), (0, "0.0%")])
-def test_translations_without_suggestions_count_as_100(nothing, words):
+def test_translations_without_suggestions_count_as_100():
     index = pd.MultiIndex.from_product([[str(n) for n in range(5)], ["a", "b"]], names=["segment", "system"])
     score = [50.0, 60.0] * 5  # b is better, until a's without suggestions count as 100
-    llm = pd.Series([-1.0] * 10, index)
-    llm.iloc[: 2 * nothing : 2] = 0.0
-    scores = pd.DataFrame({"ESAAI-1": score, "LLM": llm}, index)
+    llm = pd.Series([0.0, -1] * 3 + [-1.0] * 4, index)
     errors = pd.DataFrame({"ESAAI-1": [0.0, 1, 2, 0, 0, 0, 0, 0, 0, 0]}, index)
+    scores = pd.DataFrame({"ESAAI-1": score, "LLM": llm}, index)
     [made] = esa.filtering(esa.Grids(scores, scores, errors)).to_dict("records")
-    assert (made["share"], made["words"], made["mismatched"]) == (10 * nothing, words, int(nothing > 0))
-    assert nothing == 0 or made["agreed"] == pytest.approx(200 / 3)
+    assert made == {"share": 30, "words": "30.0%", "agreed": pytest.approx(200 / 3), "mismatched": 1}
 
 
 def test_grids_leave_out_degraded_copies_and_other_languages_and_count_marks_that_cost_nothing():
@@ -393,25 +339,6 @@ def test_on_simulated_data_nothing_is_compared():
 
 
 # --- Knowles & Lo 2024: its numbers and claims have one row each, and what is built for them is right
-
-
-OF_KNOWLES = ("knowles2024_prose", "knowles2024_context")
-
-
-@pytest.fixture(scope="module")
-def claimed():
-    return pd.concat([data.published(name).fillna("") for name in OF_KNOWLES], ignore_index=True)
-
-
-def test_each_claim_belongs_to_one_study_that_holds_no_others(claimed):
-    notebooks = {path.stem: json.loads(path.read_text()) for path in (ROOT / "notebooks" / "studies").glob("*.ipynb")}
-    source = {name: "".join("".join(cell["source"]) for cell in book["cells"]) for name, book in notebooks.items()}
-    for name in OF_KNOWLES:
-        own = set(data.published(name)["study"])
-        users = {study for study, text in source.items() if f'data.published("{name}")' in text}
-        assert users == own
-        for study in own if len(own) > 1 else ():
-            assert re.search(rf'"study"\] == "{study}"|query\("study == \'{study}\'"\)', source[study]), study
 
 
 def test_two_claims_that_fail_are_counted(real):
@@ -467,87 +394,61 @@ def test_published_z_scores_follow_from_rounded_statistics_of_a_worker_and_from_
     pd.testing.assert_frame_equal(knowles2024.compare_with_published(shuffled), found)
 
 
-def test_tables_behind_claims_about_degraded_context_hold_their_data_sets(crowd):
-    sets = {"one": crowd, "other": crowd[crowd["src_lang"] == "deu"]}
+def before_and_after(pairs):
+    """Hold differences before a degraded item against those after it: their means' difference, and Welch's p."""
+    before, after = (pairs.loc[pairs["group"] == side, "difference"] for side in ("before", "after"))
+    test = stats.ttest_ind(before, after, equal_var=False, alternative="less")
+    return before.mean() - after.mean(), test.pvalue
+
+
+def test_claims_about_degraded_context_rest_on_their_data_sets_and_on_what_annotators_saw(crowd):
+    sets, over_all = {"one": crowd, "other": crowd[crowd["src_lang"] == "deu"]}, "pair == 'all' and scale == 'raw'"
     paired = {name: context.pairs(table) for name, table in sets.items()}
     tables = knowles2024.of_context(sets, *(map_tables(paired, one) for one in (context.contrasts, context.welch)))
     for name, table in sets.items():
-        bad = table[table["item_type"] == "degraded"]
+        degraded = table[table["item_type"] == "degraded"].groupby("annotator")["score"]
         medians = tables[f"{name} degraded by annotator"].set_index("annotator")["median"]
-        assert medians.to_dict() == {who: np.median(part["score"]) for who, part in bad.groupby("annotator")}
-        assert len(tables[f"{name} degraded"]) == len(bad)
-        before, after = (paired[name].loc[paired[name]["group"] == side, "difference"] for side in ("before", "after"))
-        test = stats.ttest_ind(before, after, equal_var=False, alternative="less")
-        own = tables[f"{name} welch"].query("pair == 'all' and scale == 'raw'")
-        assert own["p_less"].item() == pytest.approx(test.pvalue, rel=1e-12)
-        gap = tables[f"{name} gap"].set_index("scale")["before_minus_after"]
-        assert gap["raw"] == pytest.approx(before.mean() - after.mean(), rel=1e-12)
-
-
-def test_earlier_years_are_put_together_by_the_context_that_annotators_saw(crowd):
+        assert medians.to_dict() == degraded.median().to_dict()
+        gap = tables[f"{name} gap"].set_index("scale").at["raw", "before_minus_after"]
+        p = tables[f"{name} welch"].query(over_all)["p_less"].item()
+        assert (gap, p) == pytest.approx(before_and_after(paired[name]), rel=1e-12)
     alone = crowd["segment"].astype(int) % 2 == 0
     years = {f"wmt{year}-mturk": crowd.assign(context=np.where(alone, "sentence", "document")) for year in (18, 19, 20)}
-    tables = knowles2024.of_earlier_years(years)
-    apart = context.pairs(crowd[alone])["difference"]
-    repeats = tables["wmt18-20 repeats"].iloc[0]
-    assert (repeats["n"], repeats["mean"]) == (3 * len(apart), pytest.approx(apart.mean()))
-    inside = pd.concat([context.pairs(crowd[~alone])] * 2)
-    before, after = (inside.loc[inside["group"] == side, "difference"] for side in ("before", "after"))
-    p = stats.ttest_ind(before, after, equal_var=False, alternative="less").pvalue
-    own = tables["wmt19-20 welch"].query("pair == 'all' and scale == 'raw'").iloc[0]
-    assert own["p_less"] == pytest.approx(p, rel=1e-12)
-    assert own["outcome"] == ("significant" if p < 0.05 else "not significant")
-    assert set(knowles2024.of_earlier_years({"wmt19-mturk": years["wmt19-mturk"]})) == set()
+    tables, apart = knowles2024.of_earlier_years(years), context.pairs(crowd[alone])["difference"]
+    assert tables["wmt18-20 repeats"].iloc[0][["n", "mean"]].tolist() == pytest.approx([3 * len(apart), apart.mean()])
+    p = before_and_after(pd.concat([context.pairs(crowd[~alone])] * 2))[1]
+    assert tables["wmt19-20 welch"].query(over_all)["p_less"].item() == pytest.approx(p, rel=1e-12)
+    assert not knowles2024.of_earlier_years({"wmt19-mturk": years["wmt19-mturk"]})
 
 
 def test_additional_hits_are_held_against_the_calibration_set(crowd):
     ordinary = crowd[crowd["item_type"].isin(["system", "repeat"])]
     calibration = ordinary[ordinary["doc"] == "sim-doc-01"].assign(item_type="calibration")
-    tables = knowles2024.of_additional(crowd, calibration)
-    steady = tables["wmt22-da-sqm steadiness"]
-    assert set(steady.loc[steady["range"], "use"]) == {"min", "max"}
-    amounts = tables["wmt22-da-sqm segments"]
-    assert amounts.set_index("annotator")["judgements"].to_dict() == crowd["annotator"].value_counts().to_dict()
-    assert amounts["median_magnitude"].unique().tolist() == [100]
+    means = knowles2024.of_additional(crowd, calibration)["wmt22-da-sqm means"].set_index("pair")
     known = calibration.groupby("annotator")["score"].mean()
     counted = crowd[~crowd["item_type"].eq("degraded") & crowd["annotator"].isin(known.index)]
     for pair, own in counted.groupby("src_lang"):
-        row = tables["wmt22-da-sqm means"].set_index("pair").loc[f"{pair}-eng"]
         for level, by in (("annotator", ["annotator"]), ("HIT", ["annotator", "hit"])):
-            means = own.groupby(by)["score"].mean()
-            far = (means - means.index.get_level_values("annotator").map(known)).abs()
-            assert row[level] == pytest.approx(far.median(), rel=1e-12)
-        assert row["hits_further"] == (row["HIT"] > row["annotator"])
-    order = tables["wmt22-da-sqm order"]
-    assert len(order) == crowd["annotator"].nunique()
+            each = own.groupby(by)["score"].mean()
+            far = (each - each.index.get_level_values("annotator").map(known)).abs()
+            assert means.at[f"{pair}-eng", level] == pytest.approx(far.median(), rel=1e-12)
 
 
-def test_tables_of_the_calibration_hits_count_and_compare_people():
-    hits = simulate.stand_in(
-        "wmt22-calibration-hits", pairs={"eng-ces": simulate.recipes()["wmt22-calibration-hits"]["pairs"]["eng-ces"]}
-    )
+def test_calibration_hits_name_the_two_who_agree_least(crowd):
+    recipe = simulate.recipes()["wmt22-calibration-hits"]["pairs"]["eng-ces"]
+    hits = simulate.stand_in("wmt22-calibration-hits", pairs={"eng-ces": recipe})
     usage = people.usage(hits)
-    given = {
-        "usage": usage,
-        "grids": pd.DataFrame({"annotator": ["a", "b"], "ticks": [7, 4]}),
-        "correlations": agreement.correlations(hits),
-        "profiles": usage.assign(grid="none"),
-        "accounts": people.accounts(hits, hits, complete_at=100),
-    }
+    given = {"usage": usage, "correlations": agreement.correlations(hits), "profiles": usage.assign(grid="none")}
+    given |= {"accounts": people.accounts(hits, hits, complete_at=100)}
+    given |= {"grids": pd.DataFrame({"annotator": ["a", "b"], "ticks": [7, 4]})}
     tables = knowles2024.derived(hits, given)
-    scores = hits.groupby("annotator")["score"]
-    ranges = tables["usage"].set_index("annotator")["range"]
-    assert ranges.to_dict() == (scores.max() - scores.min()).to_dict()
-    assert tables["grids"]["marks"].tolist() == ["seven ticks", "others"]
-    assert tables["counts"]["judgements"].sum() == len(hits)
-    assert tables["beside engjpn1611"].empty
     wide = hits[hits["item_type"] == "calibration"].pivot(
         index=["system", "doc", "segment"], columns="annotator", values="score"
     )
-    lowest = wide.corr().stack().idxmin()
     named = tables["lowest pairs"].query("statistic == 'pearson'")["min_between"].item()
-    assert set(named.split()) == set(lowest)
-    assert knowles2024.imagined(hits)["outcome"].unique().tolist() == ["undefined"], "one score each"
+    assert {*named.split()} == {*wide.corr().stack().idxmin()}
+    assert tables["grids"]["marks"].tolist() == ["seven ticks", "others"]
+    assert tables["constant"]["outcome"].unique().tolist() == ["undefined"], "one score each"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -592,15 +493,9 @@ def test_official_scores_average_segments_before_systems_and_those_that_count_mo
     assert len(found) == 20
     assert found["equal"].all()
     assert found["recomputed"].tolist() == pytest.approx([*segments.mean()["z"], *segments.mean()["score"]])
-    counts = wmt.tally(found)
-    assert counts[["scale", "pair", "systems", "equal", "missing_judgements"]].values.tolist() == [
-        ["z", "ces-eng", 5, 5, 1],
-        ["z", "deu-eng", 5, 5, 0],
-        ["raw", "ces-eng", 5, 5, 1],
-        ["raw", "deu-eng", 5, 5, 0],
-    ]
-    moved = found["moved"].ne(0).groupby([found["scale"], found["pair"]], sort=False).sum()
-    assert counts["systems_that_move"].tolist() == moved.tolist()
+    assert wmt.tally(found)[["equal", "missing_judgements"]].to_numpy().tolist() == [[5, 1], [5, 0]] * 2
+    rows = wmt.compare_scores(crowd, official, scale="raw", paper="WMT22")
+    assert {row["verdict"] for row in verdicts.judge(rows)} == {"match"}
     bounded = wmt.missing_scores({"crowd": crowd}, found)
     assert bounded[["scale", "system", "missing_judgements"]].values.tolist() == [
         ["z", official.at[3, "system"], 1],
@@ -609,64 +504,25 @@ def test_official_scores_average_segments_before_systems_and_those_that_count_mo
 
 
 def test_wins_lines_and_p_values_are_held_against_published_ones(crowd):
-    best = crowd[crowd["item_type"] == "system"].groupby(["src_lang", "system"])["z"].mean()
-    pair, segment = "ces-eng", ["system", "doc", "segment"]
-    own = crowd[(crowd["src_lang"] == "ces") & crowd["item_type"].isin(["system", "repeat"])]
-    means = own.groupby(segment)["z"].mean()
+    pair, own = "ces-eng", crowd[(crowd["src_lang"] == "ces") & crowd["item_type"].isin(["system", "repeat"])]
+    means = own.groupby(["system", "doc", "segment"])["z"].mean()
     order = means.groupby("system").mean().sort_values(ascending=False).index
+    options = {"alternative": "greater", "method": "asymptotic"}
     tests = [
-        (pair, a, b, stats.mannwhitneyu(means[a], means[b], alternative="greater", method="asymptotic").pvalue)
+        (pair, a, b, stats.mannwhitneyu(means[a], means[b], **options).pvalue)
         for a, b in itertools.combinations(order, 2)
     ]
-    published = pd.DataFrame(tests, columns=["pair", "better", "worse", "p"]).astype({"p": "str"})
-    found = wmt.compare_p_values(crowd, published)
+    published = pd.DataFrame(tests, columns=["pair", "better", "worse", "p"])
+    found = wmt.compare_p_values(crowd, published.astype({"p": "str"}))
     assert found["off"].max() < 1e-9
     assert found["significant"].equals(found["official"] < 0.05)
-    wins = published.astype({"p": float}).query("p < .05").groupby("better").size().reindex(order, fill_value=0)
-    below = np.arange(len(order))[::-1]
+    wins = published[published["p"] < 0.05].groupby("better").size().reindex(order, fill_value=0)
     lines = pd.DataFrame({"data": "d", "pair": pair, "system": order, "wins": wins.to_numpy().astype(str)})
-    lines["line"] = (wins.to_numpy() == below).astype(str)
+    lines["line"] = (wins.to_numpy() == np.arange(len(order))[::-1]).astype(str)
     compared = wmt.compare_clusters({"d": crowd}, lines)
-    assert compared["equal_wins"].all()
-    plain, *_, strict = wmt.by_test(crowd[crowd["src_lang"] == "ces"])["wins"]
-    assert (plain, strict <= plain) == (wins.sum(), True)
     assert compared["system"].tolist() == order.tolist()
-    assert best.size == 10
-
-
-def test_people_without_spread_are_counted_with_the_scores_that_they_gave():
-    workers = pd.DataFrame(
-        [("ces", "a", 70.0, 3.0), ("ces", "b", 100.0, 0.0), ("ces", "c", 55.0, np.nan), ("deu", "a", 50.0, 9.0)],
-        columns=["src_lang", "annotator", "mean", "sd"],
-    )
-    found = wmt.flat_annotators(workers.assign(tgt_lang="eng"))
-    assert found.to_numpy().tolist() == [["ces-eng", 3, 2, "55, 100"], ["deu-eng", 1, 0, ""]]
-
-
-def test_a_scale_of_ranks_goes_from_one_to_one_more_than_the_systems():
-    drawn = np.random.default_rng(2).normal(size=(2, 7))
-    scores = pd.DataFrame({"pair": "p", "system": list("ABCDEFG"), "metricx": drawn[0], "cometkiwi": drawn[1]})
-    found = wmt.auto_rank(scores)
-    each = [1 + 7 * (one - one.min()) / np.ptp(one) for one in drawn]
-    assert found["autorank"].tolist() == pytest.approx(np.mean(each, axis=0).tolist())
-    gaps = np.diff(np.sort(found["autorank"]))
-    past = np.sort(found["autorank"])[1:][gaps > wmt.GAP]
-    assert found["past_cutoff"].tolist() == (found["autorank"] >= (past.min() if len(past) else np.inf)).tolist()
-    moved = wmt.auto_rank(scores.assign(metricx=3 * scores["metricx"] - 5))
-    assert moved["autorank"].tolist() == pytest.approx(found["autorank"].tolist()), "units of metrics do not matter"
-
-
-@pytest.mark.parametrize(("year", "scale", "equal"), [(21, "z", 80), (22, "z", 68), (21, "raw", 77), (22, "raw", 58)])
-def test_official_scores_are_rows_and_each_difference_has_its_reason(year, scale, equal, real):
-    ratings, official = real(f"wmt{year}-mturk"), real(f"wmt{year}-mturk-ranking")
-    rows = wmt.compare_scores(ratings, official, scale=scale, paper=f"WMT{year}, official ranking")
-    judged = pd.DataFrame(verdicts.judge(rows))
-    assert len(judged) == len(official)
-    assert (judged["verdict"] == "match").sum() == equal
-    assert judged.loc[judged["verdict"] == "differs", "note"].str.contains("with 0 for these the score becomes").all()
-    absent = rows[judged["verdict"] == "not reproducible"]
-    assert set(absent["lacking"]) == ({"scores not here: WMT21 zho-eng"} if year == 21 else set())
-    assert judged.set_index(["item", "cell"]).index.is_unique
+    assert compared["equal_wins"].all()
+    assert wmt.by_test(own)["wins"].iloc[0] == wins.sum()
 
 
 # --- Each printed number stands in one row of one study: the transcribed tables walked against the reference results
@@ -729,235 +585,36 @@ def test_each_printed_number_stands_as_it_is_printed_in_exactly_one_row_of_one_s
     assert {row["place"]: row["printed"] for row in rows} == transcribed(name)
 
 
-def test_no_number_without_a_place_is_compared_twice(compared):
-    """Official results stand in data files; their rows have names instead."""
-    loose = [row for row in compared if "place" not in row]
-    assert {row["basis"] for row in loose} <= {"official result"}
-    assert max(Counter((row["paper"], row["item"], row["cell"]) for row in loose).values(), default=1) == 1
-
-
 def test_each_row_says_what_it_rests_on_and_what_it_lacks(compared):
     for row in compared:
-        assert row["basis"] in verdicts.BASES
+        assert row["basis"] in (verdicts.BASES if "place" in row else ["official result"])
         assert (row["verdict"] == "not reproducible") == ("lacking" in row), row
         assert row["verdict"] == verdicts.verdict(row["printed"], row["computed"]), row
+    # official results stand in data files; their rows have names instead of places
+    names = [(row["paper"], row["item"], row["cell"]) for row in compared if "place" not in row]
+    assert len(names) == len({*names})
 
 
-# Each transcribed table is held against the paper's own text, cell by cell and in the printed order.
+# Each transcribed table is held against the paper's own text, cell by cell and in the printed order
 
-LICHT = "000"
-
-
-def block_of(text, first, rows):
-    """Cut a table's block out of the paper: ``rows`` lines of cells from the one that starts with ``first``."""
-    lines = text.splitlines()
-    starts = [n for n, line in enumerate(lines) if line.startswith(first)]
-    assert len(starts) == 1, f"{first!r} stands {len(starts)} times in the paper"
-    block = lines[starts[0] : starts[0] + rows]
-    assert all(block), "a blank line within the block"
-    assert not lines[starts[0] + rows], "the table goes on after the block"
-    return [re.sub(r"</?b>", "", line).rstrip("\t").split("\t") for line in block]
-
-
-def cells(frame):
-    """List a frame's rows as lists of text."""
-    return [[str(cell) for cell in row] for row in frame.itertuples(index=False)]
+PAPERS = {"licht2022": "000", "stanchev2020": "002", "sai2023": "003", "sudoh2021": "004"}
+LANGUAGES = "language: gu, hi, mr, ml, ta"
+DIRECTIONS = [f"{name} {way}" for name in ("pearson", "r2", "linreg") for way in ("X-EN", "EN-X", "both")]
+PEOPLE, SPLITS, PAIRS = "annotator: A, B, C", "split: train, dev, test", "pair: A-B, A-C, B-C"
+FIVE = "predicted: Incomprehensible, Poor, Fair, Good, Excellent"
+SEVEN = "predicted: Incomprehensible, Unrelated, Contradiction, Serious, Fair, Good, Excellent"
+SYSTEMS = "system: IndicTrans, Bing API, CVIT-IIITH, Google API, mBART, mT5, NLLB"
+LICHT2 = "morphological_complexity resource_presence writing_system inherent_variants language_family"
+LICHT4 = "language_family writing_system word_order morphology training_size"
+#: How print calls what a transcription calls otherwise; a dimension stands before the first of its two rows only.
+SPELT = {"fluency kappa": "Fluency κ", "adequacy kappa": "Adequacy κ"}
+SPELT |= dict.fromkeys(["fluency concordance", "adequacy concordance"], "r")
 
 
-def test_table1(paper):
-    block = block_of(paper(LICHT), "Metric Study\t", 8)
-    table = data.published("licht2022_table1")
-    metric, calibration = (table.loc[table["study"] == study, "language"].tolist() for study in block[0])
-    assert (len(metric), len(calibration)) == (6, 13)
-    columns = [[*metric, ""], calibration[:7], [*calibration[7:], ""]]
-    assert [list(row) for row in zip(*columns)] == [row + [""] * (3 - len(row)) for row in block[1:]]
-
-
-def test_table2(paper):
-    block = block_of(paper(LICHT), "Language\tMorphological", 7)
-    table = data.published("licht2022_table2").drop(columns="language_code")
-    assert [name.replace("_", " ").capitalize() for name in table] == block[0]
-    assert cells(table) == block[1:]
-
-
-def test_table3(paper):
-    block = block_of(paper(LICHT), "X-English\t\t\t\t\t\t\t", 11)
-    table, averages = data.published("licht2022_table3"), data.published("licht2022_averages")
-    beside = averages.set_index(["direction", "protocol"])
-    assert (len(table), len(averages)) == (8 * 6, 8)
-    grid = []
-    for direction, title in (("X-EN", "X-English"), ("EN-X", "English-X")):
-        half = table[table["direction"] == direction]
-        grid.append([title])
-        if direction == "X-EN":
-            grid.append(["", *half["language"].head(6), "AVG", "Rank"])
-        for protocol, rows in half.groupby("protocol", sort=False):
-            assert rows["language"].tolist() == table["language"].head(6).tolist()
-            grid.append([protocol, *rows["kappa"], *beside.loc[(direction, protocol)]])
-    assert grid == block
-
-
-def test_table4(paper):
-    block = block_of(paper(LICHT), "Language\tLanguage family\t", 15)
-    table = data.published("licht2022_table4").drop(columns="language_code")
-    table["training_size"] = [f"{int(size):,}" for size in table["training_size"]]
-    assert block[0] == ["Language", "Language family", "Writing system", "Linguistic properties", "", "Training size"]
-    assert cells(table) == block[1:]
-
-
-def test_table5(paper):
-    block = block_of(paper(LICHT), "X-English\t\t\t\tEnglish-X", 16)
-    assert block[0] == ["X-English", "", "", "", "English-X"]
-    assert block[1] == ["RAW", "CS", "HT", "CS+HT"] * 2
-    table = data.published("licht2022_table5")
-    columns = []
-    for direction in ("X-EN", "EN-X"):
-        half = table[table["direction"] == direction]
-        for method in ("raw", "cs", "ht", "cs_ht"):
-            rank = half[f"rank_{method}"].astype(int)
-            assert sorted(rank) == list(range(1, 15))
-            columns.append((half[method] + " " + half["language"]).iloc[rank.argsort()].tolist())
-    assert [list(row) for row in zip(*columns)] == block[2:]
-    assert table["rank_raw"].tolist() == [str(n) for n in range(1, 15)] * 2
-
-
-def test_table6(paper):
-    block = block_of(paper(LICHT), "Method\tPearson", 6)
-    assert [cell for cell in block[0] if cell] == ["Method", "Pearson's R", "$r^2$", "LinReg"]
-    table = data.published("licht2022_table6")
-    assert table["statistic"].drop_duplicates().tolist() == ["pearson", "r2", "linreg"]
-    rows = [[method, *rows["printed"]] for method, rows in table.groupby("method", sort=False)]
-    assert rows == block[2:]
-    order = table["direction"].tolist()
-    assert order == ["X-EN", "EN-X", "both"] * 12
-    assert order[:9] == block[1][1:]
-
-
-def test_spbleu_is_the_collected_table(mirrored):
-    path = mirrored("spbleu_flores.tsv")
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
-    assert rows[0] == ["lp", "testset", "model", "spbleu", "repo", "commit", "path"]
-    table = data.published("spbleu_flores")
-    assert list(table) == ["pair", "testset", "system", "spbleu", "repository", "commit", "path"]
-    assert cells(table) == rows[1:]
-
-
-def test_published_tables_say_where_they_come_from():
-    table = data.published("licht2022_table5")
-    source = table.attrs["source"]
-    assert (source["name"], source["source"]) == ("licht2022_table5", "published")
-    assert source["origin"] == "Licht et al. 2022, Table 5"
-    assert re.fullmatch("sha256:[0-9a-f]{64}", source["digest"])
-    assert data.published("licht2022_table6")["printed"].iloc[0] == ".897"
-    with pytest.raises(DataError, match=r"no published table 'licht2022_tabel5'.*Did you mean licht2022_table5\?"):
-        data.published("licht2022_tabel5")
-
-
-SUDOH = "004"
-
-
-def sudoh(paper, first, rows):
-    """Cut a block of ``rows`` lines out of the paper, from the one that is ``first``, without mark-up."""
-    lines = paper(SUDOH).splitlines()
-    (start,) = [n for n, line in enumerate(lines) if line == first]
-    block = [re.sub(r"</?[a-z]+>", "", line).split("\t") for line in lines[start : start + rows]]
-    assert not lines[start + rows].strip(), "the table goes on after the block"
-    return block
-
-
-def wide(number, index, columns, values):
-    """Lay a transcribed table of Sudoh et al. out as it is printed: a header, and a row per value of ``index``."""
-    table = data.published(f"sudoh2021_table{number}")
-    assert not table.duplicated([index, columns]).any()
-    cells = table.pivot(index=index, columns=columns, values=values)
-    cells = cells.loc[table[index].drop_duplicates(), table[columns].drop_duplicates()]
-    return list(cells.columns), [[name, *row] for name, row in zip(cells.index, cells.to_numpy().tolist())]
-
-
-def test_sudoh_table1(paper):
-    head, *block = sudoh(paper, "ID\tHypothesis\tBLEU-4\tchrF\tBERTScore\tBLEURT", 11)
-    assert [name.lower() for name in head] == ["id", "hypothesis", "bleu-4", "chrf", "bertscore", "bleurt"]
-    joined = [[cell.replace("Mars .", "Mars.") for cell in row] for row in block]  # the text version cuts off one stop
-    assert cells(data.published("sudoh2021_table1")) == joined
-
-
-@pytest.mark.parametrize(("number", "rows"), [(4, 5), (5, 7)])
-def test_sudoh_shares_of_labels(paper, number, rows):
-    title = {4: "Fluency", 5: "Adequacy"}[number]
-    head, *block = sudoh(paper, f"{title}\tA\tB\tC\tAve.", rows + 1)
-    columns, found = wide(number, "label", "annotator", "share")
-    assert [*columns[:3], columns[3].replace("average", "Ave.")] == head[1:]
-    assert found == block
-
-
-@pytest.mark.parametrize(("number", "rows"), [(6, 5), (7, 7)])
-def test_sudoh_scores_by_label(paper, number, rows):
-    head, *block = sudoh(paper, f"{ {6: 'Fluency', 7: 'Adequacy'}[number] }\tA\tB\tC", rows + 1)
-    (columns, means), (_, deviations) = (wide(number, "label", "annotator", name) for name in ("mean", "sd"))
-    assert columns == head[1:]
-    pairs = zip(means, deviations)
-    assert [[a[0], *(f"{m} ({s})" for m, s in zip(a[1:], b[1:]))] for a, b in pairs] == block
-
-
-def test_sudoh_table8(paper):
-    head, *block = sudoh(paper, "Metric\t\tA-B\tA-C\tB-C", 5)
-    table = data.published("sudoh2021_table8")
-    rows = [
-        [dimension if statistic == "kappa" else "", {"kappa": "κ", "concordance": "r"}[statistic], *part["value"]]
-        for (dimension, statistic), part in table.groupby(["dimension", "statistic"], sort=False)
-    ]
-    assert [[row[0].lower(), *row[1:]] for row in block] == rows
-    assert table["pair"].tolist() == head[2:] * 4
-
-
-@pytest.mark.parametrize(("number", "rows"), [(9, 5), (10, 7)])
-def test_sudoh_counts_of_labels(paper, number, rows):
-    _, *block = sudoh(paper, f"{ {9: 'Fluency', 10: 'Adequacy'}[number] }\tTraining\tDev.\tTest", rows + 1)
-    columns, found = wide(number, "label", "split", "count")
-    assert columns == ["train", "dev", "test"]
-    assert found == block
-
-
-@pytest.mark.parametrize(
-    ("number", "head"),
-    [(11, "ref \\ pred\tInc.\tPoor\tFair\tGood\tExc."), (13, "r\\p\tInc.\tUnr.\tCon.\tSer.\tFair\tGood\tExc.")],
-)
-def test_sudoh_confusion_matrices(paper, number, head):
-    _, *block = sudoh(paper, head, head.count("\t") + 1)
-    columns, found = wide(number, "true", "predicted", "count")
-    assert found == block
-    assert columns == [row[0] for row in block]
-    assert all(name.startswith(short.rstrip(".")) for name, short in zip(columns, head.split("\t")[1:]))
-
-
-@pytest.mark.parametrize(("number", "rows"), [(12, 6), (14, 8)])
-def test_sudoh_precision_recall_and_f1(paper, number, rows):
-    _, *block = sudoh(paper, f"{ {12: 'Fluency', 14: 'Adequacy'}[number] }\tPrecision\tRecall\tF1-score", rows + 1)[:]
-    found = cells(data.published(f"sudoh2021_table{number}"))
-    assert [[row[0].replace("average", "Ave."), *row[1:]] for row in found] == block
-
-
-def test_every_claim_of_sudoh_quotes_the_paper(paper):
-    text = paper(SUDOH)
-    claims = data.published("sudoh2021_claims").fillna("")
-    assert len(claims) > 40
-    for claim in claims.to_dict("records"):
-        assert claim["quote"] in text, claim["cell"]
-        if claim["printed"].replace(".", "").replace(",", "").isdigit() and claim["item"] != "6":
-            assert claim["printed"] in claim["quote"] or claim["how"] in ("min", "max"), claim["cell"]
-
-
-# Sai et al. 2023: tables as the paper prints them, beside computed ones, and what the others would need.
-
-SAI = "003"
-LANGUAGES = ["gu", "hi", "mr", "ml", "ta"]
-
-
-def lines_from(text, first, rows):
-    lines = text.splitlines()
-    (start,) = [n for n, line in enumerate(lines) if line.startswith(first)]
-    return lines[start : start + rows]
+def words(line):
+    """Split a line of a table into words, without mark-up, brackets and commas between thousands."""
+    bare = re.sub(r"</?[a-z]+>|[(),]| (?=\.\s)", "", line)  # one text cuts off a full stop
+    return ["average" if word in ("Ave.", "avg") else word for word in bare.split()]
 
 
 def three_digits(text):
@@ -965,30 +622,101 @@ def three_digits(text):
     return re.sub(r"^-?\d\.\d{1,2}$", lambda number: number[0] + "0" * (5 - len(number[0].lstrip("-"))), text)
 
 
+def rows_of(paper, table, first, rows):
+    """Cut so many lines of a table out of its paper, from the one that starts with ``first``."""
+    lines = paper(PAPERS[table.split("_")[0]]).splitlines()
+    (start,) = [n for n, line in enumerate(lines) if line.startswith(first)]
+    return [words(line) for line in lines[start : start + rows]]
+
+
 @pytest.mark.parametrize(
-    ("table", "first", "rows", "name", "columns"),
+    ("table", "first", "rows", "name", "columns", "parts"),
     [
-        ("table1", "BLEU 1 0.364", 23, "metric", ["pearson", "kendall"]),
-        ("table2", "BLEU 1 0.927", 23, "metric", ["pearson", "kendall"]),
-        ("table3", "COMET-DA 0.487", 5, "metric", ["pearson", "kendall"]),
-        ("table4", "COMETDA 0.359", 3, "metric", ["kendall"]),
-        ("table7", "batch size 16", 11, "hyperparameter", ["value"]),
-        ("table8", "Human 0 25", 12, "metric", ["min", "max"]),
-        ("table9", "lang IndicTrans", 7, "language", ["mean_score"]),
-        ("table10", "BLEU-1 0.138", 21, "metric", ["fluency", "accuracy"]),
+        ("licht2022_table2", "Arabic (AR)\tx", 6, "language", LICHT2, ""),
+        ("licht2022_table4", "Amharic\tSemitic", 14, "language", LICHT4, ""),
+        ("licht2022_table6", "baseline\t", 4, "method", "printed", "statistic direction: " + ", ".join(DIRECTIONS)),
+        ("sai2023_table1", "BLEU 1 0.364", 23, "metric", "pearson kendall", f"{LANGUAGES}, average"),
+        ("sai2023_table2", "BLEU 1 0.927", 23, "metric", "pearson kendall", LANGUAGES),
+        ("sai2023_table3", "COMET-DA 0.487", 5, "metric", "pearson kendall", f"{LANGUAGES}, average"),
+        ("sai2023_table4", "COMETDA 0.359", 3, "metric", "kendall", LANGUAGES),
+        ("sai2023_table7", "batch size 16", 11, "hyperparameter", "value", ""),
+        ("sai2023_table8", "Human 0 25", 12, "metric", "min max", ""),
+        ("sai2023_table9", "gu 22.639", 6, "language", "mean_score", SYSTEMS),
+        ("sai2023_table10", "BLEU-1 0.138", 21, "metric", "fluency accuracy", LANGUAGES),
+        ("sudoh2021_table1", "ref\tThe Pleiades", 10, "id", "hypothesis bleu chrf bertscore bleurt", ""),
+        ("sudoh2021_table4", "Incomprehensible\t0.098\t0.099\t0.111", 5, "label", "share", f"{PEOPLE}, average"),
+        ("sudoh2021_table5", "Incomprehensible\t0.098\t0.099\t0.098", 7, "label", "share", f"{PEOPLE}, average"),
+        ("sudoh2021_table6", "Incomprehensible\t-0.644", 5, "label", "mean sd", PEOPLE),
+        ("sudoh2021_table7", "Incomprehensible\t-0.646", 7, "label", "mean sd", PEOPLE),
+        ("sudoh2021_table8", "Fluency\tκ", 4, "dimension statistic", "value", PAIRS),
+        ("sudoh2021_table9", "Incomprehensible\t545", 5, "label", "count", SPLITS),
+        ("sudoh2021_table10", "Incomprehensible\t617", 7, "label", "count", SPLITS),
+        ("sudoh2021_table11", "Incomprehensible\t206", 5, "true", "count", FIVE),
+        ("sudoh2021_table12", "Incomprehensible\t0.769", 6, "label", "precision recall f1", ""),
+        ("sudoh2021_table13", "Incomprehensible\t224", 7, "true", "count", SEVEN),
+        ("sudoh2021_table14", "Incomprehensible\t0.762", 8, "label", "precision recall f1", ""),
     ],
 )
-def test_a_table_is_as_printed(paper, table, first, rows, name, columns):
-    """Print drops zeros at the end of some numbers with three digits; its languages stand in one order."""
-    printed, transcribed = lines_from(paper(SAI), first, rows), data.published(f"sai2023_{table}")
-    made = [" ".join([key, *part[columns].to_numpy().ravel()]) for key, part in transcribed.groupby(name, sort=False)]
-    if table == "table9":
-        head = "lang " + " ".join(transcribed["system"].drop_duplicates())
-        made = [head, *(row.replace("average", "avg") for row in made)]
-    elif name == "metric" and "language" in transcribed:
-        printed = [" ".join(map(three_digits, line.split())) for line in printed]
-        assert transcribed.groupby("metric")["language"].agg(lambda own: list(own)[:5] == LANGUAGES).all()
-    assert made == printed
+def test_a_table_is_transcribed_as_printed(paper, table, first, rows, name, columns, parts):
+    """parts: where a row is several lines of the transcription, what parts these, in the order of print's heading."""
+    printed, transcribed = rows_of(paper, table, first, rows), data.published(table)
+    column, _, order = parts.partition(": ")
+    part = transcribed[column.split()].agg(" ".join, axis=1) if order else ""
+    lines = transcribed.assign(part=part).groupby(name.split(), sort=False)
+    assert not order or lines["part"].agg(", ".join).eq(order).all()
+    made = [[" ".join(key), *own[columns.split()].to_numpy().ravel()] for key, own in lines]
+    if parts.startswith("language"):
+        printed = [[three_digits(word) for word in line] for line in printed]
+    assert [words(" ".join([SPELT.get(key, key), *values])) for key, *values in made] == printed
+
+
+@pytest.mark.parametrize(("direction", "first"), [("X-EN", "RAW\t0.36"), ("EN-X", "RAW\t0.50")])
+def test_kappas_and_their_averages_are_transcribed_as_printed(paper, direction, first):
+    tables = [data.published(f"licht2022_{name}") for name in ("table3", "averages")]
+    table, averages = (each[each["direction"] == direction] for each in tables)
+    own = table.groupby("protocol", sort=False)
+    assert own["language"].agg(" ".join).eq("AR ES ET ID MN TA").all()
+    means = averages.set_index("protocol")[["avg", "rank"]]
+    made = [[protocol, *part["kappa"], *means.loc[protocol]] for protocol, part in own]
+    assert made == rows_of(paper, "licht2022_table3", first, 4)
+
+
+def test_scores_and_ranks_of_languages_are_transcribed_as_printed(paper):
+    table, columns = data.published("licht2022_table5"), []
+    for direction, method in itertools.product(["X-EN", "EN-X"], ["raw", "cs", "ht", "cs_ht"]):
+        half = table[table["direction"] == direction]
+        ranked = half.assign(rank=half[f"rank_{method}"].astype(int)).sort_values("rank")
+        assert ranked["rank"].tolist() == list(range(1, 15))
+        columns.append(ranked[method] + " " + ranked["language"])
+    made = [" ".join(line).split() for line in zip(*columns)]
+    assert made == rows_of(paper, "licht2022_table5", "4.94 Hindi", 14)
+
+
+def test_languages_of_the_studies_are_transcribed_as_printed(paper):
+    table = data.published("licht2022_table1")
+    metric, calibration = (
+        table.loc[table["study"] == f"{name} Study", "language"] for name in ("Metric", "Calibration")
+    )
+    columns = [metric, calibration[:7], calibration[7:]]
+    made = [" ".join(line).split() for line in itertools.zip_longest(*columns, fillvalue="")]
+    assert made == rows_of(paper, "licht2022_table1", "Arabic\tAmharic", 7)
+
+
+def test_spbleu_is_the_collected_table(mirrored):
+    collected = pd.read_csv(
+        mirrored("spbleu_flores.tsv"), sep="\t", dtype=str, quoting=csv.QUOTE_NONE, keep_default_na=False
+    )
+    table = data.published("spbleu_flores")
+    assert list(table) == ["pair", "testset", "system", "spbleu", "repository", "commit", "path"]
+    assert table.to_numpy().tolist() == collected.to_numpy().tolist()
+
+
+def test_published_tables_say_where_they_come_from():
+    source = data.published("licht2022_table5").attrs["source"]
+    assert source["origin"] == "Licht et al. 2022, Table 5"
+    assert re.fullmatch("sha256:[0-9a-f]{64}", source["digest"])
+    with pytest.raises(DataError, match=r"no published table 'licht2022_tabel5'.*Did you mean licht2022_table5\?"):
+        data.published("licht2022_tabel5")
 
 
 # Rows of Table 1 from vectors, a model and scores of this test's own making, which say nothing of the metrics
@@ -1062,9 +790,6 @@ def test_what_is_not_given_or_unknown_is_refused(tamil, drawn):
             call()
 
 
-# Printed tables of Sai et al. 2023 beside computed ones: each cell once, with its value or its reason
-
-
 # What Sai et al.'s tables contradict by themselves, by plain arithmetic on the transcriptions
 
 
@@ -1103,7 +828,7 @@ def test_taus_that_no_ranking_can_have_are_those_that_no_permutation_has(sai):
     assert cut["printed"].tolist() == [re.search(r"\d\.\d{3}", text)[0] for text in cut["evidence"]]
 
 
-def test_averages_signs_wins_and_significance_are_those_of_the_cells(sai):
+def test_averages_signs_and_significance_are_those_of_the_cells(sai):
     found = printed.misprints(sai)
     assert {*found["table"]} <= {*sai}
     averages = set()
@@ -1124,14 +849,6 @@ def test_averages_signs_wins_and_significance_are_those_of_the_cells(sai):
     both = one.index.intersection(other.index)
     turned = both[(one.loc[both] > 0).all(axis=1) & (other.loc[both] < 0).all(axis=1)]
     assert listed(found, "table2", "all languages") == {f"{name}, all languages" for name in turned}
-    third = {statistic: numbers(sai["table3"], statistic) for statistic in ("pearson", "kendall")}
-    wins = {s: cells.loc["IndicCOMETMQM"] > cells.loc[["COMET-DA", "COMET-MQM"]].max() for s, cells in third.items()}
-    told = found[found["table"] == "table3"].set_index("cell")["evidence"]
-    for statistic, won in wins.items():
-        assert (
-            f"the cells give {won.sum()}: {', '.join(x for x in printed.LANGUAGES if won[x])}"
-            in told.filter(like=statistic).item()
-        )
 
 
 def test_a_cell_that_is_changed_is_the_only_new_misprint(sai):
@@ -1146,116 +863,26 @@ def test_a_cell_that_is_changed_is_the_only_new_misprint(sai):
         assert new["cell"].str.startswith(table.at[row, "system" if name == "table9" else "metric"]).all()
 
 
-def test_what_claims_say_of_printed_tables_follows_from_their_cells(sai):
-    tables = printed.said_of_print(sai)
-    fluency, accuracy = (numbers(sai["table10"], name).mean(axis=1) for name in ("fluency", "accuracy"))
-    better = tables["print_subsets"].set_index("metric")["better"]
-    assert better.to_dict() == (accuracy > fluency).to_dict()
-    best = tables["print_best"].query("kind == 'any' and language != 'average'")
-    for statistic, own in best.groupby("statistic"):
-        assert own.set_index("language")["metric"].to_dict() == numbers(sai["table1"], statistic).idxmax().to_dict()
-    learned = tables["print_learned"].query("table == 'table3'").set_index(["statistic", "language"])["gain"]
-    third = numbers(sai["table3"], "kendall")
-    gain = third.loc["IndicCOMETMQM"] - third.loc["COMET-MQM"]
-    assert learned["kendall"].to_dict() == pytest.approx(gain.to_dict())
-    means = tables["print_systems"]["mean_score"]
-    assert means.tolist() == sorted(means, reverse=True)
-
-
-def test_the_best_overlap_metric_and_its_gain_on_accuracy_errors_are_found():
-    correlated = read("language metric pearson kendall_b\n gu chrF 0.3 0.2\n gu BLEU 0.1 0.25\n gu XLM 0.9 0.9")
-    subsets = read(
-        "language metric subset rule kendall_b\n gu chrF fluency authors 0.1\n gu chrF accuracy authors 0.2\n"
-        "gu BLEU fluency authors 0.3\n gu BLEU accuracy authors 0.2\n gu BLEU accuracy literal 0.9"
-    )
-    correlated, subsets = (table.replace({"metric": {"BLEU": "BLEU-1 caption"}}) for table in (correlated, subsets))
-    found = printed.said_of_data(correlated, subsets, pd.DataFrame())
-    assert found["overlap_best"].set_index("statistic")["metric"].to_dict() == {
-        "pearson": "chrF++",
-        "kendall_b": "BLEU-1",
+def test_values_that_are_what_is_printed_match_and_name_the_metric_that_was_meant():
+    """Here print's values of chrF++ are those of chrF, so that chrF is the reading that fits."""
+    table = data.published("sai2023_table1").query("metric == 'chrF++' and language != @printed.AVERAGE")
+    table = table.astype({"pearson": "float", "kendall": "float"}).rename(columns={"kendall": "kendall_b"})
+    own = table.assign(metric="chrF", systems=6)
+    subsets = pd.concat([own.assign(subset=name, rule="authors") for name in ("fluency", "accuracy")])
+    ends = pd.DataFrame({"metric": ["chrF", "chrF++"], "min": [0.77, 1.77], "max": 100.0})
+    means = pd.DataFrame(columns=["language", "system", "mean_score"])
+    made = printed.computed(segments=own, systems=own, ranges=ends, subsets=subsets, means=means)
+    rows = claims.compare("sai2023", made, items="Table 1")
+    here = rows[rows["computed"].notna() & rows["basis"].eq("recomputed from data")]
+    assert set(here["cell"].str.rsplit(", ", n=1).str[0]) == {
+        f"{one}, chrF++" for one in [*table["language"], "average"]
     }
-    assert found["subset_gain"].set_index("metric")["better"].to_dict() == {"chrF": "yes", "BLEU-1 caption": "no"}
-
-
-@pytest.fixture
-def perfect():
-    """Values for chrF that are exactly what is printed for chrF++, by language."""
-    part = data.published("sai2023_table1")
-    part = part[(part["metric"] == "chrF++") & (part["language"] != printed.AVERAGE)]
-    part = part.astype({"pearson": "float", "kendall": "float"}).rename(columns={"kendall": "kendall_b"})
-    return part[["language", "pearson", "kendall_b"]].assign(metric="chrF", systems=6)
-
-
-EMPTY = pd.DataFrame(
-    columns=["language", "metric", "system", "pearson", "kendall_b", "min", "max", "subset", "rule", "mean_score"]
-)
-
-
-def beside_print(item, **tables):
-    """Compare one printed table with computed ones, by cell."""
-    given = {name: tables.get(name, EMPTY) for name in ("segments", "systems", "ranges", "subsets", "means")}
-    return claims.compare("sai2023", printed.computed(**given), items=item).set_index("cell")
-
-
-def test_each_printed_cell_gets_its_value_or_its_reason(perfect):
-    found = beside_print("Table 1", segments=perfect)
-    whole = data.published("sai2023_table1")
-    assert len(found) == 2 * len(whole) == len(found.index.unique())
-    here = found[found["computed"].notna() & found["basis"].eq("recomputed from data")]
-    assert len(here) == 12  # five languages and the average, two statistics
-    assert here["note"].str.len().gt(0).all()
-    assert found.loc["hi, chrF++, kendall", "computed"] == float(found.loc["hi, chrF++, kendall", "printed"])
-    assert "Hindi's references are corrected" in found.loc["hi, chrF++, kendall", "note"]
-    assert "Hindi" not in found.loc["ta, chrF++, kendall", "note"]
-    mean = perfect["kendall_b"].mean()
-    assert found.loc["average, chrF++, kendall", "computed"] == pytest.approx(mean)
-    assert found.loc["ta, COMET-MQM, pearson", "lacking"] == "needs a neural model"
-    average = found.loc["average, COMET-QE-DA, pearson"]
-    assert average["computed"] == pytest.approx((0.417 + 0.535 + 0.551 + 0.386 + 0.531) / 5)
-    assert average["low"] < average["computed"] < average["high"]
-    assert average["basis"] == "follows from other printed numbers"
-
-
-def test_system_level_numbers_are_computed_only_where_print_has_the_same_systems(perfect):
-    second = beside_print("Table 2", systems=perfect)
-    assert second.loc["gu, chrF++, pearson", "computed"] == perfect["pearson"].iloc[0]
-    assert second.loc["hi, chrF++, pearson", "lacking"] == "mBART's outputs never released"
-    assert second["computed"].notna().sum() == 2
-
-
-def subset_rows(perfect):
-    values = {"fluency": 0.1, "accuracy": 0.3}
-    return pd.concat([perfect.assign(subset=name, rule="authors", kendall_b=v) for name, v in values.items()])
-
-
-def test_zeros_that_print_drops_are_asked_for(perfect):
-    """Table 10 prints .100 as 0.1: a value of .0743 is no match."""
-    tenth = beside_print("Table 10", subsets=subset_rows(perfect))
-    assert tenth.loc[["mr, chrF++, fluency", "mr, chrF++, accuracy"], "computed"].tolist() == [0.1, 0.3]
-    assert tenth.loc["mr, chrF++, fluency", "printed"] == "0.171"
-    assert tenth.loc["gu, chrF++, fluency", "printed"] == "0.100"
-    told = [verdicts.verdict(tenth.loc["gu, chrF++, fluency", "printed"], value) for value in (0.1004, 0.0743, 0.1006)]
-    assert told == ["match", "differs", "differs"]
-
-
-def test_ranges_are_looked_up_alike():
-    ranges = pd.DataFrame({"metric": ["human", "TER", "chrF", "chrF++"], "min": [0.0, 1, 0.97, 1.77]})
-    ranges["max"] = [25.0, 361, 100, 100]
-    eighth = beside_print("Table 8", ranges=ranges)
-    assert eighth.loc[["Human, max", "TER, max", "TER, min"], "computed"].tolist() == [25, 361, 1]
-    assert eighth.loc["chrF++, min", "computed"] == 0.97
-    assert "With words, as the name says, the lowest is 1.770" in eighth.loc["chrF++, min", "note"]
-    assert eighth["computed"].notna().sum() == 6
-
-
-def test_readings_of_a_name_are_measured_by_both_metrics(perfect):
-    first = pd.concat([perfect, perfect.assign(metric="chrF++", pearson=lambda t: t["pearson"] + 0.01)])
-    tenth = pd.concat([subset_rows(perfect), subset_rows(perfect).assign(metric="chrF++")])
-    ends = pd.DataFrame({"metric": ["chrF", "chrF++"], "min": [0.7, 1.7], "max": 100.0})
-    found = printed.readings(first, tenth, ends).set_index(["table", "metric"])
+    assert {*map(verdicts.verdict, here["printed"], here["computed"])} == {"match"}
+    both = pd.concat([own, own.assign(metric="chrF++", pearson=own["pearson"] + 0.01)])
+    found = printed.readings(both, pd.concat([subsets, subsets.assign(metric="chrF++")]), ends)
+    found = found.set_index(["table", "metric"])
     assert found.loc[("Table 1", "chrF"), ["mean_gap", "equal"]].tolist() == [0, 10]
     assert found.loc[("Table 1", "chrF++"), ["mean_gap", "equal"]].tolist() == pytest.approx([0.005, 5])
-    assert found.loc[("Table 8", "chrF"), "largest_gap"] == pytest.approx(1)
 
 
 # Challenge sets in ACES' format, and their Kendall-like tau
@@ -1314,64 +941,53 @@ def test_a_file_in_aces_format_is_read_to_the_letter(tmp_path, suffix):
 SCORED = scored([1.0, 2], [0.0, 1])
 
 
-@pytest.mark.parametrize(
-    ("words", "broken"),
-    [
-        ("langpair is not", {"langpair": "hi"}),
-        ("challenge 2: reference is empty", {"reference": " "}),
-        ("the same", {"incorrect-translation": ROW["good-translation"]}),
-        ("source is empty", {"source": ""}),
-    ],
-)
-def test_a_challenge_that_is_broken_is_named(words, broken, tmp_path):
-    pd.DataFrame([ROW, ROW | broken]).to_json(tmp_path / "a.jsonl", orient="records", lines=True)
-    with pytest.raises(DataError, match=words):
-        metrics.read_aces(tmp_path / "a.jsonl")
+BROKEN = {
+    "langpair is not": {"langpair": "hi"},
+    "challenge 2: reference is empty": {"reference": " "},
+    "the same": {"incorrect-translation": ROW["good-translation"]},
+    "source is empty": {"source": ""},
+}
 
 
 @pytest.mark.parametrize(
-    ("words", "call"),
+    ("words", "name", "content"),
     [
-        ("no column good-translation", lambda folder: metrics.read_aces(folder / "a.tsv")),
-        ("no challenge set", lambda folder: metrics.read_aces(folder / "b.jsonl")),
-        ("no file c.tsv", lambda folder: metrics.read_aces(folder / "c.tsv")),
-        ("no challenges", lambda folder: metrics.read_aces(folder / "d.tsv")),
-        ("no column m", lambda _: metrics.kendall_like(SCORED.drop(columns="m"), ["m"])),
-        ("one good and one incorrect", lambda _: metrics.kendall_like(SCORED.iloc[:3], ["m"])),
-        ("no score", lambda _: metrics.kendall_like(SCORED.assign(m=np.nan), ["m"])),
+        ("no column good-translation", "a.tsv", "source\treference\nx\ty\n"),
+        ("no challenge set", "a.jsonl", "{no json\n"),
+        ("no file b.tsv", "b.tsv", None),
+        ("no challenges", "a.tsv", "\t".join(ROW) + "\n"),
+        *((words, "a.jsonl", f"{json.dumps(ROW)}\n{json.dumps(ROW | one)}\n") for words, one in BROKEN.items()),
     ],
 )
-def test_a_challenge_set_that_is_none_is_refused(words, call, tmp_path):
-    (tmp_path / "a.tsv").write_text("source\treference\nx\ty\n")
-    (tmp_path / "b.jsonl").write_text("{no json\n")
-    (tmp_path / "d.tsv").write_text("\t".join(ROW) + "\n")
+def test_a_challenge_set_that_is_none_or_broken_is_refused(words, name, content, tmp_path):
+    if content:
+        (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=words):
-        call(tmp_path)
+        metrics.read_aces(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("words", "table"),
+    [
+        ("no column m", SCORED.drop(columns="m")),
+        ("one good and one incorrect", SCORED.iloc[:3]),
+        ("no score", SCORED.assign(m=np.nan)),
+    ],
+)
+def test_scores_that_prefer_nothing_are_refused(words, table):
+    with pytest.raises(DataError, match=words):
+        metrics.kendall_like(table, ["m"])
 
 
 # What Sai et al.'s released files hold
 
 
-def translations(**changed):
-    """Judgements of two systems: three sentences, of which the second system copies the first two."""
-    rows = [("A", "1", "a b", 25.0), ("A", "2", "c d", 20.0), ("A", "3", "e f", 10.0)]
-    rows += [("B", "1", "a  b", 24.0), ("B", "2", "cd", 20.0), ("B", "3", "x", 5.5)]
-    table = pd.DataFrame(rows, columns=["system", "segment", "hypothesis", "score"])
-    return table.assign(src_lang="eng", tgt_lang="hin", **changed)
-
-
-def test_systems_with_the_same_letters_are_copies():
-    found = release.copies(translations()).iloc[0]
-    assert found[["system", "other", "sentences"]].tolist() == ["A", "B", 3]
-    assert (found["same"], found["same_score"]) == (2 / 3, 1 / 3)
-    apart = translations(hypothesis=[*"uvwxyz"])
-    assert release.copies(apart).empty
-
-
 def test_rows_of_the_splits_are_found_in_the_files_and_the_others_get_the_system_of_their_place():
-    ours = translations(hypothesis=[*"uvwxyz"], own_score=1.0, reference="r")
+    named = {"tgt_lang": "hin", "own_score": 1.0, "reference": "r"}
+    ours = pd.DataFrame({"system": [*"AAABBB"], "segment": [*"123123"], "hypothesis": [*"uvwxyz"]})
+    ours = ours.assign(score=[25.0, 20.0, 10.0, 24.0, 20.0, 5.5], **named)
     more = pd.DataFrame({"system": ["A", "B"], "segment": "4", "hypothesis": ["new", "newer"], "score": [7.0, 8.0]})
-    theirs = pd.concat([ours, more.assign(tgt_lang="hin", own_score=1.0, reference="r")], ignore_index=True)
+    theirs = pd.concat([ours, more.assign(**named)], ignore_index=True)
     theirs = theirs.sort_values(["segment", "system"], kind="stable").drop(columns=["system", "score"])
     theirs = theirs.assign(split="train", row=range(len(theirs)), formula_score=9.0)
     standing = release.places(ours, theirs)
@@ -1382,6 +998,12 @@ def test_rows_of_the_splits_are_found_in_the_files_and_the_others_get_the_system
     assert counted[["judgements", "only_in_splits", "placed", "unknown_share"]].tolist() == [8, 2, 2, 0.0]
     cut = theirs[~((theirs["segment"] == "4") & (theirs["hypothesis"] == "newer"))]
     assert release.combined(ours, cut).query("fresh")["system"].tolist() == ["unknown"], "a place of two only"
+
+
+def test_systems_with_the_same_letters_are_copies():
+    table = pd.DataFrame({"system": [*"AAABBB"], "segment": [*"123123"], "tgt_lang": "hin"})
+    table = table.assign(hypothesis=["a b", "c d", "e f", "a  b", "cd", "x"], score=[25, 20, 10, 24, 20, 5])
+    assert release.copies(table).to_numpy().tolist() == [["hi", "A", "B", 3, 2 / 3, 1 / 3]]
 
 
 @hypothesis.given(st.lists(st.integers(1, 40), min_size=6, max_size=6), st.integers(0, 2**32 - 1))
@@ -1397,15 +1019,11 @@ def test_numbers_of_judgements_behind_printed_means_are_among_those_that_fit(cou
 def test_the_release_scores_by_weights_that_its_single_errors_show(real):
     judged, errors = real("indicmt-mqm"), real("indicmt-mqm-spans")
     single = release.single_errors(judged, errors)
-    other = single[single["kind"].eq("any other")].set_index("severity")["weight"]
+    weights = single[single["kind"].eq("any other")].set_index("severity")["weight"]
     wanted = SCHEMES["release"].severities
-    assert other.to_dict() == {name: wanted[name] for name in other.index}
-    assert (single["agreeing"] <= single["n"]).all()
+    assert weights.to_dict() == {name: wanted[name] for name in weights.index}
     equal = release.explain(judged, errors).groupby("scheme")[["rows_equal", "rows"]].sum()
-    odd = release.odd_rows(judged, errors)
-    assert equal.loc["release"].tolist() == [len(judged) - len(odd), len(judged)]
+    assert equal.loc["release"].tolist() == [len(judged) - len(release.odd_rows(judged, errors)), len(judged)]
     assert equal["rows_equal"].idxmax() == "release"
     tables = release.claim_tables(judged, errors, release.system_means(judged, file_set="CSV files"))
-    assert tables["sizes"].set_index("language")["rows"].to_dict()["all"] == len(judged)
-    assert tables["typology"].set_index("group")["types"].pop("all") == len(TYPOLOGIES["Sai et al. 2023, Table 5"])
-    assert (tables["non_translations"]["hits"] > 0).all()
+    assert tables["sizes"].set_index("language").at["all", "rows"] == len(judged)
