@@ -323,9 +323,18 @@ def test_negatives_of_standardised_scores_never_go():
     rng = random.Random(3)
     frame = judged(score=lambda _: round(rng.gauss(1, 1), 3))
     for words_told in ({}, {"allow_rejected": True}):
-        with pytest.raises(DataError, match=r"bend the result"):
+        with pytest.raises(DataError, match=r"falsify the result"):
             imported(written(frame), **words_told)
     ratings, _ = imported(written(frame), scale=(-10, 10))
+    assert means(ratings) == close(frame.groupby("system")["score"].mean())
+
+
+def test_a_column_that_tells_no_segments_apart_cannot_stand_for_them():
+    frame = judged(score=up_to(100)).assign(item="ad").rename(columns={"segment": "line"})
+    for words_told in ({}, {"allow_rejected": True}):
+        with pytest.raises(DataError, match=r"item hardly names segments.*--map segment="):
+            imported(written(frame), **words_told)
+    ratings, _ = imported(written(frame), columns={"segment": "line"})
     assert means(ratings) == close(frame.groupby("system")["score"].mean())
 
 

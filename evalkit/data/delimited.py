@@ -88,7 +88,7 @@ def table(data: bytes, *, origin: str, delimiter: str | None = None) -> pd.DataF
                 rows[line] = row
             line = reader.line_num + 1
     except csv.Error as problem:
-        remedy = "Quote cells that contain the delimiter, double the quotes inside them, or mend the row"
+        remedy = "Quote cells that contain the delimiter, double the quotes inside them, or correct the row"
         raise DataError(f"{origin}, line {line}: {problem}. {remedy}.") from problem
     titles, *cells = [*rows.values()] or [[]]
     lines = pd.Index([*rows][1:], name="line", dtype=int)

@@ -429,9 +429,9 @@ def _errors(cell: str, place: str) -> list[dict[str, Any]]:
         errors = json.loads(cell, object_pairs_hook=once)["errors"]
         whole = all(isinstance(error, dict) and set(_FIELDS) <= set(error) for error in errors)
     except (TypeError, KeyError, ValueError, RecursionError) as problem:
-        raise DataError(f"{place}: {cell[:40]!r} is no list of errors in JSON. Mend the row.") from problem
+        raise DataError(f"{place}: {cell[:40]!r} is no list of errors in JSON. Correct the row.") from problem
     if not whole:
-        raise DataError(f"{place}: an error lacks one of {', '.join(_FIELDS)}. Mend the row.")
+        raise DataError(f"{place}: an error lacks one of {', '.join(_FIELDS)}. Correct the row.")
     for name, value in ((name, error[name]) for error in errors for name in _FIELDS):
         kinds, word = _FIELDS[name]
         if type(value) not in kinds or (float in kinds and not abs(value) < _MOST):

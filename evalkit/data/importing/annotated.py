@@ -330,7 +330,7 @@ def convert(rows: Rows) -> Judgements:
         return Judgements(pd.DataFrame(index=rest.index), names=names)
     receipt.segments = " ".join(_SEGMENTS[way] for way in rest[NAMED].dropna().unique() if way in _SEGMENTS)
     marks, broken = listed(cells[ERRORS], rows.column("hypothesis"))
-    wrong = "is no list of errors with whole places, start before end, and a type and severity each: mend it"
+    wrong = "is no list of errors with whole places, start before end, and a type and severity each: correct it"
     rows.reject(broken, ERRORS, wrong)
     made = cells[MADE].notna().to_numpy() & cells[KIND].isin(["", None, REPEAT]).to_numpy()
     receipt.orientation = "higher is better: scores that annotators gave"

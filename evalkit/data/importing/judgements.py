@@ -19,6 +19,8 @@ from evalkit.data.names import is_human
 _CHECK, _PRACTICE = "is an attention check", "is an item of the tutorial"
 _MOST_CHECKS = 0.5  # share of the rows that can be checks
 _OF_EACH_ROW = ("score", "preference", "first", "category", "severity")  # one value for all rows would be nonsense
+#: Headings under which texts stand, or languages.
+_OF_LANGUAGES = {"src_lang": ("src", "source"), "tgt_lang": ("tgt", "trg", "target")}
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
 _BETWEEN = re.compile(r"(?<=[a-zA-Z])-(?=[a-zA-Z]{2,3}[-_])|(?<=_[A-Za-z]{4})-")  # the sides of a language pair
 _TAKEN = ("source", "hypothesis", "reference", "post_edit", "domain", "mark")
@@ -118,7 +120,17 @@ class Rows:
         self.cells = self.options.looks.alike(self.cells, self.names)
 
     def _add_languages(self) -> None:
-        """Take the languages from the file's name where neither a column nor the user says them; else say: unknown."""
+        """Take languages from two columns of nothing else, or the file's name; where nothing says them: unknown."""
+        held = {
+            ours: name
+            for name in map(str, self.cells)
+            for ours, headings in _OF_LANGUAGES.items()
+            if vocabulary.bare(name) in headings
+            and (codes := {languages.code(text) for text in self.cells[name].dropna().unique()})
+            and None not in codes
+        }
+        if len(held) == 2 and not {*held, "pair"} & self.known:
+            self.names = {ours: name for ours, name in self.names.items() if name not in held.values()} | held
         if "pair" in self.names and {"src_lang", "tgt_lang"} <= self.known:
             del self.names["pair"]
         lacks = [ours for ours in ("src_lang", "tgt_lang") if not {ours, "pair"} & self.known]

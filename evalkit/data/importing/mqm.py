@@ -146,7 +146,7 @@ def _reject_torn(rows: Rows) -> None:
     """Reject judgements of which an error stands on a line that could not be read; such a score would be too high."""
     table, known = rows.table, [rows.names[ours] for ours in _WHO if ours in rows.names]
     if table.broken:
-        rows.note("rows that could not be read may mark errors of judgements that were kept: mend them first")
+        rows.note("rows that could not be read may mark errors of judgements that were kept: correct them first")
     places = {name: table.header.index(name) for name in known if name in table.header}
     for row in (row for row in table.broken if max(places.values(), default=0) < len(row.cells)):
         own = [rows.cells[name].eq(plain(row.cells[place])) for name, place in places.items()]
@@ -263,7 +263,7 @@ def convert_chat(rows: Rows) -> Judgements:
     said = rows.cells.rename(columns=lambda name: _SAID.get(vocabulary.bare(name), name)).fillna("")
     errors = map(_listed, said.to_dict("records"))
     marks, broken = listed(errors, [None] * len(rows.cells))
-    rows.reject(broken, "severity", "gives lists of different lengths, or places that are none: mend the lists")
+    rows.reject(broken, "severity", "gives lists of different lengths, or places that are none: correct the lists")
     if not rows.options.weights:
         rows.receipt.weights = _OWN_SCORE
         rows.receipt.orientation = "higher is better: 100 less the weights of the errors per word, in percent"

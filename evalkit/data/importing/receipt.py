@@ -109,9 +109,12 @@ class Receipt:
             )
 
     def describe(self, names: dict[str, str], how: dict[str, str] | str, header: Sequence[str] = ()) -> None:
-        """Say which column became what. how: of each of our names, or of all; header: also which headings are left."""
+        """Say which column became what. header: also which headings are left.
+
+        how: of each of our names, the others by their cells; or of all.
+        """
         ways = how if isinstance(how, dict) else dict.fromkeys(names, how)
-        self.mapping |= {ours: {"theirs": name, "how": ways[ours]} for ours, name in names.items()}
+        self.mapping |= {ours: {"theirs": name, "how": ways.get(ours, "its cells")} for ours, name in names.items()}
         left = [name for name in header if name not in names.values() and name not in self.unused]
         self.unused += left
 
@@ -230,23 +233,23 @@ def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]
 def refuse_many(receipt: Receipt, parts: Sequence[Part], *, allowed: bool) -> None:
     """Refuse a campaign of whose rows many were rejected.
 
-    allowed: go on where the rows are merely broken; a kind of judgement, whose loss would bend the result, nobody may
-    leave out. Raises DataError with the reasons.
+    allowed: go on where the rows are merely broken; a kind of judgement, whose loss would falsify the result, nobody
+    may leave out, nor judgements of segments that are not told apart. Raises DataError with the reasons.
     """
     share = receipt.rows_rejected / max(receipt.rows_read, 1)
     if share <= REFUSE_ABOVE:
         return
-    lost = _lost_kind(parts, max(_FEW, REFUSE_ABOVE * receipt.rows_read))
+    lost = _one_for_many(receipt, parts) or _lost_kind(parts, max(_FEW, REFUSE_ABOVE * receipt.rows_read))
     if allowed and not lost:
         return
     reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in receipt.reasons.most_common(5))
     scale = ""
     if receipt.scale and any("is outside" in reason for reason in receipt.reasons):
         scale = " The scale is {:g} to {:g}".format(*receipt.scale) + f" ({receipt.scale_from})."
-    remedy = "Mend the file or the options, or pass --allow-rejected to go on without these rows."
+    remedy = "Correct the file or the options, or pass --allow-rejected to go on without these rows."
     if lost:
-        remedy = f"{lost}: to leave them out would bend the result, so --allow-rejected does not. Mend the file or the "
-        remedy += "options."
+        remedy = f"{lost}: to leave them out would falsify the result, so --allow-rejected does not. Correct the file "
+        remedy += "or the options."
     raise DataError(
         f"{', '.join(entry['name'] for entry in receipt.files)}: {receipt.rows_rejected:,} of {receipt.rows_read:,} "
         f"rows ({share:.1%}) cannot be read, and nothing was imported ({reasons}). First: {_told(receipt.first[0])}."
@@ -263,6 +266,15 @@ _BY_VALUE = re.compile(
     r"(is outside|is a percentage|has a thousands|reads like a date|could be decimals|a comma in|a decimal point in"
     r"|is too large|gives )|.*(weight|severity)"
 )
+
+
+def _one_for_many(receipt: Receipt, parts: Sequence[Part]) -> str:
+    """Say which column can hardly name segments, where most rows judge anew what another one judged; else ""."""
+    again = sum(count for reason, count in receipt.reasons.items() if reason.startswith("judges again"))
+    if 2 * again <= receipt.rows_read:
+        return ""
+    named = " or ".join(dict.fromkeys(found.names.get("segment", "segment") for _, found in parts))
+    return f"{named} hardly names segments, when most rows judge one anew (--map segment=HEADING names another column)"
 
 
 def _lost_kind(parts: Sequence[Part], many: float) -> str:
