@@ -5,7 +5,6 @@ import functools
 import json
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -25,10 +24,9 @@ LACKING = {
     "papers' texts": "set EVALKIT_PAPERS to their folder",
     "a browser": "install Chromium",
     "Pearmut": "let pip reach a package index that has it",
-    "a TeX": "install Debian's texlive-latex-base and texlive-latex-recommended",
 }
 #: Needs that no environment demands, for not every machine of CI can get them.
-OPTIONAL = ("Pearmut", "a TeX")
+OPTIONAL = ("Pearmut",)
 collect_ignore = ["bench", "doors", "fuzz.py"]  # no tests, and slow to import
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 #: Studies that are run on simulated data in tests, and parameters that make their runs short.
@@ -206,25 +204,6 @@ def imported(tmp_path, own_salt):
         return path
 
     return run
-
-
-@pytest.fixture(scope="session")
-def typeset():
-    """Typeset a document with its references in its folder, three times over, and return the log; skip without a TeX.
-
-    Whatever TeX calls an error is one here.
-    """
-
-    def log(document, *, engine="pdflatex"):
-        if not (shutil.which(engine) and shutil.which("bibtex")):
-            lack("a TeX", engine)
-        latex = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", document.stem]
-        for command in (latex, ["bibtex", document.stem], latex, latex):
-            done = subprocess.run(command, cwd=document.parent, capture_output=True, text=True, errors="replace")
-            assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}"
-        return document.with_suffix(".log").read_text(encoding="utf-8", errors="replace")
-
-    return log
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit.metrics.scores import Scores
-from evalkit.reports import cli
+from evalkit.reports import cli, notebooks
+from evalkit.reports.studies import Layout
 
 #: What every judgement has, unless a test says otherwise.
 PLAIN = {"src_lang": "eng", "tgt_lang": "deu", "system": "S0", "doc": "d", "annotator": "p0", "item_type": "system"}
@@ -285,3 +286,31 @@ def followed(name, content, instead):
     first = ways[0]
     together = [way for way in ways if way[0] != first[0] or first[0] == "--map-values" or way == first]
     return ask(name, *(word for way in together for word in way), content=content)
+
+
+def notebook(path, *cells):
+    """Write a notebook in the canonical form, and return its path.
+
+    cells: the code of each, of parameters where it begins with a typed name; or its kind, its source and its tags.
+    """
+    made = []
+    for cell in cells:
+        kind, source, tags = cell if isinstance(cell, tuple) else ("code", cell, ["parameters"] * (": " in cell[:12]))
+        run = {"outputs": [], "execution_count": None} if kind == "code" else {}
+        made.append({"cell_type": kind, "source": source, "metadata": {"tags": tags}, **run})
+    path.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), encoding="utf-8")
+    notebooks.tidy(path)
+    return path
+
+
+def project(folder, studies, **entry):
+    """Lay out a project of studies, name -> cells, whose entries have these further keys; return its layout."""
+    keys = {"title": '"One"'} | entry
+    for name, cells in studies.items():
+        notebook(folder / f"{name}.ipynb", *cells)
+    entries = [
+        "\n".join([f"[{name}]", f'notebook = "{name}.ipynb"', *(f"{key} = {value}" for key, value in keys.items())])
+        for name in studies
+    ]
+    (folder / "studies.toml").write_text("\n".join([*entries, ""]), encoding="utf-8")
+    return Layout(studies=folder / "studies.toml", reports=folder / "reports", reference=folder / "reference")

@@ -12,7 +12,6 @@ from scipy import stats
 from evalkit import campaign, data
 from evalkit.campaign.against import FEWEST, HERE, NEITHER, OPPOSITE, SAME, THERE, Shared, draw_items
 from evalkit.data import importing
-from evalkit.stats.agreement import cross_replication
 from evalkit.stats.inference import resample
 from tests.makers import ratings
 from tests.pages import telling
@@ -119,15 +118,6 @@ def test_agreement_across_is_what_all_pairs_of_judgements_make(two):
     row = found.agreement.set_index("where").loc["between the two"]
     assert row["estimate"] == pytest.approx(expected)
     assert row["low"] < row["estimate"] < row["high"]
-
-
-def test_agreement_across_of_single_judgements_is_lins_concordance():
-    rng = np.random.default_rng(3)
-    x = rng.normal(60, 10, 50)
-    y = x + rng.normal(5, 8, 50)
-    concordance = 2 * np.cov(x, y, ddof=0)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
-    assert cross_replication(x, y, x**2 + y**2, np.ones((1, 50)))[0] == pytest.approx(concordance)
-    assert np.isnan(cross_replication(np.full(5, 0.1), np.full(5, 0.1), np.full(5, 0.02), np.ones((1, 5)))[0])
 
 
 def test_people_in_both_are_held_against_themselves(two):
@@ -289,50 +279,6 @@ def test_a_campaign_against_itself_is_the_same(design):
     assert found.names == ("one", "one-against")
 
 
-@pytest.mark.slow
-@settings(max_examples=2)
-@given(designs())
-def test_swapping_the_sides_swaps_signs(design):
-    here, there = design
-    ahead, back = compared(here, there), compared(there, here)
-    one, other = held(ahead), held(back)
-    for ours, theirs, sign in (
-        ("difference", "difference", -1),
-        ("low", "high", -1),
-        ("mean_here", "mean_there", 1),
-        ("rank_here", "rank_there", 1),
-    ):
-        assert one[ours].to_numpy() == pytest.approx(sign * other[theirs].to_numpy(), nan_ok=True)
-    assert ahead.level["difference"] == pytest.approx(-back.level["difference"])
-    assert (ahead.level["low"], ahead.level["sd_here"]) == pytest.approx(
-        (-back.level["high"], back.level["sd_there"]), nan_ok=True
-    )
-    values = ["estimate", "low", "high"]
-    assert ahead.alike[values].to_numpy() == pytest.approx(back.alike[values].to_numpy(), nan_ok=True)
-    across = [found.agreement.set_index("where")[values].loc["between the two"].to_numpy() for found in (ahead, back)]
-    assert across[0] == pytest.approx(across[1])
-    swapped = {SAME: SAME, OPPOSITE: OPPOSITE, NEITHER: NEITHER, HERE: THERE, THERE: HERE}
-    verdicts = [found.decisions.set_index(["system_a", "system_b"])["verdict"].to_dict() for found in (ahead, back)]
-    assert verdicts[0] == {pair: swapped[verdict] for pair, verdict in verdicts[1].items()}
-
-
-@pytest.mark.slow
-@settings(max_examples=2)
-@given(designs(), st.integers(0, 99))
-def test_the_order_of_rows_is_irrelevant_and_a_shift_of_one_side_moves_the_difference_alone(design, seed):
-    here, there = design
-    found = compared(here, there)
-    shuffled = there.sample(frac=1, random_state=seed).reset_index(drop=True)
-    pd.testing.assert_frame_equal(compared(here, shuffled).systems, found.systems)
-    low, high = there.attrs["scale"]
-    wide = {"scale": (low, high + 10)}
-    moved = told(there.assign(score=there["score"] + 10), name="two", **wide)
-    base = compared(told(here.copy(), name="one", **wide), told(there.copy(), name="two", **wide))
-    up = compared(told(here.copy(), name="one", **wide), moved)
-    assert held(up)["difference"].to_numpy() == pytest.approx(held(base)["difference"].to_numpy() - 10)
-    assert up.alike["estimate"].to_numpy() == pytest.approx(base.alike["estimate"].to_numpy(), nan_ok=True)
-
-
 # What cannot be compared, or only in part
 
 
@@ -382,12 +328,6 @@ def test_only_what_is_shared_enters():
     assert same.systems["mean_there"].min() > 0, "what was judged in both is adequacy"
 
 
-def test_identical_scores_have_levels_but_no_order():
-    found = compared(like(HERE_JUDGED, score=50.0), like(THERE_JUDGED, score=50.0))
-    assert found.level["difference"] == 0
-    assert found.alike["estimate"].isna().all()
-
-
 @pytest.mark.parametrize(("ours", "theirs", "turned"), [("", "", True), ("up", "up", True), ("", "higher", False)])
 def test_low_is_good_in_both_unless_the_other_import_says_otherwise(ours, theirs, turned):
     here, there = told(like(HERE_JUDGED), orientation=ours), told(like(THERE_JUDGED), name="d", orientation=theirs)
@@ -410,11 +350,3 @@ def test_errors_that_weigh_alike_have_levels_and_others_have_none(weight):
     assert ("difference" in found.systems) == (weight == 5)
     if weight == 5:
         assert found.level["difference"] == pytest.approx(by_item(here).mean() - by_item(there).mean())
-
-
-def test_systems_that_are_ranked_by_z_are_compared_by_z():
-    here, there = judgements(1, people="abc"), judgements(2, people="abc")
-    found = compared(here, there, score="z")
-    mine = campaign.from_ratings(here)
-    means = mine.judged.groupby(["system", "doc", "segment"])["normalized"].mean().groupby("system").mean()
-    assert held(found)["rank_here"].tolist() == means.rank(ascending=False).tolist()

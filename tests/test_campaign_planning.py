@@ -11,15 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, campaign, data
-from evalkit.campaign import pilot as pilots
 from evalkit.campaign import plan as plans
 from evalkit.campaign.design import Texts, Wish, draw, expectation
 from evalkit.campaign.design.drawing import MEASURED, PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
-from evalkit.campaign.few import Correlation
-from evalkit.campaign.pilot import FEWEST
 from evalkit.campaign.plan import hours
-from evalkit.data.importing import import_campaign
 from evalkit.human import calibration, components, planning
 from evalkit.reports import cli
 from tests.makers import finished, ratings
@@ -128,12 +124,6 @@ def test_the_variance_of_an_observed_difference_is_that_of_campaigns_drawn_again
         components.contrast_variance(design, parts, first="S0", second="nobody")
 
 
-def test_of_a_campaign_as_it_is_planned_the_variance_is_the_plans():
-    table = collected(2, parts=V)
-    found = components.contrast_variance(table, {**V, "document": 0.0}, first="S0", second="S1")
-    assert found == pytest.approx(of_people({**V, "document": 0.0}, 6, 8, 3))
-
-
 @settings(deadline=None, max_examples=60)
 @given(st.floats(1.0, 9.0), st.floats(0.02, 60.0), st.sampled_from([0.0, 0.3, 4.0, 30.0]), st.booleans())
 def test_what_is_asked_for_is_what_lacks_and_no_document_or_person_more(points, variance, taste, over):
@@ -218,15 +208,11 @@ def test_without_any_liking_the_plan_counts_segments():
         assert reached(row["points"], 2 * spread / (documents - 1), documents - 2) < 0.8
     once = plans.measure_basis(mine.judged, mine, over_annotators=True)
     assert once.over_annotators, "where the ranking draws annotators, the plan is over them, too"
+    short = campaign.from_ratings(collected(4, people=12, documents=1))
+    assert plan_more(short, rank_systems(short, resamples=50)).basis.liking == plans.NOT_TOLD
 
 
-def test_whether_people_like_systems_differently_may_not_be_told():
-    mine = campaign.from_ratings(collected(4, people=12, documents=1))
-    found = plan_more(mine, rank_systems(mine, resamples=50))
-    assert found.basis.liking == plans.NOT_TOLD
-
-
-def test_hours_and_money_follow_from_the_median_time_of_a_judgement(liked):
+def test_hours_and_money_follow_from_the_median_time_of_a_judgement(liked, written):
     mine, ranked, _ = liked
     place = mine.ratings.groupby("annotator").cumcount()
     stamped = mine.ratings.assign(started=place * 60.0, ended=place * 60.0 + 45.0)
@@ -234,6 +220,10 @@ def test_hours_and_money_follow_from_the_median_time_of_a_judgement(liked):
     found = plan_more(timed, ranked, hourly_pay=30.0, currency="EUR")
     asked = found.table.dropna(subset="more_judgements")
     assert asked["more_hours"].tolist() == pytest.approx((asked["more_judgements"] / 60).tolist())
+    pilot = read_pilot(written(stamped.drop(columns="item_type")))
+    assert pilot.seconds == pytest.approx(60.0)
+    assert (pilot.price(18.0, 1.0), pilot.price(0.0, 1.0)) == (pytest.approx(0.3), 1.0)
+    assert read_pilot(written(mine.ratings)).price(18.0, 1.0) == 1.0, "no times, no price"
 
 
 def test_what_cannot_be_planned_is_missing(liked):
@@ -293,21 +283,13 @@ def test_the_layout_is_recognised_from_who_judged_what(case, written):
     assert read_pilot(written(frame)).layout == layout
 
 
-def test_another_layout_can_be_set(written):
-    path = written(table())
+def test_another_layout_can_be_set_and_one_system_is_enough_then(written):
+    path = written(table(systems=1))
     told = read_pilot(path, layout="calibration")
     assert (told.layout, told.chosen) == ("calibration", False)
+    assert components.of_pair(components.estimate(told.ratings), "eng-deu", shared=0.5)["residual"] > 0
     with pytest.raises(DataError, match="layout='cross' is not known"):
         read_pilot(path, layout="cross")
-
-
-def test_the_examples_of_the_study_are_what_they_were():
-    hits = read_pilot("wmt22-calibration-hits", fallback=True)
-    assert (hits.pair, hits.layout, hits.example) == ("eng-deu", "calibration", True)
-    loaded = data.load("wmt22-calibration-hits", fallback=True)
-    expected = components.estimate(loaded).set_index("pair")
-    found = components.estimate(hits.ratings, layout=hits.layout).set_index("pair")
-    pd.testing.assert_frame_equal(found, expected.loc[found.index])
 
 
 def test_another_scale_is_stretched_and_told(written):
@@ -386,21 +368,6 @@ def test_what_a_pilot_cannot_tell_is_refused(word, written):
         read_pilot(written(REFUSED[word]))
 
 
-def test_one_system_can_be_planned_with_where_the_layout_is_set_by_hand(written):
-    found = read_pilot(written(table(systems=1)), layout="calibration")
-    assert components.of_pair(components.estimate(found.ratings), "eng-deu", shared=0.5)["residual"] > 0
-
-
-def test_hours_are_those_of_the_median_judgement(written):
-    frame = table()
-    place = frame.groupby("annotator").cumcount()
-    found = read_pilot(written(frame.assign(started=place * 40.0, ended=place * 40.0 + 30.0)))
-    assert found.seconds == pytest.approx(40.0)
-    assert found.price(18.0, 1.0) == pytest.approx(0.2)
-    assert found.price(0.0, 1.0) == 1.0
-    assert read_pilot(written(frame)).price(18.0, 1.0) == 1.0, "no times, no price"
-
-
 def test_where_no_design_suffices_the_smallest_difference_is_named():
     parts = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
     limits = planning.Limits(most_segments=400)
@@ -410,25 +377,6 @@ def test_where_no_design_suffices_the_smallest_difference_is_named():
     assert len(planning.plan(parts, delta=1.06 * smallest, limits=limits))
     with pytest.raises(DataError):
         planning.plan(parts, delta=0.9 * smallest, limits=limits)
-
-
-REAL = {
-    "wmt-conference/wmt24-news-systems/*/humeval/esa_generalMT2024_wave3.csv": ("eng-jpn", True),
-    "WMT-SLT/wmt-slt22/*/human_evaluation/scores/aggregated/all.csv": ("sgg-deu", False),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", REAL)
-def test_real_exports_are_pilots(place, mirrored):
-    pair, likes = REAL[place]
-    found = read_pilot(str(mirrored(place)))
-    assert (found.pair, found.layout) == (pair, "campaign")
-    assert found.ratings["item_type"].eq("system").all()
-    assert found.apart["reference"] > 300
-    parts = components.estimate(found.ratings, layout="campaign", taste=True).set_index("pair")
-    assert (parts.loc[pair, "taste"] > 0) == likes
-    assert len(found.part) >= FEWEST
 
 
 # What a designed campaign is said to distinguish: its assumptions, measured anew, and its smallest difference.
@@ -463,23 +411,10 @@ def test_what_is_assumed_is_what_public_data_show(real, name, layout):
         assert round(table["hours"].sum() * 3600 / table["judgements"].sum()) == MEASURED["seconds"][name]
 
 
-@pytest.mark.slow
-def test_the_time_that_mqm_takes_is_what_a_public_campaign_shows(mirrored, tmp_path):
-    path = mirrored("wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5/240315rc5MQM.scores.csv")
-    import_campaign([path], tmp_path / "mqm.parquet", allow_rejected=True)
-    table, _ = hours(data.open_campaign(tmp_path / "mqm.parquet")[0])
-    [seconds] = [value for name, value in MEASURED["seconds"].items() if "MQM" in name]
-    assert round(table["hours"].sum() * 3600 / table["judgements"].sum()) == seconds
-
-
-def test_every_protocol_has_assumptions_on_its_own_scale():
-    da, xsts = (expectation.usual(PROTOCOLS[name]) for name in ("DA", "XSTS"))
-    assert all(expectation.usual(one).seconds > 0 for one in PROTOCOLS.values())
-    assert xsts.variances["residual"] == pytest.approx(da.variances["residual"] * (4 / 100) ** 2)
-
-
 def test_the_smallest_difference_is_found_with_the_chance_that_is_said():
     """Campaigns drawn here, score by score, and tested by scipy's own t-test over documents."""
+    da, xsts = (expectation.usual(PROTOCOLS[name]).variances["residual"] for name in ("DA", "XSTS"))
+    assert xsts == pytest.approx(da * (4 / 100) ** 2), "each on its own scale"
     variances = dict(zip(PARTS, [0.0, 40.0, 0.0, 20.0, 60.0]))
     found = expectation.smallest_difference(variances, segments=200, annotators=10, block=10, arrangement="same")
     rng = np.random.default_rng(5)
@@ -488,19 +423,6 @@ def test_the_smallest_difference_is_found_with_the_chance_that_is_said():
     means = own.mean(axis=3)
     share = (stats.ttest_1samp(found + means[..., 0] - means[..., 1], 0, axis=1).pvalue < 0.05).mean()
     assert abs(share - 0.8) < 3 * np.sqrt(0.8 * 0.2 / draws) + 0.005  # the grid of differences has steps of 1 %
-
-
-def test_more_annotators_bring_smaller_differences_and_a_calibration_set_never_larger_ones():
-    variances = expectation.usual(PROTOCOLS["DA"]).variances
-    sizes = [
-        expectation.smallest_difference(variances, segments=100 * times, annotators=5 * times, block=10)
-        for times in (1, 2, 4)
-    ]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] / sizes[2] == pytest.approx(2, rel=0.25)
-    with_set = expectation.smallest_difference(variances, segments=100, annotators=5, block=10, calibration=50)
-    assert with_set < sizes[0]
-    assert expectation.smallest_difference(variances, segments=1, annotators=5, block=10) is None
 
 
 @pytest.fixture
@@ -541,10 +463,6 @@ def test_a_pilot_tells_times_variances_and_the_calibration_set(judged):
         assert {(item.systems[0], texts.segments[item.segment]) for item in shown} == wanted
         others = {screen.doc for screen in mine if screen.kind != "calibration"}
         assert not others & {texts.docs[item.segment] for item in shown}
-
-
-def test_a_pilot_on_another_scale_or_of_other_texts_is_refused(judged):
-    pilot, _ = data.open_campaign(judged / "pilot.csv")
     with pytest.raises(DataError, match="from 0 to 100, and those of XSTS from 1 to 5"):
         expectation.from_pilot(pilot, PROTOCOLS["XSTS"])
     other = Texts(["x"] * 4 + ["y"] * 4, ["s"] * 8, {"C": ["t u v"] * 8, "D": ["u v w"] * 8})
@@ -569,21 +487,6 @@ def test_a_calibration_set_that_a_pilot_cannot_fill_is_refused_with_an_option_th
     assert "taken from the pilot" in capsys.readouterr().err
 
 
-def test_what_a_plan_says_of_power_is_recorded_in_full(judged):
-    texts = read_texts([judged / "outputs"], source=judged / "source.txt", documents=judged / "documents.txt")
-    drawn = draw(texts, Wish(PROTOCOLS["DA"], ("ann", "bob", "cid")))
-    expected = expectation.expect(texts, drawn, expectation.usual(PROTOCOLS["DA"]))
-    record = expected.as_record()
-    direct = expectation.smallest_difference(
-        record["variances"], segments=60, annotators=3, block=4, arrangement="mixed"
-    )
-    assert record["smallest_difference"] == direct
-    z = stats.norm.isf(0.025) + stats.norm.ppf(0.8)
-    assert record["standard_error"] == pytest.approx(direct / z)
-    assert [count for count, _ in expected.more] == [3, 6, 12]
-    assert expected.limited
-
-
 # What the planner answers, in sentences
 
 
@@ -592,7 +495,6 @@ def test_what_a_plan_says_of_power_is_recorded_in_full(judged):
     [
         (2.0, False, "they have favourite systems", "crew"),
         (0.0, False, "No sign was found", "best"),
-        (np.nan, False, "cannot be told", "best"),
         (2.0, True, "with the variances typed in", "best"),
         ("beyond", False, "No campaign within these limits", None),
     ],
@@ -614,21 +516,3 @@ def test_the_planners_answer_tells_the_design_that_it_rests_on(here, taste, type
         hours = {"best": best, "crew": crew}[design]["judgements"] * mine.seconds / 3600
         assert f"{float(f'{hours:.2g}'):g}" in said
         assert "EUR" in said
-
-
-@pytest.mark.parametrize("share", [0.2, np.nan])
-def test_what_a_metric_saves_is_said_with_what_it_does_not(share):
-    rows = [("on differences", share, 0.25, 0.5, 800), ("within systems", share and 0.4, 0.5, 0.7, 600)]
-    saving = pd.DataFrame([*rows, (planning.ALONE, 0.0, 0.0, 0.0, 1000)])
-    saving.columns = ["metric", "share", "at_most", "r", "judgements"]
-    whose = pilots.whose(Correlation(0.5, 0.7, "COMET"), typed=0.0, place="WMT23 eng-deu")
-    saving["judgements"] = saving["judgements"].astype(object)
-    assert whose == "COMET (WMT23 eng-deu)"
-    told = pilots.with_metric(saving, whose)
-    assert "COMET" in told
-    if share > 0:
-        assert "20" in told
-        assert "800 instead of 1,000" in told
-    else:
-        assert "25" in told
-        assert "at most" in told

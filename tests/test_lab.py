@@ -20,7 +20,7 @@ from evalkit.data.importing import import_campaign
 from evalkit.reports import notebooks
 from evalkit.reports.studies import Layout, read_studies
 from tests import makers
-from tests.test_browser import CHROMIUM, FLAGS
+from tests.test_browser import CHROMIUM, THIS_MACHINE, chromium
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"),
@@ -54,14 +54,9 @@ CELLS = ".jp-Notebook .jp-Cell"
 DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself until a menu is open
 #: Controls above a figure: the function that draws it, the control's name, and the keys that turn it (none: a click).
 CONTROLS = {
-    "xsts_calibration": [
-        ("what_if", "raw", ["ArrowDown"]),
-        ("outside_scores", "outside score", DOWN),
-    ],
+    "xsts_calibration": [("what_if", "raw", ["ArrowDown"]), ("outside_scores", "outside score", DOWN)],
     "wmt22_calibration_hits": [("two_by_two", "pair", DOWN), ("two_by_two", 2, [])],
-    "metric_meta_evaluation": [("beside_people", "pair", DOWN)],
-    "relative_ranking": [("ranks_by_threshold", "threshold", ["ArrowUp"])],
-    "study_planner": [("chances", "delta", ["ArrowUp"]), ("chances", "target", ["ArrowUp"])],
+    "study_planner": [("chances", "delta", ["ArrowUp"])],
 }
 SHOWN = "const shown = window.jupyterapp.shell.currentWidget;"
 CLOSE = """() => {
@@ -181,12 +176,7 @@ def address(home):
 @pytest.fixture(scope="module")
 def window(address):
     """JupyterLab in a browser that reaches nothing but this machine."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    flags = [flag for flag in FLAGS if "host-resolver" not in flag]
-    flags += ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
-    flags += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+    with chromium(THIS_MACHINE) as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.set_default_timeout(60_000)
         page.goto(address)  # a file that leads on to the server, so that no token is in a list of processes
@@ -194,7 +184,6 @@ def window(address):
         page.wait_for_function("() => window.jupyterapp?.shell")
         until(page, OPENING, "notebooks/start_here.ipynb", what="JupyterLab opens on the tour", seconds=90)
         yield page
-        browser.close()
 
 
 @pytest.fixture

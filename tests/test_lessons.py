@@ -36,6 +36,7 @@ from evalkit.lessons.checker import form, same
 from evalkit.reports import notebooks
 from evalkit.reports.notebooks import BEGIN, END, student
 from evalkit.show import MIME
+from tests.makers import notebook
 
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -98,18 +99,6 @@ def removed(path):
         inside = re.findall(rf"{re.escape(BEGIN)}\n(.*?)\n\s*{re.escape(END)}", text, re.DOTALL)
         lines += "\n".join(inside or [text]).splitlines()
     return [line.strip() for line in lines]
-
-
-@each_lesson
-def test_every_exercise_is_checked_once_and_stands_above_its_check(path):
-    names = [call(cell)[0] for cell in cells(path, "check")]
-    assert sorted(names) == sorted(lessons.exercises(module(path)))
-    everything = cells(path)
-    for cell, following in itertools.pairwise(everything):
-        if BEGIN in notebooks.source(cell):
-            assert "check" in notebooks.tags(following)
-        if "check" in notebooks.tags(following):
-            assert "TODO" in notebooks.source(cell)
 
 
 @each_lesson
@@ -235,32 +224,6 @@ def test_a_function_gets_the_hint_that_fits(answer, kind, hint, capsys):
     assert capsys.readouterr().out == "", "what a function prints is not shown by its check"
 
 
-@pytest.mark.parametrize(
-    ("found", "wanted", "told"),
-    [
-        (0.5, [1.0] * 8, "This is a number, and 8 values are asked for."),
-        (50, 0.5, "percentage"),
-        ([50, 25.0], [0.5, 0.25], "percentage"),
-        ("0.5", 0.5, "quotation marks"),
-        ("fifty", 0.5, "This is a text, and a number is asked for."),
-        ({"a": 1}, {"b": 1}, "There is no 'a' among the keys. They are 'b'."),
-        ({"a": 1}, {"a": 1, "b": 2}, "The key 'b' is missing."),
-    ],
-)
-def test_the_form_of_an_answer_is_told_in_words(found, wanted, told):
-    assert told in form(found, wanted)
-
-
-def test_choices_that_nobody_made_are_no_misconception():
-    weights = lessons.exercises("kappa_by_hand")["choose_weights"]
-    nothing = dict.fromkeys(kappa_by_hand.SITUATIONS, "...")
-    assert weights.verdict(nothing).kind == "empty"
-    assert weights.verdict(nothing | {"error type": "quad"}).kind == "form"
-    one_campaign = lessons.exercises("planning")["one_campaign"]
-    assert one_campaign.verdict(lambda *given: None).kind == "empty"
-    assert one_campaign.verdict(lambda *given: print(1)).kind == "empty"
-
-
 def test_a_function_that_changes_its_input_does_not_change_what_it_is_held_against():
     def spoils(table):
         table[:] = 0
@@ -370,18 +333,11 @@ def test_unknown_lessons_and_exercises_are_told():
             ask()
 
 
-def lesson(path, *made):
-    """Write a lesson of (type, source, tags) cells."""
-    body = [{"cell_type": kind, "source": source, "metadata": {"tags": tags}} for kind, source, tags in made]
-    path.write_text(json.dumps({"cells": body, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-    return path
-
-
 def test_a_students_copy_keeps_the_start_of_an_exercise_and_leaves_out_what_is_for_teachers(tmp_path):
     code = f'def f(x):\n    """Return x."""\n    # TODO: write it\n    {BEGIN}\n    return x\n    {END}'
     made = [("markdown", "Question", []), ("markdown", "Ten minutes", ["teacher"]), ("code", code, ["solution"])]
     made += [("markdown", "Because.", ["solution"]), ("code", "check(f)", ["check"])]
-    copy = cells(student(lesson(tmp_path / "a.ipynb", *made), tmp_path / "copy.ipynb"))
+    copy = cells(student(notebook(tmp_path / "a.ipynb", *made), tmp_path / "copy.ipynb"))
     kept = 'def f(x):\n    """Return x."""\n    # TODO: write it'
     assert [notebooks.source(cell) for cell in copy] == ["Question", kept, "check(f)"]
     assert [notebooks.tags(cell) for cell in copy] == [[], ["exercise"], ["check"]]
@@ -400,7 +356,7 @@ def test_a_students_copy_keeps_the_start_of_an_exercise_and_leaves_out_what_is_f
 )
 def test_a_lesson_whose_solution_would_leak_or_leave_no_python_is_refused(tmp_path, cell, message):
     with pytest.raises(DataError, match=message):
-        student(lesson(tmp_path / "a.ipynb", cell), tmp_path / "copy.ipynb")
+        student(notebook(tmp_path / "a.ipynb", cell), tmp_path / "copy.ipynb")
     assert not (tmp_path / "copy.ipynb").exists()
 
 
@@ -412,7 +368,7 @@ def test_kappas_of_the_two_paradoxes_are_those_of_feinstein_and_cicchetti(table,
     assert round(kappa_by_hand.coefficient(np.array(table), "cohen_kappa"), 2) == printed
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_simulated_campaign_holds_the_trap_that_the_lesson_speaks_of(seed):
     campaign = strict_and_lenient.simulated_campaign(seed=seed)
     means = strict_and_lenient.means(campaign)
@@ -429,7 +385,7 @@ def test_the_simulated_campaign_holds_the_trap_that_the_lesson_speaks_of(seed):
 
 
 def test_a_copy_that_somebody_has_worked_in_is_not_overwritten(tmp_path):
-    source = lesson(tmp_path / "a.ipynb", ("code", f"x = ...  # TODO\n{BEGIN}\nx = 1\n{END}", ["solution"]))
+    source = notebook(tmp_path / "a.ipynb", ("code", f"x = ...  # TODO\n{BEGIN}\nx = 1\n{END}", ["solution"]))
     copy = student(source, tmp_path / "copy.ipynb")
     student(source, copy)
     run = notebooks.read(copy)
@@ -472,17 +428,8 @@ def test_repeating_the_rule_settles_on_the_packages_strengths():
         assert strength == pytest.approx(human.fit_cells(human.of_wins(pd.DataFrame(wins))).odds, rel=1e-6)
 
 
-def test_a_league_keeps_the_meetings_of_neighbours_only():
-    kept = preferences.neighbours(preferences.ROUND, list("EDCBA"), reach=1)
-    met = kept + kept.T
-    assert {frozenset((i, j)) for i in met for j in met if met.loc[i, j]} == set(
-        map(frozenset, ["ED", "DC", "CB", "BA"])
-    )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_tests_of_two_systems_are_those_of_scipy(seed):
-    rng = np.random.default_rng(seed)
+def test_tests_of_two_systems_are_those_of_scipy():
+    rng = np.random.default_rng(1)
     scores = pd.DataFrame({"B": rng.normal(0, 3, 70), "A": rng.normal(1, 3, 70)})
     [row] = many_comparisons.compare(scores).itertuples()
     assert (row.first, row.second) == ("A", "B")
@@ -517,19 +464,6 @@ def test_a_model_that_does_not_look_contradicts_itself_and_one_that_sees_does_no
     assert model_judges.consistent(model_judges.asked_twice(50, pull=1.0, tell=1.0)) == 0
     assert model_judges.consistent(model_judges.asked_twice(50, pull=0.0, tell=1.0)) == 1
     assert model_judges.consistent(model_judges.asked_twice(50, pull=0.0, tell=0.0)) == 1, "always a tie"
-
-
-@pytest.mark.parametrize(
-    ("lesson", "name", "answer", "context", "told"),
-    [
-        ("preferences", "circle", {"B", "C", "F"}, (preferences.ROUND,), "There is no 'F' here"),
-        ("preferences", "won_share", lambda choices, name: print(preferences.won_share(choices, name)), (), "'return'"),
-        ("many_comparisons", "any_false", lambda tests, level: 100 * (1 - (1 - level) ** tests), (), "percentage"),
-        ("error_spans", "marked", lambda spans, length: list(spans), (), "asked for"),
-    ],
-)
-def test_printing_percentages_and_unknown_names_are_told(lesson, name, answer, context, told):
-    assert told in lessons.exercises(lesson)[name].verdict(answer, *context).hint
 
 
 def test_copying_every_pair_changes_no_test_that_lets_documents_count():

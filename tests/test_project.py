@@ -30,10 +30,6 @@ from tests.frozen.tables import frozen
 from tests.test_studies import check_simulated
 
 STUDIES = sorted((ROOT / "notebooks" / "studies").glob("*.ipynb"))
-#: What a cell of a study may not hold: studies choose, arrange and explain, and nothing else.
-FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.With, ast.While)
-#: What it may import: single tests stand in cells.
-ALLOWED = ("evalkit", "pandas", "numpy", "scipy", "statsmodels", "pingouin")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
@@ -103,29 +99,18 @@ def test_a_study_opens_with_its_question_and_ends_with_its_signature(path):
     assert {"What to do", "Limits", *beside} <= set(re.findall(r"^## (.*)", prose, re.MULTILINE))
 
 
-def draws(node):
-    """Tell whether a function only draws, for a person who turns a control, or for several figures of one kind."""
-    last = ast.unparse(node.body[-1]) if isinstance(node, ast.FunctionDef) else ""
-    return last.startswith("return draw.")
-
-
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_a_study_chooses_arranges_and_explains_and_nothing_else(path):
-    """Who ran a cell that writes over a parameter, and then an earlier one, would see other values than a report has."""
+def test_cells_of_a_study_are_short_and_none_writes_over_a_parameter(path):
+    """Who ran a cell that does, and then an earlier one, would see other values than a report has."""
     parameters = {parameter.name for parameter in notebooks.parameters(path)}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] != "code" or "parameters" in cell["metadata"].get("tags", []):
             continue
         source = "".join(cell["source"])
         assert len([line for line in source.splitlines() if line.strip()]) <= 15, source
-        assert not re.search(r"^\s*[%!]", source, re.MULTILINE), f"no magics in {source}"
-        for node in ast.walk(ast.parse(source)):
-            assert not isinstance(node, FORBIDDEN) or draws(node), f"{type(node).__name__} in {source}"
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-                assert module.split(".")[0] in ALLOWED, f"formulas live in evalkit: {source}"
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                assert node.id not in parameters, f"a cell writes over {node.id}"
+        assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Try | ast.ClassDef)], source
+        stored = [node for node in ast.walk(ast.parse(source)) if isinstance(getattr(node, "ctx", None), ast.Store)]
+        assert not parameters & {getattr(node, "id", "") for node in stored}, source
 
 
 # What holds later steps against what was frozen: a changed number is found, and chance excuses no more than it may.
@@ -135,10 +120,6 @@ ROWS = [{"system": name, "mean": mean, "n": 10} for name, mean in (("a", 1.0), (
 
 def moved(by, rows=ROWS):
     return [row | {"mean": row["mean"] + by} for row in rows]
-
-
-def test_equal_tables_have_no_difference_whatever_the_order_of_rows():
-    assert compare(frozen([ROWS]), ROWS[::-1]) == ([], 9, 0)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +141,7 @@ def test_what_changed_is_a_difference(rows, where):
 
 def test_chance_excuses_four_standard_deviations_over_seeds_and_no_more():
     table = frozen([moved(by) for by in (0.0, 0.1, -0.1, 0.2, -0.2)])  # their standard deviation is 0.158
+    assert compare(frozen([ROWS]), ROWS[::-1]) == ([], 9, 0), "the order of rows is no difference"
     assert compare(table, moved(0.6)) == ([], 9, 3)
     assert len(compare(table, moved(0.7)).differences) == 3
     assert len(compare(table, [row | {"n": 11} for row in ROWS]).differences) == 3
@@ -175,6 +157,7 @@ def test_what_is_frozen_is_written_over_only_with_a_reason(tmp_path):
     frozen_main.freeze([], store, tables(t=ROWS))
     assert frozen_main.compare_all([], store, tables(t=ROWS)) == 0
     assert frozen_main.compare_all([], store, tables(t=moved(1))) == 3
+    assert frozen_main.compare_all([], store, tables(u=ROWS)) == 2, "a table that is gone, and one that is new"
     for path in ("part", "part/one/t"):
         with pytest.raises(Refused, match="frozen already"):
             frozen_main.freeze([path], store, tables(t=moved(1)))
@@ -183,20 +166,6 @@ def test_what_is_frozen_is_written_over_only_with_a_reason(tmp_path):
     assert frozen_main.compare_all([], store, tables(t=moved(1))) == 0
     with pytest.raises(Refused, match="this very reason"):
         frozen_main.freeze(["part/one/t"], store, tables(t=moved(2)))
-
-
-def test_a_table_that_is_gone_or_new_is_a_difference(tmp_path):
-    store = Store(tmp_path)
-    frozen_main.freeze([], store, tables(t=ROWS, u=ROWS))
-    assert frozen_main.compare_all([], store, tables(t=ROWS)) == 1
-    assert frozen_main.compare_all([], store, tables(t=ROWS, u=ROWS, v=ROWS)) == 1
-
-
-def test_the_same_tables_give_the_same_bytes(tmp_path):
-    for name in ("one", "two"):
-        Store(tmp_path / name).write("part/x", {"t": frozen([ROWS])})
-    first, second = (tmp_path / name / "part" / "x.json.gz" for name in ("one", "two"))
-    assert first.read_bytes() == second.read_bytes()
 
 
 # What the README and CONTRIBUTING print, done as it stands there: with the wheel from an empty folder, and in a clone.

@@ -5,7 +5,6 @@ import json
 import re
 from types import SimpleNamespace
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, show
 from evalkit.campaign import Missing
-from evalkit.reports import export, kernels
+from evalkit.reports import kernels
 from evalkit.show import explore, figures, lab, pictures
 from evalkit.show import figures as draw
 from evalkit.stats import verdicts
@@ -156,14 +155,6 @@ def test_results_show_sentences_then_tables_and_what_is_missing_shows_nothing(sh
 def test_whole_numbers_have_no_decimals_and_p_values_are_never_zero(column, values, cells, shown):
     show.table(pd.DataFrame({column: values}), caption="c")
     assert re.findall(r"<td[^>]*>([^<]*)</td>", shown[0][0]["text/html"]) == cells
-
-
-def test_a_page_has_the_first_rows_of_a_very_long_table_and_says_where_the_others_are(shown):
-    show.table(pd.DataFrame({"n": range(1001)}), caption="very many", name="numbers")
-    [(bundle, _)] = shown
-    assert bundle["text/html"].count("<tr>") == 201
-    assert "The first 200 of 1,001 rows. The JSON report has all, under “numbers”." in bundle["text/html"]
-    assert len(bundle[show.MIME]["value"]) == 1001
 
 
 def test_sentences_are_plain_text(shown):
@@ -403,13 +394,6 @@ def test_words_tell_the_numbers_of_the_table_and_how_many_are_left_out():
     assert curves.get_label() == "Rise. A, 29: 29; B, 29: 14.5; C, 29: 9.67."
 
 
-def test_a_key_stands_for_something_that_is_drawn():
-    table = pd.DataFrame({"system": ["A", "far"], "z": [0.5, np.nan], "stands": ["first", "worse"]})
-    figure = draw.forest(table, x="z", y="system", series="stands")
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["first"]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["A", "far"]
-
-
 def test_marks_are_told_apart_without_colour_and_colours_can_be_seen():
     figure = draw.forest(TABLE.head(6), x="value", y="name", series="kind")
     assert (
@@ -433,12 +417,6 @@ def test_nothing_to_draw_is_a_sentence_with_a_remedy():
         draw.forest(TABLE.head(0), x="value", y="name")
     with pytest.raises(DataError, match="outside 0-100"):
         draw.score_strips(MANY.assign(x=104.0), x="x", y="who")
-
-
-def test_settings_of_matplotlib_are_left_alone():
-    before = dict(mpl.rcParams)
-    draw.strips(MANY, x="x", y="who")
-    assert dict(mpl.rcParams) == before
 
 
 # Controls and charts: reports have the plain figure; at work, figure and words follow the values of a reader.
@@ -565,17 +543,3 @@ def test_the_notebooks_own_values_are_refused_as_in_a_report_or_kept(at_work):
     assert at_work == []
     explore.figure(lambda value: dots([value]), value=explore.Range(4.2, low=1, high=4, step=0.1))
     assert at_work[0][0].children[0].value == 4.2, "outside what is offered"
-
-
-def test_words_are_added_beside_the_picture_only_where_somebody_is_at_work(shown_explore, monkeypatch):
-    show.figure(dots([1]), alt=HOSTILE_EXPLORE, caption="A caption.")
-    monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
-    show.figure(dots([1]), alt=HOSTILE_EXPLORE, caption=HOSTILE_EXPLORE)
-    (report, _), (lab, _), (words, _) = shown_explore
-    assert lab["image/png"] == report["image/png"]
-    assert base64.b64decode(lab["image/png"]).startswith(b"\x89PNG")
-    assert lab["text/html"].startswith('<img alt="&lt;img src=x')
-    assert "<img" not in words["text/html"]
-    assert "&lt;img" in words["text/html"]
-    widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "VBox()"}
-    assert list(export.displayed({"data": widget}, None)) == [], "pages leave controls out"

@@ -4,9 +4,6 @@ import html
 import json
 import math
 import re
-import shutil
-import subprocess
-import sys
 from itertools import combinations
 
 import nbclient
@@ -161,32 +158,6 @@ def test_a_run_on_real_data_equals_the_committed_reference(name, on_real_data):
     assert differences({key: found[key] for key in reference}, reference) == []
 
 
-def other_pythons():
-    """Return the commands of further Pythons that this suite supports and that start here."""
-    found = {}
-    for minor in ("3.12", "3.13", "3.14"):
-        path = shutil.which(f"python{minor}")
-        if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
-            found[minor] = path
-    return {minor: path for minor, path in found.items() if sys.version_info[:2] != tuple(map(int, minor.split(".")))}
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not other_pythons(), reason="no further Python on this machine: python3.12 or newer on the PATH")
-def test_further_pythons_record_the_same_to_the_bit(on_real_data, tmp_path):
-    for minor, path in other_pythons().items():
-        subprocess.run([path, "-m", "venv", "--without-pip", tmp_path / minor], check=True)
-        python = tmp_path / minor / "bin" / "python"
-        install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python]
-        subprocess.run([*install, "--constraint", "requirements.lock", "--editable", "."], cwd=ROOT, check=True)
-        told = tmp_path / f"reports-{minor}"
-        subprocess.run([python, "-m", "evalkit.reports.cli", "run", "--all", "--out", told], cwd=ROOT, check=True)
-        for name in NAMES:
-            here, there = report(on_real_data, name), report(told, name)
-            for part in ("headline", "recorded", "published", "signature"):
-                assert here[part] == there[part], f"{name}, {part}, Python {minor}"
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_what_tools_read_has_the_columns_that_they_expect(name, on_real_data):
     recorded = report(on_real_data, name)["recorded"]
@@ -305,30 +276,6 @@ def test_without_ties_strengths_are_tested_as_a_logistic_regression_is():
     assert (found.freedom, found.statistic) == (model.df_resid, pytest.approx(model.pearson_chi2))
 
 
-def test_ties_of_two_pairs_are_compared_as_their_shares_are():
-    """In a tree whose pairs differ in ties alone, one rate of ties is what Pearson's chi-squared of 2 × 2 tests."""
-    rows = [("A", "B", "a")] * 20 + [("A", "B", "b")] * 20 + [("A", "B", "tie")] * 10
-    rows += [("B", "C", "a")] * 10 + [("B", "C", "b")] * 10 + [("B", "C", "tie")] * 30
-    table = pd.DataFrame(rows, columns=["system_a", "system_b", "preference"])
-    found = preferences.goodness(preferences.fit(table))
-    assert found.ties.statistic == pytest.approx(100 * (10 * 20 - 40 * 30) ** 2 / (50 * 50 * 40 * 60))
-    assert found.strengths.freedom == 0
-
-
-def test_answers_given_three_times_by_the_same_person_tell_no_more():
-    table = answered([*combinations("ABC", 2)], np.random.default_rng(5), answers=80, units=8, likes=2.0)
-    once, thrice = table, pd.concat([table] * 3, ignore_index=True)
-    alike = [
-        preferences.goodness(preferences.fit(one), units=preferences.labels(one, ["annotators"]))
-        for one in (once, thrice)
-    ]
-    for part in ("strengths", "ties"):
-        one, three = (getattr(each, part) for each in alike)
-        assert three.statistic == pytest.approx(3 * one.statistic)
-    assert alike[0].strengths.effect > 1
-    assert alike[1].strengths.p == pytest.approx(alike[0].strengths.p, rel=1e-6)
-
-
 @pytest.mark.slow
 def test_people_who_like_systems_differently_contradict_no_scale_of_strengths():
     rng, found = np.random.default_rng(11), []
@@ -351,27 +298,6 @@ def test_tables_of_preferences_leave_the_freedom_that_their_pairs_leave(real):
     assert (fits["freedom"] == fits["pairs"] - fits["systems"] + 1).all()
     assert fits["p"].notna().eq(fits["freedom"] > 0).all()
     assert (fits["ties_freedom"] < fits["pairs"]).all()
-
-
-@pytest.mark.slow
-def test_what_a_metric_saves_is_told_with_its_range_over_pairs_of_systems(real):
-    saved, told = recorded("judges", "saved"), reference("judges")
-    people, machine = real("wmt23-human"), real("wmt23-metrics")
-    people = people[people["metric"].eq("mqm") & people["tgt_lang"].eq("deu") & ~people["system"].str.startswith("ref")]
-    best = saved[saved["data"].eq("eng-deu") & saved["what"].str.startswith("difference")].nlargest(1, "saved").iloc[0]
-    machine = machine[machine["metric"].eq(best["metric"]) & machine["tgt_lang"].eq("deu")]
-    wide = [
-        table.pivot_table(index=["doc", "segment"], columns="system", values="score", observed=True)
-        for table in (people, machine)
-    ]
-    systems = [name for name in wide[0] if name in wide[1]]
-    both = pd.concat([table[systems] for table in wide], axis=1, keys=["h", "m"]).dropna()
-    r2 = [
-        np.corrcoef(both["h"][a] - both["h"][b], both["m"][a] - both["m"][b])[0, 1] ** 2
-        for a, b in combinations(systems, 2)
-    ]
-    assert best[["saved", "lowest", "highest"]].tolist() == pytest.approx([np.mean(r2), min(r2), max(r2)])
-    assert numbers(told["headline"])[:3] == [round(100 * value) for value in (np.mean(r2), min(r2), max(r2))]
 
 
 def test_degraded_context_is_judged_by_two_sided_intervals():
