@@ -28,26 +28,17 @@ def _part(share: float) -> str:
 
 
 def main(wanted: list[str]) -> None:
-    """Run the cases of every module in this folder, or of those named; "studies" has a table of its own."""
+    """Run the cases of every module in this folder, or of those named."""
     here = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name[0] != "_"]
-    wanted = wanted or here
-    compared = [name for name in wanted if name != "studies"]
-    if compared:
-        print(f"{'what':<66}{'ours':>10}{'theirs':>10}{'ratio':>8}{'goal':>6}  compared with")
-    for name in compared:
+    print(f"{'what':<66}{'ours':>10}{'theirs':>10}{'ratio':>8}{'goal':>6}  compared with")
+    for name in wanted or here:
         for what, goal, ours, theirs, share, against in importlib.import_module(f"{__package__}.{name}").cases():
             once = seconds(ours, 1)  # first calls import and allocate
             mine, other = seconds(ours, 5 if once > 0.05 else 50), seconds(theirs, 1) / share
             part = "" if share == 1 else f", measured on {_part(share)} of the work"
             row = f"{what:<66}{mine:>8.4f} s{other:>8.2f} s{other / mine:>7.1f}x{goal:>5}x  {against}{part}"
             print(row, flush=True)
-    if compared:
-        print(
-            "Medians of 5 runs of ours (50 of short ones), one run of theirs, in turn, one core each. Nothing can fail."
-        )
-    if "studies" in wanted:
-        for line in importlib.import_module(f"{__package__}.studies").lines():
-            print(line, flush=True)
+    print("Medians of 5 runs of ours (50 of short ones), one run of theirs, in turn, one core each. Nothing can fail.")
 
 
 main(sys.argv[1:])

@@ -1,6 +1,5 @@
-"""Systems: strengths from comparisons beside evalica and choix, clusters beside a merge of all pairs, with peak memory."""
+"""Systems: strengths from comparisons beside evalica and choix, clusters beside a merge of all pairs."""
 
-import tracemalloc
 from functools import partial
 
 import choix
@@ -16,7 +15,6 @@ from evalkit.human.ranking.scores import COUNTED
 from evalkit.stats import inference
 
 COMPARISONS, SYSTEMS = 10_000, 100
-DRAWS = 200
 
 
 def drawn(ties):
@@ -76,14 +74,6 @@ def strengths():
     theirs = partial(choix.opt_pairwise, SYSTEMS, pairs, alpha=0)
     told = same(ours().strength, theirs())
     yield f"strengths, no ties, {size}", 1, ours, theirs, 1, f"choix.opt_pairwise; {told}"
-    ours = partial(preferences.standing, frame, resamples=DRAWS)
-    theirs = partial(
-        lambda: [
-            evalica.bradley_terry(frame["system_a"], frame["system_b"], won.map({True: Winner.X, False: Winner.Y}))
-            for _ in range(DRAWS // 20)
-        ]
-    )
-    yield f"intervals, {DRAWS} draws, {size}", 1, ours, theirs, 1 / 20, "one evalica.bradley_terry a draw"
 
 
 ROWS = 236_000
@@ -132,15 +122,6 @@ def lines(p, scores):
     return found
 
 
-def peak(call):
-    """Return the most megabytes that a call held at once, arrays included."""
-    tracemalloc.start()
-    call()
-    most = tracemalloc.get_traced_memory()[1] / 1e6
-    tracemalloc.stop()
-    return most
-
-
 def clusters():
     """Yield what, goal, ours, theirs, the share of the work that theirs does here, what ours is compared with."""
     ratings = campaign()
@@ -149,21 +130,12 @@ def clusters():
         "wilcoxon": lambda a, b: stats.wilcoxon(a, b, alternative="greater", correction=True).pvalue,
     }
     for name, test in tests.items():
-        ours = partial(significance_clusters, ratings, test=name)
-        theirs = partial(by_merge, ratings, test)
+        ours, theirs = partial(significance_clusters, ratings, test=name), partial(by_merge, ratings, test)
         told = ours().groupby("pair").apply(lambda rows: dict(zip(rows["system"], rows["cluster"], strict=True)))
         same = "same clusters" if told.to_dict() == theirs() else "other clusters"
         matched = "" if name != "mann-whitney" else ", on matched segments only"
-        mine, other = peak(ours), peak(theirs)
-        memory = f"peak {mine:.0f} MB, theirs {other:.0f} MB, {other / mine:.1f}x (goal 3x)"
-        yield (
-            f"clusters, {name}, {ROWS:,} simulated judgements",
-            6,
-            ours,
-            theirs,
-            1,
-            f"pandas merge and scipy{matched}; {same}; {memory}",
-        )
+        told = f"pandas merge and scipy{matched}; {same}"
+        yield f"clusters, {name}, {ROWS:,} simulated judgements", 6, ours, theirs, 1, told
     difference = np.round(np.random.default_rng(7).normal(1, 20, (1000, 400)))
     ours = partial(inference.signed_rank, difference)
     theirs = partial(lambda rows: [stats.wilcoxon(row, alternative="greater").pvalue for row in rows], difference)
