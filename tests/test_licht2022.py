@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -63,15 +62,6 @@ def test_what_differs_and_what_only_rounding_explains(rows):
         "Table 5, CS+HT: X-EN, Azerbaijani",
         "Table 6, r²: CS+HT, X-EN",
     ]
-    near = Counter(where.split(":")[0] for where in told.index[told == "within rounding of its inputs"])
-    assert near == {"Table 5, CS+HT": 8, "Table 5, CS": 5, "Table 6, r²": 4}
-    gone = rows[rows["told"] == "not reproducible"].groupby("lacking").size().to_dict()
-    assert gone == {
-        "annotations never released": 48 + 28 + 14 + 28 + 5 + 1,
-        "spmBLEU scores never printed": 24,
-        "training corpora never named": 14 + 1,
-        "study never printed": 2 + 4,
-    }
 
 
 # The computed side, by other means ----------------------------------------------------------------------------------
@@ -107,14 +97,6 @@ def test_the_order_of_the_highlighted_languages_by_scipy(printed):
     assert (found["lead"] > 0).all()
 
 
-def test_what_the_claims_say_about_limits_and_shifts_is_so(printed):
-    recovered = languages.recover(printed["table5"])
-    assert recovered["alpha_cs"].abs().max() < 0.5  # "No shift of Table 5 is so large."
-    checks = languages.moderated_checks()
-    assert checks[["rises", "stays"]].all(axis=None)
-    assert languages.examples().set_index("example")["value"].round(9).tolist() == [0.2, 0.3, 5.1, 1000]
-
-
 def test_a_changed_kappa_changes_the_verdict_on_its_average(printed):
     wrong = printed["table3"].copy()
     wrong.loc[0, "kappa"] = "0.46"
@@ -135,22 +117,7 @@ def table5() -> pd.DataFrame:
     return data.published("licht2022_table5")
 
 
-@pytest.fixture(scope="module")
-def table6() -> pd.DataFrame:
-    return data.published("licht2022_table6")
-
-
 # Table 5 from the inside ---------------------------------------------------------------------------------------------
-
-
-def test_the_recovered_table_has_one_unreachable_cell(table5):
-    recovered = inside.recover(table5)
-    assert len(recovered) == 28
-    lost = recovered[~recovered["reachable"]]
-    assert (lost["direction"] + " " + lost["language"]).tolist() == ["X-EN Azerbaijani"]
-    rounds = [f"{value:.2f}" == printed for value, printed in zip(recovered["cs_ht_predicted"], table5["cs_ht"])]
-    assert recovered["rounds"].tolist() == rounds
-    assert (recovered["rounds"] <= recovered["reachable"]).all()
 
 
 def test_recovered_means_give_the_printed_shifts_back(table5):
@@ -215,15 +182,6 @@ def test_the_consensus_interval_is_exact_by_linear_programming(table5, linked):
         assert reachable_by_linear_programme(table5, consensus, linked=linked) is possible, consensus
 
 
-def test_the_consensus_interval_and_what_sets_its_ends(table5):
-    joint = inside.joint_consensus(inside.consensus_by_cell(table5)).iloc[0]
-    assert (round(joint["low"], 4), round(joint["high"], 4)) == (2.8605, 2.9899)
-    assert joint["low_cell"] == "X-EN Urdu and EN-X Urdu"
-    assert joint["high_cell"] == "X-EN Azerbaijani"
-    assert round(joint["high_else"], 4) == 3.0678  # without that one cell, 3.0 would be among them
-    assert joint["possible"]
-
-
 def test_at_the_middle_of_the_interval_every_cell_is_reached(table5):
     joint = inside.joint_consensus(inside.consensus_by_cell(table5)).iloc[0]
     middle = calibration.Standard(consensus=round((joint["low"] + joint["high"]) / 2, 4))
@@ -267,22 +225,6 @@ def test_printed_order_is_the_order_of_the_printed_scores(table5):
         assert sorted(part["position"]) == list(range(1, 15))
         assert part.sort_values("position")["score"].is_monotonic_decreasing
         assert (part["rank"] <= part["position"]).all()
-
-
-def test_portuguese_overtakes_hindi_and_arabic_by_the_calibration_set_only(table5):
-    claims = inside.above(inside.rankings(table5), "Portuguese", ["Hindi", "Arabic"])
-    holds = claims.set_index(["method", "direction", "claim"])["holds"]
-    assert holds["CS"].all()
-    assert not holds["RAW"].any()
-    assert not holds["HT"].all()
-    hindi = claims.query("method == 'CS' and direction == 'X-EN' and claim.str.contains('Hindi')").iloc[0]
-    assert (hindi["margin"], hindi["certain"]) == (0.01, False)  # a tie before rounding is possible
-
-
-def test_one_printed_r2_is_not_the_square_of_its_r(table6):
-    audited = inside.audit(table6)
-    wrong = audited[~audited["consistent"]]
-    assert wrong[["method", "columns", "r", "r2"]].to_numpy().tolist() == [["CS+HT", "X-EN", 0.934, 0.874]]
 
 
 # Figures and the notebook --------------------------------------------------------------------------------------------
@@ -336,11 +278,12 @@ def test_gains_over_raw_are_those_of_pandas_and_of_a_plain_bootstrap(table5, out
         r = part[["raw", "cs", "ht", "cs_ht"]].corrwith(part["value"])
         assert own["gain"].tolist() == pytest.approx((r - r["raw"]).drop("raw").tolist())
         assert own["n"].unique().tolist() == [len(part)]
-        languages = [rows for _, rows in part.groupby("language")]
+        languages = [rows.to_numpy() for _, rows in part.groupby("language")[["value", "cs", "raw"]]]
         drawn = []
         for _ in range(600):
-            again = pd.concat([languages[k] for k in rng.integers(0, len(languages), len(languages))])
-            drawn.append(again["value"].corr(again["cs"]) - again["value"].corr(again["raw"]))
+            again = np.concatenate([languages[k] for k in rng.integers(0, len(languages), len(languages))])
+            r = np.corrcoef(again, rowvar=False)[0]
+            drawn.append(r[1] - r[2])
         low, high = np.quantile(drawn, [0.025, 0.975])
         assert own.loc["CS", ["low", "high"]].tolist() == pytest.approx([low, high], abs=0.15 * (high - low))
     turned = inside.gain(
@@ -421,22 +364,10 @@ def test_the_rubric_is_figure_1_with_every_example(paper):
     assert [f"({shows})" in figure for shows in rubric["shows"]] == [True] * 14
 
 
-def test_protocols_apply_to_the_directions_that_table_3_has(printed_protocols):
-    for row in data.published("licht2022_protocols").itertuples():
-        there = printed_protocols.loc[printed_protocols["protocol"] == row.protocol, "direction"].unique()
-        assert set(row.directions.split(", ")) == set(there)
-
-
 # --- Table 3 from its own cells
 
 
-def test_averages_and_ranks_are_those_of_the_cells(printed_protocols):
-    found = protocols.averages(printed_protocols).set_index(["direction", "protocol"])
-    assert found.loc[("X-EN", "RAW"), "mean"] == pytest.approx((0.36 + 0.39 + 0.26 + 0.50 + 0.16 + 0.40) / 6)
-    assert found.loc[("both", "XSTS"), "mean"] == pytest.approx((2.55 + 4.00) / 12)
-    assert found.loc["EN-X", "rank"].to_dict() == {"XSTS": 1, "PE": 2, "RAW": 3, "BT+MSTS": 4}
-    assert found.loc["both"].index.tolist() == ["XSTS", "RAW", "PE"]
-
+def test_equal_averages_share_a_rank():
     equal = pd.DataFrame({"protocol": list("AABBCC"), "kappa": ["0.1", "0.3", "0.2", "0.2", "0.1", "0.1"]})
     table = equal.assign(direction="X-EN", language=["x", "y"] * 3)
     assert protocols.averages(table).set_index("protocol")["rank"].to_dict() == {"A": 1, "B": 1, "C": 3}
@@ -502,9 +433,10 @@ def test_the_intervals_cover_as_often_as_they_say(belt):
 
 
 def test_an_annotation_file_of_the_printed_design_gives_its_kappas_back(printed_protocols):
-    study = simulate.protocol_study(protocols.true_kappas(printed_protocols), marginal=protocols.MARGINALS["good"])
-    assert len(study) == 48 * 4 * 250 * 3
-    truth = protocols.true_kappas(printed_protocols).set_index(["protocol", "src_lang", "tgt_lang"])["kappa"]
+    kappas = protocols.true_kappas(printed_protocols[::4])
+    study = simulate.protocol_study(kappas, marginal=protocols.MARGINALS["good"])
+    assert len(study) == 12 * 4 * 250 * 3
+    truth = kappas.set_index(["protocol", "src_lang", "tgt_lang"])["kappa"]
     for (doc, *pair), cell in study.groupby(["doc", "src_lang", "tgt_lang"], observed=True):
         matrices = (agreement.score_matrix(part) for _, part in cell.groupby("system"))
         found = [agreement.coefficients(m, measures=[("fleiss_kappa", "none")], resamples=0) for m in matrices]
@@ -513,15 +445,6 @@ def test_an_annotation_file_of_the_printed_design_gives_its_kappas_back(printed_
 
 
 # --- differences
-
-
-def test_with_six_languages_no_sign_flip_survives_but_the_sampled_sentences_do(cells):
-    found = protocols.average_differences(cells)
-    assert found.groupby("about").size().to_dict() == {"other languages": 15, "these languages": 15}
-    elsewhere = found[found["about"] == "other languages"]
-    assert elsewhere["p"].min() == 2 / 64
-    assert not elsewhere["survives"].any()
-    assert found.loc[found["about"] == "these languages", "survives"].sum() == 12
 
 
 def test_equal_protocols_do_not_differ(cells):
@@ -627,34 +550,6 @@ def test_moving_scores_to_places_changes_no_coefficient_that_needs_no_names():
     named, placed = (agreement.coefficients(matrix, **options)["estimate"] for matrix in matrices)
     assert matrices[1].shape[1] == 3
     assert placed.to_numpy() == pytest.approx(named.to_numpy(), abs=1e-12)
-
-
-@pytest.fixture(scope="module")
-def found(real):
-    from evalkit.human import annotators as people
-
-    hits = real("wmt22-calibration-hits")
-    kept = people.keep(hits, people.accounts(hits, real("wmt22-calibration-mapping"), complete_at=100))
-    return observed.matrices(
-        labels=real("sudoh-labels"), calibration=kept, assessments=real("mlqe-pe"), signed=real("wmt-slt22")
-    )
-
-
-def test_coefficients_of_the_labels_are_those_of_statsmodels_and_krippendorff(found):
-    import krippendorff
-
-    table = observed.coefficients({"sudoh-fluency": found["sudoh-fluency"]}, resamples=50, seed=7)
-    value = table.set_index(["coefficient", "level"])["estimate"]
-    scores = found["sudoh-fluency"].to_numpy()
-    counts = np.stack([(scores == k).sum(1) for k in range(1, 6)], axis=1)
-    assert value["fleiss_kappa", "none"] == pytest.approx(fleiss_kappa(counts))
-    assert value["randolph_kappa", "none"] == pytest.approx(fleiss_kappa(counts, method="randolph"))
-    alpha = krippendorff.alpha(reliability_data=scores.T, level_of_measurement="ordinal")
-    assert value["krippendorff_alpha", "ordinal"] == pytest.approx(alpha)
-    assert table[["items", "annotators"]].drop_duplicates().to_numpy().tolist() == [[5360, 3]]
-    assert {"cohen_kappa", "conger_kappa"} <= set(table["coefficient"])
-    nameless = observed.coefficients({"wmt-slt22": found["wmt-slt22"]}, resamples=20, seed=7)
-    assert not {"cohen_kappa", "conger_kappa"} & set(nameless["coefficient"])
 
 
 # --- figures, refusals

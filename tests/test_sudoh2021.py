@@ -21,7 +21,7 @@ from evalkit.papers import claims
 from evalkit.papers.sudoh2021 import labels, printed, reduction
 from evalkit.papers.sudoh2021 import labels as assessed
 from evalkit.papers.sudoh2021 import printed as print_of
-from evalkit.papers.sudoh2021.labels import KEY, TABLES, TAXONOMIES, categories, places
+from evalkit.papers.sudoh2021.labels import KEY, categories, places
 from tests.makers import read
 
 # --- Critical-error labels: TAXONOMIES, matching, shares, assessments by label, contrasts, agreement of pairs, print
@@ -159,19 +159,12 @@ def test_contrasts_are_statsmodels_regressions_with_clustered_errors(model, more
         assert row["difference"] == pytest.approx(difference, abs=1e-9)
         assert row["difference"] / row["t"] == pytest.approx(error, rel=1e-6)
         assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["t"]), row["df"]))
-
-
-def test_without_recurring_sentences_the_error_is_welchs_but_for_its_small_sample_factors():
-    part = made(500, people="A")
-    part["reference"] = part["segment"]
-    row = assessed.contrasts(part, pairs=[("Good", "Fair")], models=["all rows"]).iloc[0]
-    one, other = (part.loc[part["label"] == name, "z"] for name in ("Good", "Fair"))
-    variance = (one.var(ddof=0) / len(one) + other.var(ddof=0) / len(other)) * 500 / 499
-    assert row["difference"] / row["t"] == pytest.approx(np.sqrt(variance))
-    assert row["superior"] == pytest.approx((one.to_numpy()[:, None] > other.to_numpy()).mean())
+        one, other = (part.loc[part["label"] == name, "z"].to_numpy() for name in (label, against))
+        assert row["superior"] == pytest.approx((one[:, None] > other).mean())
 
 
 @given(shift=st.floats(-3, 3), scale=st.floats(0.1, 5), seed=st.integers(0, 50))
+@settings(max_examples=12)
 def test_contrasts_ignore_a_shift_and_follow_the_scale(shift, scale, seed):
     part = made(120, sentences=50, people="A", seed=seed)
     options = {"pairs": [("Serious", "Incomprehensible")], "models": ["all rows"]}
@@ -180,17 +173,6 @@ def test_contrasts_ignore_a_shift_and_follow_the_scale(shift, scale, seed):
     assert after["difference"] == pytest.approx(before["difference"] * scale, abs=1e-8)
     assert after["t"] == pytest.approx(before["t"], rel=1e-5, abs=1e-7)
     assert after["superior"] == pytest.approx(before["superior"])
-
-
-def test_under_no_difference_p_values_are_not_small_too_often():
-    small = 0
-    for seed in range(100):
-        part = made(160, sentences=60, people="A", seed=seed)
-        rng = np.random.default_rng(seed)
-        effect = rng.normal(0, 0.5, 60)[part["reference"].str.split().str[1].astype(int)]
-        part["z"] = effect + rng.normal(0, 0.3, len(part))
-        small += assessed.contrasts(part, pairs=[("Good", "Fair")], models=["all rows"])["p"].iloc[0] < 0.05
-    assert small <= 12  # 5 expected; above 12 has probability below 0.002
 
 
 def test_a_label_that_hardly_occurs_leaves_a_gap_and_no_p_value_counts_for_it():
@@ -225,17 +207,9 @@ def test_shared_rows_are_those_that_all_annotators_labelled():
     labels = judged(rows)
     assert assessed.pairwise(labels, resamples=10)["n"].tolist() == [8, 4, 4]
     assert assessed.pairwise(labels, resamples=10, shared=True)["n"].tolist() == [4, 4, 4]
-
-
-def test_confusion_counts_and_shares_by_row():
-    labels = judged([(1, "A", "S"), (1, "B", "A"), (2, "A", "S"), (2, "B", "S"), (3, "A", "C"), (3, "B", "F")])
-    found = assessed.confusion_between(labels, pair="A-B").set_index(["first", "second"])
-    assert found["count"].sum() == 3
-    assert found.loc[("Excellent", "Good"), "share"] == 0.5
-    assert found.loc[("Contradiction", "Serious"), "count"] == 1
-    assert np.isnan(found.loc[("Fair", "Fair"), "share"])
-    turned = assessed.confusion_between(labels, pair="B-A").set_index(["second", "first"])["count"]
-    assert turned.reindex(found.index).tolist() == found["count"].tolist()
+    found = assessed.confusion_between(labels[1:], pair="A-B").set_index(["first", "second"])
+    assert found.loc[("Excellent", "Excellent"), ["count", "share"]].tolist() == [4, 1]
+    assert np.isnan(found.loc[("Unrelated", "Fair"), "share"]), "nobody gave the first label"
 
 
 # Print
@@ -275,23 +249,6 @@ NUMBERS = (1, *range(4, 15))
 @pytest.fixture
 def all_printed():
     return {number: data.published(f"sudoh2021_table{number}") for number in NUMBERS}
-
-
-MISPRINTS = [
-    *("Table 1: hyp8, bleu", "Table 1: hyp9, bleu", "Table 11: row Poor", "Table 5: B, Excellent"),
-    *("Table 6: B, Incomprehensible", "Table 6: B, Poor", "Table 8: A-C, kappa", "Table 8: adequacy, A-C"),
-    *("Table 8: adequacy, B-C", "Table 8: fluency, A-B"),
-    *("section 5.2: distant errors in fluency", "section 5.2: predicted Excellent in adequacy"),
-]
-
-
-def test_the_paper_contradicts_itself_in_these_cells(all_printed):
-    found = print_of.misprints(all_printed)
-    assert sorted(found["table"] + ": " + found["cell"]) == sorted(MISPRINTS)
-    evidence = found.set_index("cell")["evidence"]
-    assert "leaves 0.055" in evidence["B, Excellent"]
-    assert "3,926" in evidence["row Poor"]
-    assert "Incomprehensible → Excellent (1) in place of Fair (22)" in evidence["distant errors in fluency"]
 
 
 def drawn_tables(seed):
@@ -334,11 +291,14 @@ def test_rounding_alone_raises_no_alarm(seed):
     assert print_of.overall(tables)["same"].all()
 
 
-def test_a_cell_that_is_spoilt_is_found():
-    tables = drawn_tables(0)
-    spoilt = tables[4].copy()
+def test_a_cell_that_is_spoilt_is_the_only_new_misprint(all_printed):
+    spoilt = all_printed[4].copy()
     spoilt.loc[spoilt["label"].eq("Fair").idxmax(), "share"] = "0.999"
-    assert any("Fair" in row[1] and row[2] == "0.999" for row in print_of._shares(tables | {4: spoilt}, "fluency"))
+    before, after = (print_of.misprints(tables) for tables in (all_printed, all_printed | {4: spoilt}))
+    new = after[~after["cell"].isin(before["cell"])]
+    assert set(new["table"]) == {"Table 4"}
+    assert new["cell"].str.contains("Fair").any()
+    assert set(before["cell"]) < set(after["cell"])
 
 
 def long(wide, dimension):
@@ -348,6 +308,7 @@ def long(wide, dimension):
 
 
 @given(st.integers(0, 500))
+@settings(max_examples=12)
 def test_agreement_equals_statsmodels_and_krippendorff(seed):
     rng = np.random.default_rng(seed)
     codes = np.array(list(places("adequacy")))
@@ -379,7 +340,6 @@ def test_every_bleu_and_chrf_of_table_1_comes_out_with_attention_to_case():
     found = claims.compare("sudoh2021", {"table1": print_of.under_readings(print_of.tables()[1])}, items="Table 1")
     judged = [show.verdict(row.printed, row.computed) for row in found.itertuples()]
     assert judged.count("match") == judged.count("not reproducible") == 20
-    assert found["note"].where(found["computed"].isna(), "ok").ne("").all()
     assert "case.lc" in found.set_index("cell").at["hyp9, bleu", "note"]
 
 
@@ -518,47 +478,27 @@ def test_labels_that_cannot_be_reduced_are_refused(people, rule, message):
 
 
 @pytest.fixture(scope="module")
-def three_labels(real):
-    return pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
-
-
-@pytest.fixture(scope="module")
-def releases(three_labels, real):
-    agreed, translations = real("sudoh-agreed"), real("sudoh-translations")
-    return {name: reduction.release(three_labels, agreed, translations, dimension=name) for name in DIMENSIONS}
-
-
-def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(releases):
-    found = pd.concat([reduction.fit_to_agreed(one) for one in releases.values()])
-    whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
-    assert whole[["dimension", "rule", "rows"]].values.tolist() == [[name, "worst", 9280] for name in DIMENSIONS]
-    known = found[found["split"].isin(["train", "dev"]) & (found["rule"] == "worst")]
-    assert known["rows_equal"].tolist() == known["rows"].tolist() == [4824, 536, 4824, 536]
-    assert set(known["basis"]) == {"three labels"}
-
-
-def test_tables_9_and_10_are_the_median_but_for_single_labels(releases):
-    for dimension, left in (("fluency", 4), ("adequacy", 8)):
-        own = TABLES[dimension]
-        counts, shares = (data.published(f"sudoh2021_table{number}") for number in (own.counts, own.shares))
-        found = reduction.fit_to_counts(releases[dimension], counts, shares=shares)
-        apart = found.set_index(["rule", "split"])["cells_difference"].sort_index()
-        assert apart["median"].to_dict() == {"train": left, "dev": 0, "test": 0}
-        assert (apart["majority-else-worst"] > apart["median"]).all()
-
-
-def test_counts_by_the_median_are_those_of_plain_pandas(three_labels, releases, real):
+def adequacy(real):
+    labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
     translations = real("sudoh-translations")
-    place = places("adequacy")
-    three = three_labels[three_labels["dimension"] == "adequacy"].groupby(KEY)["label"].agg(list)
-    three = three[three.str.len() == 3].map(lambda given: sorted(given, key=place.get)[1]).rename("code").reset_index()
-    three = three.merge(translations[[*KEY, "split"]])
-    oracle = three.groupby(["split", "code"]).size()
-    found = reduction.counts(releases["adequacy"]).dropna(subset="count").set_index(["split", "label"])
-    names = {row.category: row.code for row in TAXONOMIES["adequacy"].itertuples()}
-    assert len(found) == 14
-    test = reduction.counts(releases["fluency"]).query("split == 'test'")
-    assert test["count"].isna().all(), "what cannot be known has no count, but bounds"
-    assert (test["least"] < test["most"]).all()
-    for (split, label), count in found["count"].items():
-        assert count == oracle.get((split, names[label]), 0)
+    return labels, translations, reduction.release(labels, real("sudoh-agreed"), translations, dimension="adequacy")
+
+
+def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(adequacy):
+    found = reduction.fit_to_agreed(adequacy[-1])
+    whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
+    assert whole[["rule", "rows"]].to_numpy().tolist() == [["worst", 9280]]
+
+
+def test_counts_by_the_median_are_those_of_plain_pandas(adequacy):
+    (labels, translations, release), place = adequacy, places("adequacy")
+    three = labels[labels["dimension"] == "adequacy"].groupby(KEY)["label"].agg(list)
+    three = three[three.str.len() == 3].map(lambda given: sorted(given, key=place.get)[1])
+    split = three.rename("code").reset_index().merge(translations[[*KEY, "split"]])
+    expected = split.groupby(["split", "code"]).size()
+    names = {row.category: row.code for row in assessed.TAXONOMIES["adequacy"].itertuples()}
+    found = reduction.counts(release).set_index(["split", "label"])
+    known = found.dropna(subset="count")["count"]
+    assert known.to_dict() == {(split, label): expected.get((split, names[label]), 0) for split, label in known.index}
+    assert known.index.get_level_values("split").unique().tolist() == ["train", "dev"]
+    assert (found.loc["test", "least"] < found.loc["test", "most"]).all(), "what cannot be known has bounds"
