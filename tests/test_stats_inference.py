@@ -292,14 +292,6 @@ def test_adjusted_p_values_are_those_of_statsmodels_gaps_aside(p, method):
     assert (adjusted[:-1] >= np.array(p) - 1e-12).all()
 
 
-def test_benjamini_and_hochbergs_example():
-    """Benjamini & Hochberg 1995, section 4.1: Bonferroni finds three of fifteen, their procedure four."""
-    p = "1 4 19 95 201 278 298 344 459 3240 4262 5719 6528 7590 10000"  # ten-thousandths
-    p = np.array(p.split(), float) / 10_000
-    assert (inference.adjust(p, method="bonferroni") <= 0.05).sum() == 3
-    assert (inference.adjust(p, method="fdr_bh") <= 0.05).sum() == 4
-
-
 # Tests of two samples, a test a row
 
 
@@ -444,29 +436,6 @@ def test_draws_vary_as_the_sum_over_all_combinations_and_noise_counts_as_often_a
             assert (found.sums[some] ** 2).sum() == pytest.approx((by_loops**2).sum(), rel=1e-6)
     assert found.draws.var() == pytest.approx(sum((one**2).sum() for one in found.sums.values()), rel=0.15)
     assert found.draws.var() / fair(found) == pytest.approx(2**kinds - 1, rel=0.25)  # nothing but noise scatters
-
-
-def covered(rng, spread, *, people=30, campaigns=200):
-    """Return in which share of campaigns the interval of the mean holds the true one, 0: narrowed, and plain draws."""
-    held = []
-    for number in range(campaigns):
-        score, units = judged(rng, spread=spread, people=people)
-        part = widths.Part(mean(score), units, len(score))
-        [found] = widths.redraw([part], resamples=200, seed=number)
-        ends = np.array([found.interval(), inference.interval(found.draws)])[..., 0]
-        held.append((ends[:, 0] < 0) & (ends[:, 1] > 0))
-    return np.mean(held, axis=0)
-
-
-SPREADS = [((0, 0, 1), 30), ((1, 0.5, 1), 30), ((0.3, 1, 1), 10)]
-
-
-@pytest.mark.parametrize(("spread", "people"), SPREADS)
-def test_intervals_of_a_mean_cover_as_often_as_they_say_whatever_scatters(spread, people):
-    narrowed, plain = covered(np.random.default_rng(5), spread, people=people)
-    assert 0.90 <= narrowed <= 0.985
-    if (spread, people) == ((0, 0, 1), 30):
-        assert plain > 0.99  # as wide as the root of three times the variance
 
 
 def test_what_two_campaigns_share_cancels_in_their_difference():
