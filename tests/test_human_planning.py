@@ -106,19 +106,6 @@ def test_balanced_components_are_those_of_the_analysis_of_variance(seed, people,
     assert found["who"] == pytest.approx((square["C(who)"] - square["Residual"]) / items, rel=1e-8, abs=1e-10)
 
 
-def test_unbalanced_components_are_right_on_average():
-    rng = np.random.default_rng(5)
-    rows = rng.random((30, 8)) < rng.uniform(0.2, 0.9, 8)
-    item, who = np.nonzero(rows)
-    factors = {"item": item, "who": who}
-    draws = []
-    for _ in range(150):
-        y = rng.normal(0, 5, 30)[item] + rng.normal(0, 3, 8)[who] + rng.normal(0, 4, len(item))
-        draws.append(list(moments(y, factors).values()))
-    error = np.std(draws, axis=0, ddof=1) / np.sqrt(len(draws))
-    assert (np.abs(np.mean(draws, axis=0) - [25, 9, 16]) < 4 * error).all()
-
-
 @settings(max_examples=20)
 @given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.5, 4))
 def test_components_follow_shift_scale_order_and_names(seed, shift, scale):

@@ -213,13 +213,14 @@ def degraded(seed=7, *, people=4):
     return table.assign(started=60.0 * place, ended=60.0 * place + 30, position=place.astype(float))
 
 
-def test_attention_counts_copies_below_their_originals():
+def test_attention_counts_copies_below_their_originals_and_people_are_tested_as_scipy_does():
     judged = degraded()
-    found = bias.attention(judged, resamples=50).set_index("protocol")
+    found, people = bias.attention(judged, resamples=50), bias.attention_of_people(judged).set_index("annotator")
     key = ["protocol", "annotator", "system", "segment"]
     both = judged[judged["item_type"] == "degraded"].merge(judged[judged["item_type"] == "system"], on=key)
-    for name, part in both.groupby("protocol"):
-        drop, row = part["score_y"] - part["score_x"], found.loc[name]
+    for name, row in found.set_index("protocol").iterrows():
+        part = both[both["protocol"] == name]
+        drop = part["score_y"] - part["score_x"]
         shares = [(drop > 0).mean(), (drop == 0).mean(), (drop < 0).mean(), drop.mean()]
         assert row[["noticed", "equal", "above", "drop"]].tolist() == pytest.approx(shares)
         spread = judged[(judged["item_type"] == "system") & (judged["protocol"] == name)]["score"].std()
@@ -227,17 +228,10 @@ def test_attention_counts_copies_below_their_originals():
         assert row["marked"] == pytest.approx((part["errors_x"] > part["errors_y"]).mean())
         assert (row["people"], row["items"]) == (4, len(part))
         assert row["low"] <= row["noticed"] <= row["high"]
-
-
-def test_people_are_tested_as_scipy_does():
-    judged = degraded()
-    found = bias.attention_of_people(judged)
-    for row in found.itertuples():
-        own = judged[judged["annotator"] == row.annotator].set_index("segment")
-        copies = own.loc[own["item_type"] == "degraded", "score"]
-        plain = own.loc[own["item_type"] == "system", "score"].reindex(copies.index)
-        assert row.p == pytest.approx(stats.ttest_rel(plain, copies, alternative="greater").pvalue)
-    assert found.loc[~found["passed"], "annotator"].tolist() == ["E0"]
+    for name, part in both.groupby("annotator"):
+        theirs = stats.ttest_rel(part["score_y"], part["score_x"], alternative="greater")
+        assert people.at[name, "p"] == pytest.approx(theirs.pvalue)
+    assert people.index[~people["passed"]].tolist() == ["E0"]
 
 
 # Sessions

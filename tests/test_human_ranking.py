@@ -354,22 +354,19 @@ def test_moves_are_those_of_the_single_rankings_and_another_unit_moves_nothing()
     variants = {"raw": turk, "twice": turk.assign(score=2 * turk["score"] + 3), "noisy": turk.assign(score=noisy)}
     found = movement.resampled(variants, resamples=50)
     table, moved = movement.rankings(found), movement.rank_shifts(found)
-    single = {name: lines.significance_clusters(frame) for name, frame in variants.items()}
-    for (pair, variant), rows in table.groupby(["pair", "variant"], sort=False):
-        alone = single[variant][single[variant]["pair"] == pair].set_index("system")
-        rows = rows.set_index("system")
-        columns = ["score", "rank", "cluster"]
-        pd.testing.assert_frame_equal(rows[columns], alone.loc[rows.index, columns])
-        first = table[(table["pair"] == pair) & (table["variant"] == "raw")].set_index("system").loc[rows.index]
-        assert (rows["moved"] == first["rank"] - rows["rank"]).all()
-        if variant != "raw":
-            row = moved[(moved["pair"] == pair) & (moved["variant"] == variant)].iloc[0]
-            assert row["tau_b"] == pytest.approx(stats.kendalltau(first["score"], rows["score"]).statistic)
-            assert row["moved"] == rows["moved"].ne(0).sum()
-            pairs = itertools.combinations(range(len(rows)), 2)
-            signs = [np.sign(own["cluster"].to_numpy()[:, None] - own["cluster"].to_numpy()) for own in (first, rows)]
-            assert row["cluster_changes"] == sum(signs[0][i, j] != signs[1][i, j] for i, j in pairs)
+    key, columns = ["variant", "pair", "system"], ["score", "rank", "cluster"]
+    alone = pd.concat([lines.significance_clusters(frame).assign(variant=name) for name, frame in variants.items()])
+    alone, table = (one.set_index(key).sort_index() for one in (alone, table))
+    pd.testing.assert_frame_equal(table[columns], alone[columns])
     assert table["moved"].ne(0).any()
+    for row in moved.itertuples():
+        first, rows = (alone.loc[(name, row.pair)] for name in ("raw", row.variant))
+        places = first["rank"] - rows["rank"]
+        assert table.loc[(row.variant, row.pair), "moved"].tolist() == places.tolist()
+        assert row.moved == places.ne(0).sum()
+        assert row.tau_b == pytest.approx(stats.kendalltau(first["score"], rows["score"]).statistic)
+        signs = [np.sign(np.subtract.outer(*2 * [one["cluster"].to_numpy()])) for one in (first, rows)]
+        assert row.cluster_changes == (signs[0] != signs[1]).sum() / 2
     twice = moved[moved["variant"] == "twice"]
     assert twice[["tau_b", "tau_b_low", "tau_b_high", "noise_share"]].eq(1).all(axis=None)
     assert twice[["moved", "beyond_noise", "cluster_changes"]].eq(0).all(axis=None)
