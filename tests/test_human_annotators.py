@@ -17,6 +17,7 @@ from evalkit.human import annotators, judges
 from evalkit.human.annotators import MEASURES
 from evalkit.human.judges import alternative_annotator
 from evalkit.stats import agreement
+from tests import makers
 from tests.makers import laid_out, read
 
 FEW = settings(max_examples=8)
@@ -237,19 +238,8 @@ def test_drift_equals_weighted_least_squares_on_means_of_documents():
     assert found["drift_of"] == "score"
 
 
-def campaign(rng, trend, *, docs=12, size=8):
-    """Draw annotators who score the same documents in the same order, each with a trend in points a judgement."""
-    number = np.arange(docs * size)
-    scores = rng.normal(60, 10, len(number)) + np.outer(trend, number) + rng.normal(0, 5, (len(trend), len(number)))
-    frame = laid_out(scores, "annotator segment", documents=number // size)
-    return frame.assign(started=5.0 * frame["segment"].astype(int), hit=frame["annotator"])
-
-
-differences_in_points = st.lists(st.integers(-20, 40), min_size=1, max_size=30)
-
-
 @FEW
-@given(differences_in_points)
+@given(st.lists(st.integers(-20, 40), min_size=1, max_size=30))
 def test_quality_control_is_students_and_wilcoxons_test_of_differences(differences):
     whole = scored("a", [60] * len(differences))
     worse = scored("a", 60 - np.array(differences), item_type="degraded")
@@ -284,8 +274,9 @@ def test_what_is_missing_is_empty():
 
 
 def test_a_full_profile_misses_nothing_and_repeats_its_parts():
-    rng = np.random.default_rng(8)
-    ratings = campaign(rng, [0] * 5).assign(ended=lambda f: f["started"] + 3)
+    ratings = makers.ratings(8, systems=1, documents=12, length=8, people=5)
+    ratings = ratings.assign(hit=ratings["annotator"], started=5.0 * ratings["segment"].astype(int))
+    ratings = ratings.assign(ended=ratings["started"] + 3)
     again = ratings.groupby("annotator").head(6).assign(item_type="repeat", score=lambda f: f["score"] + 2)
     bad = ratings.groupby("annotator").tail(6).assign(item_type="degraded", score=lambda f: f["score"] - 40)
     extra = pd.concat([again, bad]).assign(started=lambda f: f["started"] + 9999, ended=lambda f: f["ended"] + 9999)
