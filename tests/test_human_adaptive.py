@@ -320,21 +320,6 @@ def test_a_system_that_is_hardly_judged_and_documents_that_some_lack_are_left_ou
     assert found.scores.shape == (5, 48)
 
 
-def test_systems_without_shared_documents_are_pools_of_their_own():
-    table = campaign(own=True)
-    (found,) = adaptive.materials({"mine": table})
-    assert not found.shared
-    hits = table.groupby(["system", "doc", "annotator"])["score"].mean()
-    assert np.isfinite(found.scores).sum() == len(hits)
-    assert found.truth == pytest.approx(hits.groupby("system").mean().sort_values(ascending=False).to_numpy())
-
-
-def test_too_little_is_not_replayed():
-    assert adaptive.materials({"few systems": campaign(systems=4), "few texts": campaign(documents=8)}) == []
-    degraded = campaign().assign(item_type="degraded")
-    assert adaptive.materials({"degraded": degraded}) == []
-
-
 def test_a_replay_has_a_row_for_each_system_estimate_and_assignment():
     used = adaptive.materials({"mine": campaign(), "own": campaign(own=True)})
     found = adaptive.replay(used, campaigns=40)

@@ -168,7 +168,7 @@ def test_bias_and_gain_of_an_annotator_are_taken_out(scores, gain, bias):
             np.testing.assert_allclose(after, plain, atol=1e-6)
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.data())
 def test_the_order_of_an_annotators_scores_survives_unless_statistics_change_by_hit(data):
     """One increasing map per annotator keeps their order, whatever the method; the HITs do not matter."""
@@ -334,11 +334,11 @@ PANEL = panel(np.random.default_rng(19))
 def test_agreement_of_a_half_equals_pingouins_also_with_an_annotator_left_out():
     frame = panel(np.random.default_rng(13))
     wide = frame.pivot(index="annotator", columns="segment", values="score").to_numpy()
-    items = np.random.default_rng(14).random((3, wide.shape[1])) < 0.5
-    here = np.ones((3, len(wide)), bool)
+    items = np.random.default_rng(14).random((2, wide.shape[1])) < 0.5
+    here = np.ones((2, len(wide)), bool)
     here[1, 2] = False
-    whole, without = _agreement(np.broadcast_to(wide, (3, *wide.shape)), here, items)
-    for split in range(3):
+    whole, without = _agreement(np.broadcast_to(wide, (2, *wide.shape)), here, items)
+    for split in range(2):
         kept = frame["segment"].isin(np.sort(frame["segment"].unique())[items[split]].tolist())
         part = frame[kept & ~((frame["annotator"] == "p2") & (not here[split, 2]))]
         assert whole[split] == pytest.approx(agreement.intraclass(part)["agreement"].iloc[0])
@@ -441,12 +441,6 @@ def test_rules_of_schemes_act_alone():
     assert np.isnan(scores("paper")[1])
 
 
-def test_punctuation_and_non_translations_weigh_what_the_wmt_scheme_says():
-    kinds = ["fluency/punctuation", "other", "non-translation", "source issue", "fluency/punctuation"]
-    errors = marks(*[("1", kind, "minor" if n < 2 else "major") for n, kind in enumerate(kinds)])
-    assert mqm.weights(errors, "Freitag et al. 2021 (WMT)").tolist() == [0.1, 1.0, 25.0, 0.0, 5.0]
-
-
 LOW, ODD = marks(("1", "other", "low")), marks(("1", "other", "awful"))
 
 
@@ -464,13 +458,6 @@ LOW, ODD = marks(("1", "other", "low")), marks(("1", "other", "awful"))
 def test_what_does_not_fit_is_refused_by_name(call, word):
     with pytest.raises(DataError, match=word):
         call()
-
-
-def test_means_leave_out_discarded_judgements_and_penalties_are_per_character():
-    errors = marks(("1", "source error", "low"), ("2", "other", "high"))
-    scored = mqm.segment_scores(judgements("1", "2"), errors, "paper")
-    (row,) = mqm.aggregate(scored, by=["system"], texts=pd.Series(["x" * 50, "y" * 200])).itertuples()
-    assert (row.segments, row.mqm, row.per_1000) == (1, 21.0, 1000 * 4 / 200)
 
 
 # Weights behind shipped scores
@@ -545,16 +532,6 @@ def test_unitised_alpha_is_what_counting_all_places_gives(people):
     else:
         expected = 1 - brute_observed(marked, 40) / brute_expected(marked, 40)
         assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_raters_agreement_is_measured_on_items_that_all_judged():
-    made = simulate.stand_in("wmt23-mqm"), simulate.stand_in("wmt23-mqm-spans"), simulate.stand_in("wmt23-outputs")
-    ratings, spans, texts = (table[table["src_lang"] == "zho"] for table in made)
-    assert mqm.crossed(ratings).groupby(["system", "segment"])["annotator"].nunique().eq(8).all()
-    found = mqm.span_agreement(ratings, spans, texts)
-    assert found["low"].lt(found["alpha"]).all()
-    assert found["alpha"].lt(found["high"]).all()
-    assert found.set_index("compared").at["any error", "alpha"] > 0.2  # they mark the same errors with probability 0.6
 
 
 # Distributions

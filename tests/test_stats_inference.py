@@ -565,13 +565,6 @@ def test_a_single_unit_is_not_drawn_and_a_statistic_with_jumps_is_not_narrowed()
     np.testing.assert_allclose(found.narrowed(), np.full((3, 1), score.mean()))
 
 
-def test_draws_without_a_value_are_left_out():
-    there = widths.Part(lambda times: np.where(times[:, :1] > 0, 5.0, np.nan), {"documents": np.arange(2)}, 2)
-    [found] = widths.redraw([there], resamples=60, seed=1)
-    assert np.isnan(found.draws).any()
-    assert [float(end[0]) for end in found.interval()] == [5, 5]
-
-
 def design(rng, name):
     """Say who judges what: annotator, document and system of each judgement; four systems."""
     document, system = (codes.ravel() for codes in np.meshgrid(np.arange(20), np.arange(4), indexing="ij"))
