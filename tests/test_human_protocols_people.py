@@ -251,8 +251,7 @@ def worked(seed=7, *, along=-0.5, later=-0.2, people=6):
     return table.assign(errors=rng.poisson(2, size).astype(float), words=rng.integers(5, 40, size).astype(float))
 
 
-#: Counts where nobody was shown a suggestion, and what tells who judged when.
-WHO = ["annotator", "hit", "item_type", "started", "position"]
+#: Counts where nobody was shown a suggestion.
 NO_COUNTS = pd.DataFrame(columns=["protocol", "system", "doc", "segment", "hit", "item_type", "kept", "least"])
 
 
@@ -282,19 +281,6 @@ def test_changes_are_least_squares_with_a_level_for_each_person(held):
 def test_one_account_of_each_says_nothing_about_later_ones():
     first = worked()[lambda table: table["started"] < 1e5].drop(columns=["score", "errors"])
     assert np.isfinite(bias.sessions(first, resamples=20)["estimate"]).tolist() == [True, False]
-
-
-def test_the_share_kept_and_the_copies_noticed_stand_beside_their_judgements():
-    marks, released, judged, _ = suggested(2)
-    counts = bias.counted(judged, marks, released)
-    found = bias.with_changing(judged.assign(started=0, score=0.0, errors=0), released, counts)
-    expected = (counts["kept"] / counts["least"]).where(counts["least"] > 0)
-    assert found["share_kept"].tolist() == pytest.approx(expected.tolist(), nan_ok=True)
-    noticed = bias.with_changing(degraded(), released, NO_COUNTS)
-    shares = noticed.groupby("protocol")["noticed"].mean()
-    assert shares.to_dict() == bias.attention(degraded(), resamples=2).set_index("protocol")["noticed"].to_dict()
-    late = bias.sessions(noticed[["protocol", "doc", *WHO, "noticed"]], resamples=2)
-    assert late["judgements"].tolist() == [48] * 4
 
 
 # Time, certainty and choice of protocols

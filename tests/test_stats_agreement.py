@@ -23,19 +23,6 @@ def ratings_of(scores):
     return laid_out(scores, "segment annotator", item_type="calibration")
 
 
-def test_extremes_name_the_annotators_at_either_end_whatever_their_order():
-    rng = np.random.default_rng(3)
-    truth = rng.normal(size=40)
-    scores = np.column_stack([truth, truth + 0.1 * rng.normal(size=40), -truth + 0.1 * rng.normal(size=40)])
-    ratings = ratings_of(scores)
-    for rows in (ratings, ratings.sample(frac=1, random_state=1)):
-        row = agreement.correlation_extremes(agreement.correlations(rows)).set_index("statistic").loc["spearman"]
-        assert row["max_between"] == "p0 p1"
-        assert row["min"] < -0.9 < 0.9 < row["max"]
-        oracle = pd.DataFrame(scores).corr("spearman").to_numpy()[[0, 0, 1], [1, 2, 2]]
-        assert row["median"] == pytest.approx(np.median(oracle))
-
-
 def test_repeated_scores_are_averaged_or_chosen_as_asked():
     once = ratings_of(np.array([[10.0, 1.0], [20.0, 2.0], [30.0, 3.0]]))
     again = pd.concat([once, once.iloc[[0]].assign(score=50.0, item_type="repeat")])
