@@ -1,6 +1,5 @@
 """Plans: the smallest crew, what lacks, what cannot be planned; and what a designed campaign is said to distinguish."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -468,23 +467,6 @@ def test_a_pilot_tells_times_variances_and_the_calibration_set(judged):
     other = Texts(["x"] * 4 + ["y"] * 4, ["s"] * 8, {"C": ["t u v"] * 8, "D": ["u v w"] * 8})
     with pytest.raises(DataError, match="None of the earlier ratings"):
         draw(other, Wish(PROTOCOLS["DA"], ("ann", "bob"), calibration=10), prior=pilot)
-
-
-def test_a_calibration_set_that_a_pilot_cannot_fill_is_refused_with_an_option_that_there_is(judged, capsys):
-    files = [
-        "--outputs",
-        judged / "outputs",
-        "--source",
-        judged / "source.txt",
-        "--documents",
-        judged / "documents.txt",
-    ]
-    words = ["new", "campaign", "second", "--out", judged, *files, "--protocol", "DA", "--annotators", "3"]
-    words = [str(word) for word in (*words, "--pilot", judged / "pilot.csv", "--calibration")]
-    assert cli.main([*words, "500"]) == 1
-    remedy = re.search(r"Pass --calibration (\d+)", capsys.readouterr().err)
-    assert cli.main([*words, remedy[1]]) == 0
-    assert "taken from the pilot" in capsys.readouterr().err
 
 
 # What the planner answers, in sentences

@@ -345,18 +345,6 @@ def test_records_of_any_form_two_copies_and_links_out_of_the_folder_stop_nothing
     assert not trace.exists(), "nothing is executed unless asked for"
 
 
-def test_no_cell_of_the_csv_starts_as_a_formula(tmp_path):
-    hints = {"observed_agreement": wrong("=HYPERLINK(1)", "other"), "kappa": wrong("\t@x", "other")}
-    hand_in(tmp_path / "=cmd|'calc'!A1" / KAPPA.name, {}, hints)
-    hand_in(tmp_path / "+1" / KAPPA.name, {}, hints)
-    hand_in(tmp_path / "@me" / KAPPA.name, {}, hints)
-    text = grading.as_csv(grading.grade(tmp_path))
-    cells = [cell for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"))) for cell in row]
-    assert sum(cell.startswith("'") for cell in cells) == 2, "+1 is a number"
-    for cell in cells:
-        assert not cell.strip().startswith(("=", "@", "-", "+")) or cell == "+1", cell
-
-
 def test_what_is_no_lesson_is_left_out_and_told(tmp_path):
     (tmp_path / "a.ipynb").write_text("{")
     (tmp_path / "b.ipynb").write_text(json.dumps({"cells": [3], "nbformat": 4}))

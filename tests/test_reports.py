@@ -530,22 +530,3 @@ def test_sources_stand_at_the_end_each_once_with_short_names(tmp_path):
     assert "Left out: documents (1,139)." in html
     badges = re.findall(r'<li class="badge (\w+)"><a href="#data"><strong>\w+</strong> ([^<]*)</a>', html)
     assert badges == [("real", "1 data set"), ("simulated", "1 data set")]
-
-
-def test_a_section_without_results_leaves_the_page_if_it_may(tmp_path):
-    html = page(
-        tmp_path,
-        cell("markdown", "# T"),
-        cell("markdown", "## Empty", tags=["if-shown"]),
-        cell("code", "nothing()"),
-        cell("markdown", "## Full", tags=["if-shown"]),
-        cell("code", "something()", TEXT),
-        cell("markdown", "## Always"),
-        cell("code", "silent()"),
-        cell("markdown", "## Last", tags=["if-shown"]),
-        cell("code", "no()"),
-        cell("code", "yes()", TEXT),
-    )
-    assert re.findall(r'<h2 id="(\w+)"', html) == ["full", "always", "last", "parameters"]
-    assert "nothing" not in html
-    assert "silent" in html

@@ -80,23 +80,12 @@ def test_bytes_that_are_no_text_are_no_path(told, capsysbinary, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "said"),
     [
-        ["run"],
-        ["run", "a", "-p", "seed"],
-        ["run", "a", "--jobs", "0"],
-        ["nonsense"],
-        ["import", "a.csv", "--scale", "5:1"],
-    ],
-)
-def test_wrong_usage_exits_2(arguments, capsys):
-    assert cli.main(arguments) == 2
-    assert "Usage: evalkit" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "nearest"),
-    [
+        (["run"], "Usage: evalkit"),
+        (["run", "a", "-p", "seed"], "Usage: evalkit"),
+        (["run", "a", "--jobs", "0"], "Usage: evalkit"),
+        (["import", "a.csv", "--scale", "5:1"], "Usage: evalkit"),
         (["improt", "a.csv"], "Did you mean 'import'?"),
         (["data", "fetsh"], "Did you mean 'fetch'?"),
         (["run", "--al"], "'--all'"),
@@ -105,9 +94,9 @@ def test_wrong_usage_exits_2(arguments, capsys):
         (["run", "campaign", "-p", "fil=a"], "Did you mean 'file'?"),
     ],
 )
-def test_a_misspelt_word_is_wrong_usage_and_its_nearest_is_named(arguments, nearest, capsys):
+def test_wrong_usage_exits_2_and_what_is_nearest_to_a_misspelt_word_is_named(arguments, said, capsys):
     assert cli.main(arguments) == 2
-    assert nearest in capsys.readouterr().err
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("tiny")

@@ -204,22 +204,6 @@ def test_each_parameter_is_checked(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        ("wmt22_calibration_hits", {"pair": "eng-jnp"}, "There is no pair 'eng-jnp'. Did you mean 'eng-jpn'?"),
-        ("study_planner", {"target": "80"}, "target = 80.0 cannot be used. Give a number above 0 and below 1."),
-        ("study_planner", {"deltas": "3,0"}, "deltas holds 0.0, which cannot be used. Give a number above 0."),
-        ("study_planner", {"scale": "100,0"}, "scale = [100.0, 0.0] is no scale."),
-    ],
-)
-def test_the_command_line_tells_it_before_any_kernel_starts(name, value, sentence, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
-    words = [word for key, text in value.items() for word in ("-p", f"{key}={text}")]
-    assert cli.main(["run", name, *words, "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith(f"evalkit: {name}: {sentence}")
-
-
-@pytest.mark.parametrize(
     ("call", "given", "sentence"),
     [
         ("truth", {"higher_is_better": "no"}, "higher_is_better = 'no' is neither True nor False"),
@@ -385,30 +369,7 @@ def test_a_study_that_is_not_there_is_not_in_the_chart(tmp_path):
     assert ways.to_numpy().tolist() == [["Scores", "Do they agree?", "agreement"]]
 
 
-@pytest.mark.parametrize(
-    ("ways", "message"),
-    [
-        (None, "There is no .*chart.toml. Put it beside studies.toml"),
-        ("", "lacks the key 'kind'"),
-        ("[[kind]", "cannot be read"),
-        ("[[kind]]\nhave = 'x'\nrows = [{study = 'agreement'}]", "lacks the key 'want'"),
-    ],
-)
-def test_a_chart_that_cannot_be_read_is_told(tmp_path, ways, message):
-    with pytest.raises(DataError, match=message):
-        studies.ways(layout(tmp_path, ways))
-
-
 # The tally of printed numbers: bases apart, what was recomputed first, no number counted twice or lost
-
-
-@pytest.mark.parametrize(("large", "told"), [(8, True), (5, False), (0, False)])
-def test_one_table_that_holds_most_matches_is_named(large, told):
-    data = {"verdict": "match", "basis": "recomputed from data"}
-    rows = [data | {"paper": "P 2020", "item": "Table 9"}] * large
-    rows += [data | {"paper": "P 2020", "item": f"Table {n}"} for n in range(5)]
-    sentences = tally.sentences(tally.count(rows))
-    assert any("Table 9" in sentence and f"{large}" in sentence for sentence in sentences) == told
 
 
 def test_the_sentences_of_a_mixed_report():
