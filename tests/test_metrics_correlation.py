@@ -74,20 +74,6 @@ def test_what_is_put_back_is_what_was_there(seed, shift):
     assert len(whole) - len(mended) == mended.attrs.get("excluded", {}).get("references lost", 0) <= 3
 
 
-def test_hindi_alone_slipped_and_mending_makes_its_translations_fit(real):
-    ratings = real("indicmt-mqm")
-    found = alignment.runs(ratings)
-    assert found[["tgt_lang", "first", "last", "rows", "shift"]].values.tolist() == [["hin", 142, 385, 244, -1]]
-    mended = alignment.corrected(ratings)
-    states = mended.groupby("tgt_lang")["correction"].value_counts().unstack().T
-    assert states["hin"].to_dict() == {alignment.KEPT: 1155, alignment.SHIFTED: 210, alignment.BORROWED: 26}
-    others = {"guj": 1400, "mal": 1400, "mar": 1400, "tam": 1399}
-    assert states.drop(columns="hin").sum().to_dict() == states.loc[alignment.KEPT].drop("hin").to_dict() == others
-    assert mended.attrs["excluded"] == {"references lost": 10}
-    hindi = mended[mended["correction"].ne(alignment.KEPT)]
-    assert hindi["row"].between(141, 385).all()
-
-
 # Correlations
 
 
@@ -209,11 +195,7 @@ def test_ranges_and_scales():
     assert found["lower_half"].round(6).to_dict() == {"human": 0.666667, "chrF": 0.666667, "TER": 0.666667}
 
 
-# Spread
-
-
-# Figures and refusals
-
+# Refusals
 
 TABLE, (ROWS, SPANS) = scored(6), judged()
 
@@ -429,16 +411,3 @@ def out_of_fold(table=TABLE_LEARNED, looks=LOOKS, single="m"):
 def test_what_cannot_be_computed_learned_or_correlated_is_refused(words, call):
     with pytest.raises(DataError, match=words):
         call()
-
-
-# on the real data
-
-
-def test_languages_spell_some_english_sentences_differently(real):
-    table = real("indicmt-mqm")
-    groups = learned.sentence_groups(table["source"])
-    assert (table["source"].nunique(), table["segment"].nunique(), groups.max() + 1) == (380, 379, 377)
-    assert (pd.Series(groups).groupby(table["segment"].to_numpy()).nunique() == 1).all()
-    kinds = table["source"].groupby(groups).unique().loc[lambda kept: kept.map(len) > 1]
-    plain = [{"".join(filter(str.isalpha, text.replace("the fabric", "fabric"))) for text in kept} for kept in kinds]
-    assert [len(each) for each in plain] == [1, 1, 1]  # a line break, a comma, an article

@@ -254,17 +254,13 @@ def test_favour_is_a_difference_of_standard_scores():
     assert bounds.own_kind(scores.only(["a", "b"])).empty
 
 
-def test_judges_are_compared_on_several_sets_and_the_smallest_bias_stands_first():
+def test_judges_are_compared_set_by_set_and_of_those_of_other_units_no_bias_is_told():
     pools = {"one": judged(1), "two": judged(2)}
     found = bounds.compare_judges(pools, JUDGES, resamples=20)
     for name, pool in pools.items():
-        alone = bounds.measures(pool, **OWN_UNIT, resamples=20).rename(columns={"metric": "judge"})
-        own = found[found["data"] == name].drop(columns="data").reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, alone[own.columns].reset_index(drop=True))
-    wide = found[found["data"] == "one"].pivot(index="judge", columns="measure", values="value")
-    laid = bounds.laid_out(found, data="one")
-    assert laid["judge"].tolist() == ["GEMBA-MQM"], "the other judge has another unit"
-    assert laid["people"].item() == pytest.approx(wide.at["GEMBA-MQM", "ties"] - wide.at["GEMBA-MQM", "more ties"])
+        alone = bounds.measures(pool, **OWN_UNIT, resamples=20)
+        assert found.loc[found["data"] == name, "value"].tolist() == alone["value"].tolist()
+    assert bounds.laid_out(found, data="one")["judge"].tolist() == ["GEMBA-MQM"]
 
 
 # Few human scores: plain readings of the papers, laws, coverage, and what comes of choosing what people judge.
@@ -435,16 +431,12 @@ def test_draws_are_those_of_campaigns_drawn_one_by_one():
         assert [float(each) for each in once] == pytest.approx([each[one, row] for each in found[way]], rel=1e-9)
 
 
-def test_campaigns_of_several_pairs_are_those_of_each_and_its_table_has_their_means():
+def test_campaigns_of_a_pair_take_the_metrics_line_from_the_other_pair():
     scored = {"eng-deu": pooled(0.8, segments=60), "eng-jpn": pooled(0.3, segments=60)}
     found = ppi.campaigns(scored, {pair: ["m"] for pair in scored}, humans=[20, 40], resamples=50)
-    assert set(found["data"]) == set(scored)
     moved = ppi.moved(ppi.pool(scored["eng-deu"], "m"), *ppi.line(scored["eng-jpn"], "m"))
     alone = ppi.simulate(moved, humans=40, resamples=50, strata=ppi.strata_of(moved))
     means = alone.groupby(["what", "method"])["variance_ratio"].mean()
-    own = found[(found["data"] == "eng-deu") & (found["humans"] == 40)].set_index(["what", "method"])["variance_ratio"]
-    assert own.to_dict() == pytest.approx(means.to_dict())
-    assert own[ppi.WHAT[0], "classical"] == 1
     table = ppi.by_method(found, data="eng-deu", metric="m").set_index(["what", "humans"])
     assert table.at[(ppi.WHAT[1], 40), "variance, PPI++"] == pytest.approx(means[ppi.WHAT[1], "PPI++"])
 
