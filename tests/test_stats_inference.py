@@ -367,7 +367,7 @@ def test_scipys_interval_lies_above_zero_at_every_level_above_the_bca_level(stat
         theirs = stats.bootstrap(
             samples, statistic, n_resamples=resamples, confidence_level=1 - level, alternative="greater", rng=rng
         )
-        found = inference.bca_level(samples, theirs.bootstrap_distribution)
+        found = inference.bca_level([one[None] for one in samples], theirs.bootstrap_distribution[:, None])[0]
         assert (found < level) == (theirs.confidence_interval.low > 0), (samples, found)
         above.add(bool(found < level))
     assert above == {True, False}

@@ -416,10 +416,11 @@ def plausible_differences(ratings: pd.DataFrame) -> pd.DataFrame:
         scores, key = part.groupby("system")["score"], [*segment_key(part)]
         told = scores.agg(["mean", "var"])[scores.size() > 10]
         wide = part.groupby(["annotator", *key, "system"])["score"].mean().unstack("system")[told.index]
+        (means, variances), values = told.to_numpy().T, wide.to_numpy()
         sums, counts = np.zeros((2, len(wide)))
-        for a, b in combinations(told.index, 2):
-            (mean_a, mean_b), variance = told.loc[[a, b], "mean"], told.loc[[a, b], "var"].sum()
-            likely = 2 ** -((wide[a] - wide[b] - mean_a + mean_b) ** 2 / (2 * variance + 1e-6)).to_numpy()
+        for a, b in combinations(range(len(told)), 2):
+            distance = values[:, a] - values[:, b] - means[a] + means[b]
+            likely = 2 ** -(distance**2 / (2 * (variances[a] + variances[b]) + 1e-6))
             sums, counts = sums + np.nan_to_num(likely), counts + np.isfinite(likely)
         both = pd.DataFrame({"sum": sums, "count": counts}, wide.index).groupby("annotator").sum()
         seen = part.groupby("annotator")["doc" if "doc" in part else "segment"].nunique()

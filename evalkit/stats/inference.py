@@ -588,44 +588,52 @@ def redrawn(difference: np.ndarray, *, resamples: int, seed: Seed) -> np.ndarray
 def above_by_bca(*samples: np.ndarray, resamples: int, seed: Seed) -> np.ndarray:
     """Test by the bias-corrected and accelerated bootstrap whether a mean, or a difference of two, is above 0, (rows,).
 
-    samples: one, or two whose means are compared, (rows, values), NaN where nothing was observed. Every row is drawn
-    anew. p is the level at which the lower end of the interval is 0 (see ``bca_level``), and 1 for fewer than two
-    values. Source: Efron 1987.  Caveat: with few resamples, the next ones may decide otherwise.
+    samples: one, or two whose means are compared, (rows, values), NaN where nothing was observed. Rows with as many
+    values are drawn anew alike. p is the level at which the lower end of the interval is 0 (see ``bca_level``), and 1
+    for fewer than two values. Source: Efron 1987.  Caveat: with few resamples, the next ones may decide otherwise.
 
     >>> above_by_bca(np.array([[3.0, 2, 5, -1, 4], [-3, -2, -5, 1, -4]]), resamples=2000, seed=7).round(1).tolist()
     [0.0, 1.0]
     """
-    rng, p = np.random.default_rng(seed), np.ones(len(samples[0]))
-    for row in range(len(p)):
-        there = [one[row][np.isfinite(one[row])] for one in samples]
-        if min(map(len, there)) > 1:
-            picks = [rng.integers(0, len(one), (resamples, len(one)), dtype=np.int32) for one in there]
-            drawn = [one[picked].mean(axis=1) for one, picked in zip(there, picks)]
-            p[row] = bca_level(there, drawn[0] - drawn[1] if len(drawn) > 1 else drawn[0])
-    return p
+    rng = np.random.default_rng(seed)
+    drawn = [_drawn_means(one, resamples, rng) for one in samples]
+    return bca_level(samples, drawn[0] - drawn[1] if len(drawn) > 1 else drawn[0])
 
 
-def bca_level(samples: Sequence[np.ndarray], drawn: np.ndarray) -> float:
-    """Return the level at which the lower end of the interval of ``scipy.stats.bootstrap`` (its default) is 0.
+def _drawn_means(values: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the means of rows, (resamples, rows), NaN where there are fewer than two values."""
+    there, means = np.isfinite(values), np.full((resamples, len(values)), np.nan)
+    sizes = there.sum(axis=1)
+    for size in np.unique(sizes[sizes > 1]):
+        rows = sizes == size
+        columns = values[rows][there[rows]].reshape(-1, size).T
+        means[:, rows] = resample(column_means(columns), np.arange(size), resamples=resamples, seed=rng)
+    return means
 
-    samples: one, or two, whose mean, or difference of means, is asked about. drawn: the same of each resample. The
-    interval of confidence 1 - level lies above 0 for every level above this one, which is 0 where all draws are above
-    0, and 1 where none is or nothing varies.
+
+def bca_level(samples: Sequence[np.ndarray], drawn: np.ndarray) -> np.ndarray:
+    """Return the level at which the lower end of the interval of ``scipy.stats.bootstrap`` (its default) is 0, (rows,).
+
+    samples: one, or two, (rows, values), whose mean, or difference of means, is asked about; NaN where nothing was
+    observed. drawn: the same of each resample, (resamples, rows). The interval of confidence 1 - level lies above 0 for
+    every level above this one, which is 0 where all draws are above 0, and 1 where none is or nothing varies.
     """
-    gaps = [side * (one - one.mean()) for side, one in zip((1, -1), samples)]
-    estimate = samples[0].mean() - (samples[1].mean() if len(samples) > 1 else 0)
-    bias = special.ndtri(((drawn < estimate).sum() + (drawn <= estimate).sum()) / (2 * len(drawn)))
-    cubes, squares = (sum((gap**k).sum() / len(gap) ** k for gap in gaps) for k in (3, 2))
-    if not squares > 0 or np.isinf(bias):
-        return 1.0
-    acceleration, ordered = cubes / squares**1.5 / 6, np.sort(drawn)
-    up_to_zero = int((ordered <= 0).sum())
-    if up_to_zero in (0, len(drawn)):
-        return float(up_to_zero > 0)
-    low, high = ordered[up_to_zero - 1 : up_to_zero + 1]
-    quantile = (up_to_zero - 1 - low / (high - low)) / (len(drawn) - 1)  # of 0 among the draws
-    distance = special.ndtri(quantile) - bias
-    return float(special.ndtr(distance / (1 + acceleration * distance) - bias)) if quantile > 0 else 0.0
+    draws, ordered = len(drawn), np.sort(drawn, axis=0)
+    up_to_zero = (ordered <= 0).sum(axis=0)
+    last = np.clip(up_to_zero, 1, draws - 1)  # of the draws up to 0, from 1
+    low, high = np.take_along_axis(ordered, np.stack([last - 1, last]), axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sizes = [np.isfinite(one).sum(axis=1) for one in samples]
+        means = [np.nansum(one, axis=1) / size for one, size in zip(samples, sizes)]
+        gaps = [side * (one - mean[:, None]) for side, one, mean in zip((1, -1), samples, means)]
+        cubes, squares = (sum(np.nansum(gap**k, axis=1) / n**k for gap, n in zip(gaps, sizes)) for k in (3, 2))
+        estimate = means[0] - means[1] if len(means) > 1 else means[0]
+        bias = special.ndtri(((drawn < estimate).sum(axis=0) + (drawn <= estimate).sum(axis=0)) / (2 * draws))
+        quantile = (up_to_zero - 1 - low / (high - low)) / (draws - 1)  # of 0 among the draws
+        distance = special.ndtri(quantile) - bias
+        level = special.ndtr(distance / (1 + cubes / squares**1.5 / 6 * distance) - bias)
+    level = np.select([up_to_zero == 0, up_to_zero == draws, quantile <= 0], [0.0, 1.0, 0.0], level)
+    return np.where((squares > 0) & np.isfinite(bias), level, 1.0)
 
 
 def stouffer(p: np.ndarray) -> np.ndarray:

@@ -151,7 +151,8 @@ def halves(ratings: pd.DataFrame, *, campaigns: int, rng: np.random.Generator) -
     system by one annotator are what t-tests take as drawn.
     """
     known = ratings[ratings["item_type"].isin(COUNTED) & ratings["z"].notna()]
-    parts = [part for _, part in known.groupby("system") if part["annotator"].nunique() >= PEOPLE]
+    named = known.assign(segment=segment_names(known))
+    parts = [part for _, part in named.groupby("system") if part["annotator"].nunique() >= PEOPLE]
     for number, part in enumerate(parts):
         count = len(range(number, campaigns, len(parts)))
         if count:
@@ -161,7 +162,7 @@ def halves(ratings: pd.DataFrame, *, campaigns: int, rng: np.random.Generator) -
 def _halved(part: pd.DataFrame, count: int, rng: np.random.Generator) -> Batch:
     """Split one system's annotators so many times."""
     who, people = pd.factorize(part["annotator"])
-    where = pd.factorize(segment_names(part))[0]
+    where = pd.factorize(part["segment"])[0]
     second = rng.random((count, len(people))).argsort(axis=1) < len(people) // 2
     mine = np.stack([second, ~second], axis=1)[:, :, who].astype(float)
     judged = sum_by(mine, where)
