@@ -40,6 +40,8 @@ SHARED = 50
 NODES = 200
 #: Fewest systems, and fewest texts of each, of a language pair that is replayed; most screens of a replay.
 LEAST_SYSTEMS, LEAST_TEXTS, MOST_SCREENS = 5, 10, 600
+#: Campaigns that are scored at once: what is made of their logs stays in cache.
+AT_ONCE = 10
 #: What is asked of stopping rules, in words that fit a table's heading.
 ALIKE, BETTER = "two alike", "better by {:g}"
 
@@ -204,7 +206,7 @@ def steer(
         now = even if first < warm else POLICIES[policy](_state(sums), shown, rng)
         chance[:, first:last] = now[:, None]
         seen = chosen(chance[:, first:last], rng)
-        scores[:, first:last][seen] = drawn[:, first:last][seen]
+        np.copyto(scores[:, first:last], drawn[:, first:last], where=seen)
         known = np.where(seen, drawn[:, first:last], 0)
         sums += [part.sum(axis=1) for part in (seen, known, known**2)]
     return Log(scores, chance)
@@ -278,8 +280,11 @@ def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
     coverage: the share of the 95 % intervals that hold the truth.
     """
     parts = []
-    for name, estimate in ESTIMATES.items():
-        means, errors = estimate(log)
+    cuts = range(0, len(log.scores), AT_ONCE)
+    logs = [Log(log.scores[cut : cut + AT_ONCE], log.probability[cut : cut + AT_ONCE]) for cut in cuts]
+    found = np.concatenate([[estimate(one) for estimate in ESTIMATES.values()] for one in logs], axis=2)
+    judgements = log.shown.sum(axis=1).mean(axis=0)
+    for name, (means, errors) in zip(ESTIMATES, found):
         off = means - truth
         held = np.where(np.isfinite(errors), np.abs(off) <= stats.norm.ppf(0.975) * errors, np.nan)
         columns = {
@@ -289,7 +294,7 @@ def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
             "noise": np.nanstd(off, axis=0, ddof=1) / np.sqrt(len(off)),
             "rmse": np.sqrt(np.nanmean(off**2, axis=0)),
             "coverage": np.nanmean(held, axis=0),
-            "judgements": log.shown.sum(axis=1).mean(axis=0),
+            "judgements": judgements,
         }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)

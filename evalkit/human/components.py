@@ -346,51 +346,28 @@ def equate(
     rest = rest - swept @ (shares.T @ rest)
     rest = rest - within @ (inverse @ (within.T @ rest))
 
-    sums, most, parts = [], [], []
-    for own in map(_indicator, factors.values()):
-        size, leaning = own.sum(axis=0), own.T @ within
-        weight = np.ones(len(size)) if by_size else 1 / size
-        part = _Part(own, weight, (own.T @ swept).tocsr(), (own.T @ shares).tocsr(), leaning, leaning @ inverse)
-        parts.append(part)
-        sums.append(float(weight @ (own.T @ rest) ** 2))
-        most.append(float((size**2).sum()))
-    traces = [part.diagonal() for part in parts]
+    parts = [_indicator(labels) for labels in factors.values()]
+    every = sparse.hstack([*parts, sparse.csr_array((len(score), 0))]).tocsr()  # the levels of all factors
+    which, size = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts]), every.sum(axis=0)
+    weight = np.ones(len(size)) if by_size else 1 / size
+    leaning, crossed, common = every.T @ within, (every.T @ swept).tocsr(), (every.T @ shares).tocsr()
+    turned = leaning @ inverse
+    # what Z' P Z is but for the part of low rank that ``within`` takes out, and its diagonal with that
+    met = (every.T @ every - crossed @ common.T).tocsc()
+    trace = met.diagonal() - (turned * leaning).sum(axis=1)
+    low = weight[:, None] * turned
+    outer = [low[which == factor].T @ turned[which == factor] for factor in range(len(parts))]
     expected = np.zeros((len(parts) + 1,) * 2)
-    for a, one in enumerate(parts):
-        expected[a] = [*(one.square(other) for other in parts), one.weight @ traces[a]]
-        expected[-1, a] = traces[a].sum()
+    for factor in range(len(parts)):
+        block, own = met[:, which == factor], leaning[which == factor]
+        squares = weight * block.power(2).sum(axis=1) - 2 * ((block @ own) * low).sum(axis=1)
+        inner = own.T @ own
+        expected[:-1, factor] = np.bincount(which, squares) + [(one * inner).sum() for one in outer]
+    expected[:-1, -1] = np.bincount(which, weight * trace)
+    expected[-1, :-1] = np.bincount(which, trace)
     expected[-1, -1] = len(score) - swept.shape[1] - np.linalg.matrix_rank(inverse, hermitian=True)
-    sums.append(float(rest @ rest))
-    return Equations(tuple(factors), np.array(sums), expected, np.array([*most, float(len(score))]))
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """What is needed of a factor's Z to know Z' P Z, where P takes out the swept factor, then the other fixed ones.
-
-    own: Z. weight: of its levels. crossed: its counts with the swept factor; shares: these over that one's sizes.
-    leaning: its sums of the other fixed columns; turned: these times the inverse of the others' cross products.
-    """
-
-    own: sparse.csr_array
-    weight: np.ndarray
-    crossed: sparse.csr_array
-    shares: sparse.csr_array
-    leaning: np.ndarray
-    turned: np.ndarray
-
-    def diagonal(self) -> np.ndarray:
-        """Return the diagonal of Z' P Z."""
-        common = np.asarray(self.crossed.multiply(self.shares) @ np.ones(self.crossed.shape[1]))
-        return self.own.sum(axis=0) - common - (self.turned * self.leaning).sum(axis=1)
-
-    def square(self, other: _Part) -> float:
-        """Return the weighted sum of squares of Z' P Z for two factors; but for a part of low rank it is sparse."""
-        root = np.sqrt(self.weight)
-        met = sparse.diags_array(root) @ (self.own.T @ other.own - self.crossed @ other.shares.T)
-        turned = root[:, None] * self.turned
-        low_rank = ((turned.T @ turned) * (other.leaning.T @ other.leaning)).sum()
-        return float(met.power(2).sum() - 2 * ((met @ other.leaning) * turned).sum() + low_rank)
+    sums, most = np.bincount(which, weight * (every.T @ rest) ** 2), np.bincount(which, size**2)
+    return Equations(tuple(factors), np.append(sums, rest @ rest), expected, np.append(most, len(score)))
 
 
 def _fixed(fixed: Sequence[ArrayLike], size: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
