@@ -113,8 +113,9 @@ def _entry(name: str, fields: dict[str, Any]) -> Entry:
 
 def entry(name: str) -> Entry:
     """Find a data set, or name the nearest one."""
-    if name not in _contents() or name == "published":
-        raise DataError(f"There is no data set {name!r} in data/registry.toml. Did you mean {nearest(name, entries())}?")
+    known = [other for other in _contents() if other != "published"]
+    if name not in known:
+        raise DataError(f"There is no data set {name!r} in data/registry.toml. Did you mean {nearest(name, known)}?")
     return _entry(name, _contents()[name])
 
 
