@@ -68,7 +68,8 @@ bench: $(READY)  ## measure speed beside other libraries (nothing passes or fail
 	$(BIN)/python -m tests.bench
 
 fuzz: $(READY)  ## attack the doors of imports with COUNT spoilt inputs each (1000: a few minutes)
-	$(BIN)/python -m tests.doors $(or $(COUNT),1000) $(if $(FIRST),--first $(FIRST))
+	EVALKIT_FUZZ_COUNT=$(or $(COUNT),1000) EVALKIT_FUZZ_FIRST=$(or $(FIRST),0) $(BIN)/python -m pytest -n auto \
+	  tests/test_data_importing_exact.py -k spoilt_input -o faulthandler_timeout=300
 
 reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference

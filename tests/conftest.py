@@ -27,7 +27,7 @@ LACKING = {
 }
 #: Needs that no environment demands, for not every machine of CI can get them.
 OPTIONAL = ("Pearmut",)
-collect_ignore = ["bench", "doors", "fuzz.py"]  # no tests, and slow to import
+collect_ignore = ["bench", "doors"]  # no tests, and slow to import
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 #: Studies that are run on simulated data in tests, and parameters that make their runs short.
 SHORT = {

@@ -3,13 +3,10 @@
 import contextlib
 import hashlib
 import http.server
-import io
 import os
 import re
 import socket
-import tarfile
 import threading
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from urllib.parse import unquote
@@ -20,6 +17,7 @@ import pytest
 from evalkit import ROOT, DataError, data
 from evalkit.data import direct, files, importing, registry, simulate
 from evalkit.data.registry import Entry, File
+from tests.workbooks import tarred, zipped
 
 HEADER = b"username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
 ROWS = b"""a1,S,0,TGT,eng,ces,90,d#1-2,False,10.0,11.0
@@ -110,6 +108,9 @@ def test_every_data_set_has_a_licence_a_loader_a_digest_and_a_date_that_says_wha
         assert callable(data._loader(entry.loader))
         assert all(entry.optional or (file.git and file.bytes) for file in entry.files), f"{name} is taken on trust"
         assert (entry.dated_by == "publication") == (len(entry.released) == 4), f"{name}: years are from papers"
+        for file in entry.files:
+            assert not {"", ".", ".."} & {*unquote(file.path).split("/")}, f"{file.url} has no place inside the cache"
+            assert len(file.git or file.sha256 or "a" * 40) == (64 if file.sha256 else 40)
 
 
 def test_real_files_match_the_manifest(mirrored):
@@ -233,34 +234,20 @@ def test_a_parameter_can_name_a_file_with_other_column_names(tmp_path):
 # Archives
 
 
-def zipped(path, members):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return path
-
-
-def tarred(path, members, mode="w:gz"):
-    with tarfile.open(path, mode) as archive:
-        for name, content in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
-
-
 def test_one_file_is_read_out_of_an_archive(tmp_path):
-    members = [("top/other.tsv", b"o"), ("top/x.tsv", b"content" * 1000)]
-    assert files.member(zipped(tmp_path / "a", members), "x.tsv") == b"content" * 1000
-    for mode in ("w", "w:gz", "w:bz2", "w:xz"):
-        assert files.member(tarred(tmp_path / "a", members, mode=mode), "x.tsv") == b"content" * 1000
+    members = {"top/other.tsv": b"o", "top/x.tsv": b"content" * 1000}
+    (tmp_path / "zip").write_bytes(zipped(members))
+    packed = [tarred(tmp_path / str(n), members, mode) for n, mode in enumerate(("w", "w:gz", "w:bz2", "w:xz"))]
+    assert {files.member(place, "x.tsv") for place in (tmp_path / "zip", *packed)} == {b"content" * 1000}
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred])
 @pytest.mark.parametrize(("names", "told"), [(["a/x", "b/x"], "2 files x"), (["y"], "0 files x")])
-def test_an_archive_that_is_ambiguous_is_refused(tmp_path, pack, names, told):
-    with pytest.raises(DataError, match=told):
-        files.member(pack(tmp_path / "a", [(name, b"1") for name in names]), "x")
+def test_an_archive_that_is_ambiguous_is_refused(tmp_path, names, told):
+    members = dict.fromkeys(names, b"1")
+    (tmp_path / "zip").write_bytes(zipped(members))
+    for place in (tmp_path / "zip", tarred(tmp_path / "tar", members)):
+        with pytest.raises(DataError, match=told):
+            files.member(place, "x")
 
 
 # XSTS archives
@@ -271,7 +258,8 @@ NAMES = SIDES | {"score": ["r1", "r2"]}
 
 
 def test_xsts_scores_in_columns_become_rows(tmp_path):
-    path = zipped(tmp_path / "a.zip", [(f"NLLB/{direct.XSTS}", WIDE.encode())])
+    path = tmp_path / "a.zip"
+    path.write_bytes(zipped({f"NLLB/{direct.XSTS}": WIDE}))
     ratings = direct.xsts([path], columns=NAMES)
     found = ratings[["annotator", "segment", "score"]].values.tolist()
     assert found == [["r1", "hello", 4.0], ["r1", "bye", 3.0], ["r2", "hello", 5.0]]
@@ -313,13 +301,6 @@ def test_a_file_without_a_digest_is_fetched_by_hand(tmp_path):
 
 
 # The registry names places inside the cache, and the README says what it says
-
-
-def test_every_file_has_a_place_of_its_own_inside_the_cache():
-    for entry in registry.entries().values():
-        for file in entry.files:
-            assert not {"", ".", ".."} & {*unquote(file.path).split("/")}, file.url
-            assert len(file.git or file.sha256 or "a" * 40) == (64 if file.sha256 else 40)
 
 
 README = (ROOT / "data" / "README.md").read_text(encoding="utf-8")

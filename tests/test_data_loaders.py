@@ -20,32 +20,7 @@ from evalkit.human import context, mqm
 from evalkit.papers import wmt
 from tests.workbooks import tarred
 
-MINOR = '{"start_i": 1, "end_i": 5, "severity": "minor", "error_type": null}'.replace('"', '""')
-WAVE = [
-    "a1,tutorial1,9,TGT,eng,jpn,0,ende-tutorial1,False,[],1.0,1.0",
-    "a1,refA,7,TGT,eng,jpn,40,doc1,False,[],2.0,2.5",
-    f'a1,refA,7,BAD,eng,jpn,10,doc1#bad,False,"[{MINOR}, {MINOR}]",3.0,3.5',
-    "a1,refA,7,TGT,eng,jpn,50,doc1,False,[],2.0,9.5",  # submitted again, at the same start
-    "a1,refA,7,TGT,eng,jpn,45,doc1#dup,False,[],4.0,4.5",
-    "a1,S,8,TGT,eng,jpn,90,doc2#incomplete,False,[],5.0,5.5",
-]
-
-
-def load(tmp_path, rows):
-    path = tmp_path / "wave.csv"
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return protocols.esa([path])
-
-
-def test_the_latest_submission_counts_and_marks_tell_the_kind(tmp_path):
-    frame = load(tmp_path, WAVE)
-    assert frame.attrs["excluded"] == {"items of the tutorial": 1, "submissions that a later one replaced": 1}
-    assert frame["score"].tolist() == [50, 10, 45, 90]
-    assert frame["item_type"].tolist() == ["reference", "degraded", "repeat", "system"]
-    assert frame["copy"].tolist() == [False, True, True, False]
-    assert frame["mark"].tolist() == ["", "bad", "dup", ""]
-    assert frame["doc"].tolist() == ["doc1", "doc1", "doc1", "doc2"]
-    assert frame["errors"].tolist() == [0, 2, 0, 0]
+TUTORIAL = "a1,tutorial1,9,TGT,eng,jpn,0,ende-tutorial1,False,[],1.0,1.0"
 
 
 def marked(tmp_path, *spans, tail=()):
@@ -54,7 +29,7 @@ def marked(tmp_path, *spans, tail=()):
     quoted = '"' + cell.replace('"', '""') + '"'
     path = tmp_path / "wave.csv"
     row = f"a1,S,8,TGT,eng,jpn,90,doc2,False,{quoted},5.0,5.5"
-    path.write_text("\n".join([WAVE[0], row, *tail]) + "\n", encoding="utf-8")
+    path.write_text("\n".join([TUTORIAL, row, *tail]) + "\n", encoding="utf-8")
     return protocols.esa_spans([path])
 
 
@@ -368,20 +343,6 @@ def test_negative_totals_are_kept_and_half_stated_errors_are_errors(tmp_path):
     spans = indicmt.spans([path]).astype("str")
     expected = [["1", "non-translation", "high"], ["1", "other", UNSTATED], ["3", UNSTATED, "low"]]
     assert spans[["span", "error_type", "severity"]].to_numpy().tolist() == expected
-
-
-def test_a_split_is_read_line_by_line(tmp_path):
-    scores = {"mqm_norm": "0.9", "da_norm": "0.8", "adequacy": "25", "fluency": "", "full": "22.5"}
-    scores = {f"{name}_score": value for name, value in scores.items()}
-    good = {"src": "A b.", "ref": "r", "translation": "w x y", "completion": []} | scores
-    empty = good | {"src": ""}
-    path = tmp_path / "Guj_test.jsonl"
-    path.write_text("\n".join(json.dumps(line) for line in (empty, good)) + "\n")
-    frame = indicmt.splits([path])
-    chosen = ["tgt_lang", "split", "row", "score", "own_score"]
-    assert frame[chosen].to_numpy().tolist() == [["guj", "test", 1, 0.9, 0.8]]
-    assert pd.isna(frame["fluency_score"][0])
-    assert frame.attrs["excluded"] == {"rows without texts": 1}
 
 
 # MQM ratings in mt-metrics-eval's layout

@@ -239,6 +239,8 @@ def test_a_good_table_keeps_its_rows_and_gets_its_types():
         ([{}, {}, {"system": ""}], "line 4, column system: is empty"),
         ([{"item_type": "sytem"}], "column item_type: 'sytem' is none of system, reference, degraded, repeat, calibr"),
         ([{}, {"started": "soon"}], "line 3, column started: 'soon'"),
+        ([{"probability": 0.0}], "line 2, column probability"),
+        ([{"probability": 1.01}], "line 2, column probability"),
         ([{"segment": "1"}, {}], "line 3, columns src_lang, .*item_type: the same as line 2"),
         ([{"segment": "1", "score": 5, "started": None}, {"started": None}], "line 3, .*the same as line 2"),
         ([{"system": "s" * 99, "score": "x" * 99}], "'x{56}[.]{3}"),

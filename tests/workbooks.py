@@ -44,9 +44,9 @@ def zipped(parts):
     return stream.getvalue()
 
 
-def tarred(path, files):
+def tarred(path, files, mode="w:gz"):
     """Write a packed archive of files, each a text or bytes; return its path."""
-    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+    with tarfile.open(path, mode) as archive:
         for name, content in files.items():
             content = content.encode() if isinstance(content, str) else content
             info = tarfile.TarInfo(name)
