@@ -34,38 +34,6 @@ def entered(tables):
     return bounds.contest(*tables)
 
 
-def plain(scored, name, gold):
-    """Read two collections' scores, systems × segments, out of the long table by dictionaries."""
-    parts = {}
-    for one in {*bounds.TWO.get(name, (name,)), *bounds.TWO.get(gold, (gold,))}:
-        rows = scored[(scored["protocol"] == one) & (scored["item_type"] == "system")]
-        parts[one] = {(r.system, r.segment): r.score for r in rows.itertuples()}
-    shared = set.intersection(*(set(part) for part in parts.values()))
-    systems = sorted({system for system, _ in shared})
-    segments = [s for s in sorted({segment for _, segment in shared}) if all((one, s) in shared for one in systems)]
-
-    def grid(which):
-        own = [parts[one] for one in bounds.TWO.get(which, (which,))]
-        return np.array([[np.mean([part[one, s] for part in own]) for s in segments] for one in systems])
-
-    return grid(name), grid(gold)
-
-
-@pytest.mark.parametrize(("person", "gold"), [("ESA-1", "WMT-MQM"), ("ESAAI-1 + ESAAI-2", "ESA-1 + ESA-2")])
-def test_people_come_to_what_plain_formulas_say(tables, person, gold):
-    found, _ = bounds.ceiling({gold: bounds.contest(*tables, gold=gold)}, resamples=2)
-    value = found[found["contestant"] == person].set_index("statistic")["value"]
-    own, best = plain(tables[0], person, gold)
-    assert own.shape[1] == bounds.contest(*tables).segments.human.shape[1]
-    assert value["segment Pearson"] == pytest.approx(stats.pearsonr(own.ravel(), best.ravel()).statistic)
-    assert value["system Pearson"] == pytest.approx(stats.pearsonr(own.mean(1), best.mean(1)).statistic)
-    within = [stats.kendalltau(x, y).statistic for x, y in zip(own.T, best.T, strict=True)]
-    assert value["segment Kendall b by item"] == pytest.approx(np.nanmean(within))
-    i, j = np.triu_indices(len(own), 1)
-    one, other = own.mean(1), best.mean(1)
-    assert value["system accuracy"] == np.mean(np.sign(one[i] - one[j]) == np.sign(other[i] - other[j]))
-
-
 def test_a_segment_that_one_contestant_left_out_is_out_for_all(tables, entered):
     scored, metrics, outputs = tables
     kept = entered.segments.segments[0].rsplit(":", 1)[1]

@@ -11,7 +11,6 @@ import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 from statsmodels.stats.proportion import proportion_confint
 
@@ -186,20 +185,6 @@ def test_a_label_that_hardly_occurs_leaves_a_gap_and_no_p_value_counts_for_it():
 
 
 # Pairs of annotators
-
-
-def test_kappa_and_concordance_are_scikit_learns(real):
-    labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
-    found = assessed.pairwise(labels, resamples=50).set_index(["dimension", "pair"])
-    for dimension, part in labels.groupby("dimension"):
-        wide = part.pivot(index=assessed.KEY, columns="annotator", values="label")
-        for pair, n in (("A-B", 9280), ("A-C", 5360), ("B-C", 5360)):
-            both = wide[pair.split("-")].dropna().to_numpy().T
-            row = found.loc[(dimension, pair)]
-            assert row["n"] == n == both.shape[1]
-            assert row["kappa"] == pytest.approx(cohen_kappa_score(*both))
-            assert row["concordance"] == pytest.approx((both[0] == both[1]).mean())
-            assert row["kappa_low"] < row["kappa"] < row["kappa_high"]
 
 
 def test_shared_rows_are_those_that_all_annotators_labelled():
