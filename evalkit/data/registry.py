@@ -99,6 +99,7 @@ def _contents() -> dict[str, Any]:
     return toml(_PLACE, remedy="Restore it with git checkout.")
 
 
+@cache
 def entries() -> dict[str, Entry]:
     """List the registered data sets by name."""
     return {name: _entry(name, fields) for name, fields in _contents().items() if name != "published"}
@@ -113,10 +114,10 @@ def _entry(name: str, fields: dict[str, Any]) -> Entry:
 
 def entry(name: str) -> Entry:
     """Find a data set, or name the nearest one."""
-    known = [other for other in _contents() if other != "published"]
+    known = entries()
     if name not in known:
         raise DataError(f"There is no data set {name!r} in data/registry.toml. Did you mean {nearest(name, known)}?")
-    return _entry(name, _contents()[name])
+    return known[name]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
