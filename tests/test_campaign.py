@@ -12,19 +12,22 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from evalkit import ROOT, DataError, campaign, data
 from evalkit.campaign import first_page, paperwork, plan
 from evalkit.campaign.findings import SIGNS, WORDING, Result, finding
 from evalkit.campaign.opening import LONGEST
 from evalkit.campaign.paperwork import markup
-from evalkit.data import compared, schemas, simulate
+from evalkit.campaign.ranking import beside_human
+from evalkit.data import compared, importing, schemas, simulate
 from evalkit.human import calibration
 from evalkit.human.annotators import Caliper
 from evalkit.reports import execute
 from evalkit.reports.studies import Study
 from evalkit.show import figures as draw
 from evalkit.stats import agreement
+from tests import widths_by_hand as widths
 from tests.makers import SOURCE, comparisons, finished, ratings
 from tests.pages import errors_in, numbers, opened, page, plain
 
@@ -298,6 +301,76 @@ def test_the_example_by_z_is_the_official_ranking_to_its_printed_digits(real, ja
     printed = official[official["src_lang"].eq("jpn") & official["tgt_lang"].eq("eng")].set_index("system")["z"]
     equal = (shown[printed.index] - printed.astype(float)).abs() <= 0.0005 + 1e-9
     assert (len(printed), equal.sum()) == (14, 12)
+
+
+SIDES = "google/wmt-mqm-human-evaluation/*/generalMT2023/ende/sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
+#: Campaign -> language pair in detail, people's translations, whether z-scores rank, what names a segment.
+REAL = {
+    "wmt22-mturk": ("zho-eng", ["HUMAN-B.12"], True, ["segment"]),
+    "wmt24-esa": ("eng-jpn", ["refA"], False, ["doc", "segment"]),
+    "side by side": ("eng-deu", ["refA"], False, ["doc", "segment"]),
+}
+
+
+def plainly(judged, pair, humans, by_z, segment):
+    """Rank systems by hand: means of segments' means, and who is worse than the first by people's differences."""
+    part = judged[(judged["src_lang"].astype(str) + "-" + judged["tgt_lang"].astype(str)) == pair].copy()
+    for name in ("system", "annotator", *segment):
+        part[name] = part[name].astype(str)
+    spread = part.groupby("annotator")["score"].transform("std")
+    z = (part["score"] - part.groupby("annotator")["score"].transform("mean")) / spread
+    part["value"] = z.where(spread > 0, 0.0) if by_z else part["score"]
+    named = part.loc[part["item_type"] == "system", "system"].unique()
+    own = part["item_type"].isin(["system", "repeat"]) & part["system"].isin(named)
+    part = part[own | (part["item_type"].eq("reference") & part["system"].isin(set(humans) - set(named)))]
+    cell = ["system", *segment]
+    part["share"] = 1 / part.groupby(cell)["value"].transform("size")
+    means = part.groupby(cell)[["score", "value"]].mean().groupby("system").mean()
+    part["residual"] = (part["value"] - part["system"].map(means["value"])) * part["share"]
+    work = part.groupby(["annotator", "system"])["share"].sum().unstack(fill_value=0)
+    influence = part.groupby(["annotator", "system"])["residual"].sum().unstack(fill_value=0) / work.sum()
+
+    def p(a, b):
+        return widths.higher(means["value"][a] - means["value"][b], influence[a] - influence[b], work[[a, b]])
+
+    return means.sort_values("value", ascending=False), p
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.usefixtures("own_salt")
+def test_the_first_page_of_real_judgements_says_what_plain_computation_finds(name, real, mirrored, tmp_path):
+    """One campaign by z, one as it is, and an imported one; the freeze has the numbers of others, too."""
+    pair, humans, by_z, segment = REAL[name]
+    if name == "side by side":
+        importing.import_campaign([mirrored(SIDES)], tmp_path / "c.parquet", keep_names=True)
+        judged, _ = data.open_campaign(tmp_path / "c.parquet")
+    else:
+        judged = real(name)
+    means, p = plainly(judged, pair, humans, by_z, segment)
+    mine = campaign.from_ratings(judged, pair=pair)
+    ranked = campaign.rank_systems(mine, score="z" if by_z else "raw", unit="annotators", resamples=100)
+    assert list(mine.humans) == humans
+    assert ranked.method.by_z == by_z
+    assert ranked.method.unit == ("annotator",)
+    systems = [system for system in means.index if system not in humans]
+    assert ranked.names == systems
+    assert [ranked.means[system] for system in systems] == pytest.approx(means.loc[systems, "score"].tolist())
+    assert ranked.table["score"].tolist() == pytest.approx(means.loc[systems, "value"].tolist())
+    pairs = [(a, b) for place, a in enumerate(systems) for b in systems[place + 1 :]]
+    worse = dict(zip(pairs, multipletests([p(*two) for two in pairs], alpha=0.05, method="holm")[0], strict=True))
+    beaten = [other for other in systems[1:] if worse[systems[0], other]]
+    assert ranked.beaten == beaten
+    two_kinds = [(a, b) for place, a in enumerate(means.index) for b in means.index[place + 1 :]]
+    mixed = [(a, b) for a, b in two_kinds if (a in humans) != (b in humans)]
+    if mixed:
+        sure = dict(zip(mixed, multipletests([p(*two) for two in mixed], alpha=0.05, method="holm")[0], strict=True))
+        for human in humans:
+            losers = {two[1] for two, is_so in sure.items() if is_so and two[0] == human}
+            winners = {two[0] for two, is_so in sure.items() if is_so and two[1] == human}
+            said = {system: beside_human(system, human, ranked.duels) for system in systems}
+            assert {system for system, how in said.items() if how.startswith("worse")} == losers
+            assert {system for system, how in said.items() if how.startswith("better")} == winners
 
 
 # What a report concludes, by key: one golden campaign, edges, limits at which verdicts turn; and the wording of it all.

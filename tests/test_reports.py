@@ -4,11 +4,9 @@ import base64
 import json
 import re
 import struct
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 
-import psutil
 import pytest
 
 from evalkit import DataError, data
@@ -156,13 +154,11 @@ def test_texts_of_strangers_stay_text(site):
 
 @pytest.mark.slow
 def test_two_runs_give_the_same_bytes_whatever_the_kernels(site, tmp_path):
-    names = ["gallery", "simulated", "hostile"]
     layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)
-    assert [outcome.status for outcome in execute.run(names, layout)] == ["ok"] * 3
-    for name in names:
-        for ending in ("html", "json"):
-            one, two = ((place / f"{name}.{ending}").read_text() for place in (site[0].reports, tmp_path))
-            assert without_seconds(one) == without_seconds(two)
+    assert [outcome.status for outcome in execute.run(["simulated"], layout)] == ["ok"]
+    for ending in ("html", "json"):
+        one, two = ((place / f"simulated.{ending}").read_text() for place in (site[0].reports, tmp_path))
+        assert without_seconds(one) == without_seconds(two)
 
 
 # What fails, and what is kept
@@ -351,11 +347,6 @@ def test_html_from_elsewhere_keeps_its_tables_and_loses_its_teeth():
 # Kernels
 
 
-def test_a_kernel_finds_what_it_needs(site):
-    found = json.loads((site[0].reports / "environment.json").read_text())["recorded"]
-    assert (found["folder"], found["threads"]) == ("notebooks", "1")
-
-
 def test_kernels_hash_alike_draw_apart_and_leave_no_folder(tmp_path):
     task = read_studies(Layout(studies=TINY))["environment"]
     with kernels.Kernels() as pool:
@@ -366,23 +357,8 @@ def test_kernels_hash_alike_draw_apart_and_leave_no_folder(tmp_path):
         folder = pool.folder
     assert one["stream"] != two["stream"]
     assert one["hash"] == two["hash"]
+    assert (one["folder"], one["threads"]) == ("notebooks", "1"), "a kernel finds what it needs"
     assert not folder.exists()
-
-
-def test_no_kernel_outlives_its_run(tmp_path):
-    task = Study("sleeps", TINY.parent / "sleeps.ipynb", "Sleeps", parameters={"marker": str(tmp_path / "asleep")})
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor() as threads:
-        with kernels.Kernels() as pool:
-            asleep = threads.submit(kernels.execute_notebook, task, tmp_path / "a.ipynb", 60, pool)
-            while not (tmp_path / "asleep").exists():
-                time.sleep(0.05)
-            processes = [psutil.Process(manager.provisioner.pid) for manager in pool.started]
-            assert all(process.is_running() for process in processes)
-        assert psutil.wait_procs(processes, timeout=5)[1] == []
-        with pytest.raises(Exception, match="Kernel died"):
-            asleep.result(timeout=10)
 
 
 # Reference results

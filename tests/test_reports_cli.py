@@ -153,7 +153,7 @@ def descendants(runner: subprocess.Popen) -> list[psutil.Process]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_a_stopped_run_ends_with_130_and_leaves_nothing(tmp_path, number):
     runner = begun(out := tmp_path / "out")
     kernels = descendants(runner)
