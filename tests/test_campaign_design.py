@@ -305,8 +305,9 @@ def sides_in(ratings):
 
 
 WAYS = [
-    *itertools.product(["DA", "SQM", "XSTS", "ESA", "MQM", "cESA", "preference"], ["Pearmut"]),
-    *itertools.product(["XSTS", "cESA", "preference"], ["table", "table alone", "workbooks"]),
+    *itertools.product(["DA", "ESA", "MQM", "cESA", "preference"], ["Pearmut"]),
+    *itertools.product(["XSTS", "cESA", "preference"], ["table", "workbooks"]),
+    ("cESA", "table alone"),
 ]
 
 
