@@ -312,6 +312,12 @@ def test_only_what_is_shared_enters():
     assert same.systems["mean_there"].min() > 0, "what was judged in both is adequacy"
 
 
+def test_identical_scores_have_levels_but_no_order():
+    found = compared(like(HERE_JUDGED, score=50.0), like(THERE_JUDGED, score=50.0))
+    assert found.level["difference"] == 0
+    assert found.alike["estimate"].isna().all()
+
+
 @pytest.mark.parametrize(("ours", "theirs", "turned"), [("", "", True), ("up", "up", True), ("", "higher", False)])
 def test_low_is_good_in_both_unless_the_other_import_says_otherwise(ours, theirs, turned):
     here, there = told(like(HERE_JUDGED), orientation=ours), told(like(THERE_JUDGED), name="d", orientation=theirs)

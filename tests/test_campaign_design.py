@@ -1,5 +1,6 @@
 """A designed campaign: the laws of its assignment, what annotators see, and the way from its tables to the roles."""
 
+import contextlib
 import csv
 import io
 import itertools
@@ -196,6 +197,14 @@ def test_the_same_seed_draws_the_same_and_all_judge_the_same_calibration_set(len
     assert {screen.doc for screen in sets[0]} == set(drawn.reserved)
     names = [one.name for mine in writing.named(drawn, list(texts.docs)) for one in mine]
     assert len(set(names)) == len(names)
+
+
+@given(lengths=sizes, systems=crews, hours=st.floats(0.2, 3), count=st.integers(1, 5))
+def test_nobody_works_longer_than_the_hours(lengths, systems, hours, count):
+    wish = Wish(PROTOCOLS["ESA"], people(count), hours=hours, seconds=60)
+    with contextlib.suppress(DataError):
+        drawn = draw(texts_of(lengths, systems), wish)
+        assert len(drawn.documents) == 1 or max(drawn.judgements) <= hours * 60
 
 
 @given(text=st.text(min_size=1, max_size=200), seed=st.integers(0, 5))

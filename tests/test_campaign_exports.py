@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import DataError, campaign, data
+from evalkit import DataError, campaign, data, show
 from evalkit.campaign import exports, paperwork, quality
 from evalkit.campaign.paperwork.datasheet import QUESTIONS, form
 from evalkit.campaign.paperwork.markup import REFERENCES, bibtex, tex
@@ -307,6 +307,20 @@ def test_answers_of_the_datasheet_are_the_data():
     assert sum(sheet.counts) == len(sheet.rows)
     assert sheet.counts[2] == sum(not answer for answer in known.values())
     assert all(row["known"] or row["blank"] for row in sheet.rows)
+
+
+def test_files_of_a_campaign_hold_its_datasheet_its_form_and_its_references():
+    frame = judged(["a_b & $x$", "{never closed", "字"], reading=reading("mqm", weights=WEIGHTS))
+    found = analysed(frame, spans_of(frame, "accuracy/omission"))
+    sheet, told = paperwork.datasheet(found), paperwork.methods(found, resamples=20, seed=7)
+    recorded = show.plain({"methods": told.recorded, "datasheet": sheet.recorded})
+    files = paperwork.files(
+        GOOD | {"study": "campaign", "recorded": recorded, "data": [{"name": "&", "source": "real"}]}
+    )
+    assert files["datasheet.md"].count("**To be filled in:**") == sum(bool(row["blank"]) for row in sheet.rows)
+    assert files["datasheet.md"].count("- Known from the data:") == sum(bool(row["known"]) for row in sheet.rows)
+    assert json.loads(files["heds.json"]) == form(recorded["datasheet"]["answers"])
+    assert {*keys_of(files["methods.bib"])} == {*told.works}
 
 
 def test_the_form_of_heds_gets_the_data_as_it_would_save_them():

@@ -25,6 +25,7 @@ from evalkit.reports import check, cli, execute, findings, index, notebooks, sta
 from evalkit.reports.index import named_sections, referred_sections
 from evalkit.reports.notebooks import bind, declarations
 from evalkit.reports.studies import Layout, read_studies
+from evalkit.show.chart import decision_chart, in_words
 from evalkit.stats import verdicts
 from tests.makers import project
 
@@ -361,6 +362,16 @@ def test_every_study_is_in_the_chart_and_nothing_else():
     assert set(ways["study"]) == set(read_studies(Layout()))
     assert not ways.duplicated(["have", "want"]).any()
     assert not ways.isna().any().any()
+
+
+def test_every_question_and_study_of_the_chart_is_in_its_picture_and_in_its_words():
+    ways = studies.ways()
+    figure = decision_chart(ways)
+    shown = [" ".join(text.get_text().split()) for text in figure.axes[0].texts if text.get_text()]
+    places = [shown.index(want) for want in ways["want"]]
+    assert places == sorted(places)
+    assert [shown[place + 1] for place in places] == ways["study"].tolist()
+    assert [part for part in {*ways.to_numpy().ravel()} if part not in in_words(ways)] == []
 
 
 def test_a_study_that_is_not_there_is_not_in_the_chart(tmp_path):

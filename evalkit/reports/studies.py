@@ -99,7 +99,7 @@ def ways(layout: Layout | None = None) -> pd.DataFrame:
     """List what a person may have and want to know, and which study answers, in the order of ``chart.toml``.
 
     Returns have, want, study: a row per question. Only studies that ``studies.toml`` names are in it, so the chart
-    never leads to a notebook that is not there. Raises DataError where the file cannot be read or lacks a key.
+    never leads to a notebook that is not there.
 
     >>> ways().columns.tolist(), bool(ways()["study"].isin(read_studies(Layout())).all())
     (['have', 'want', 'study'], True)
@@ -107,18 +107,8 @@ def ways(layout: Layout | None = None) -> pd.DataFrame:
     import pandas as pd  # the command line reads studies without it
 
     layout = layout or Layout()
-    path = layout.notebooks / "chart.toml"
-    try:
-        kinds = tomllib.loads(path.read_text(encoding="utf-8"))["kind"]
-        rows = [(kind["have"], row["want"], row["study"]) for kind in kinds for row in kind["rows"]]
-    except FileNotFoundError:
-        raise DataError(f"There is no {path}. Put it beside studies.toml.") from None
-    except KeyError as problem:
-        raise DataError(
-            f"{path} lacks the key {problem}. Give each [[kind]] have and rows of want and study."
-        ) from None
-    except ValueError as problem:
-        raise DataError(f"{path} cannot be read: {problem}. Correct that line.") from None
+    kinds = tomllib.loads((layout.notebooks / "chart.toml").read_text(encoding="utf-8"))["kind"]
+    rows = [(kind["have"], row["want"], row["study"]) for kind in kinds for row in kind["rows"]]
     table = pd.DataFrame(rows, columns=["have", "want", "study"])
     return table[table["study"].isin(list(read_studies(layout)))].reset_index(drop=True)
 
