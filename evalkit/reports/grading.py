@@ -8,15 +8,15 @@ said beside it.
 from __future__ import annotations
 
 import ast
-import csv
-import io
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from evalkit import ROOT, DataError
 from evalkit.data.delimited import guarded
@@ -251,12 +251,22 @@ def _code(cell: Mapping[str, Any]) -> str:
 
 # The table
 
-WIDTH = 80
+WIDTH, _MOST_DOUBTS = 80, 20
 MARKS = {"right": "✓", "misconception": "✗", "form": "~", "error": "!", "other": "?", "empty": "·", "no record": "-"}
 LEGEND = """\
 ✓ right  ✗ a known misconception  ~ wrong form (unit, length, name)  ! stops
 ? wrong  · not begun  - no record: run the notebooks first  * doubtful"""
 _WORDS = {"empty": "not begun", "no record": "no record: run the notebooks first", "right": "right"}
+
+
+def _tabulated(graded: Sequence[Graded]) -> pd.DataFrame:
+    """Lay answers out as a row each, students by name, with what a cell says of them and where a doubt is."""
+    table = pd.DataFrame([vars(one) for one in graded]).sort_values(
+        ["student", "lesson"], key=lambda names: names.str.casefold(), kind="stable"
+    )
+    told = table["kind"].map(_WORDS).fillna(table["kind"] + ": " + table["hint"])
+    where = table["lesson"] + " " + table["exercise"]
+    return table.assign(told=told, where=where, doubtful=(where + ": " + table["doubt"]).where(table["doubt"].ne("")))
 
 
 def as_csv(graded: Sequence[Graded]) -> str:
@@ -265,72 +275,40 @@ def as_csv(graded: Sequence[Graded]) -> str:
     A cell says "right", "not begun", "no record: run the notebooks first", or the kind of mistake and the hint that
     names it. Text that a spreadsheet would run as a formula has an apostrophe before it. With a byte order mark.
     """
-    columns = list(dict.fromkeys((one.lesson, one.exercise) for one in sorted(graded, key=lambda one: one.lesson)))
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow(["student", "right", "of", *(f"{lesson} {exercise}" for lesson, exercise in columns), "doubtful"])
-    for student in _students(graded):
-        own = {(one.lesson, one.exercise): one for one in graded if one.student == student}
-        right = sum(one.kind == "right" for one in own.values())
-        doubts = "; ".join(f"{one.lesson} {one.exercise}: {one.doubt}" for one in own.values() if one.doubt)
-        cells = [_cell(own[column]) if column in own else "" for column in columns]
-        writer.writerow([guarded(student), right, len(own), *map(guarded, cells), guarded(doubts)])
-    return "\ufeff" + file.getvalue()
-
-
-def _students(graded: Sequence[Graded]) -> list[str]:
-    return sorted({one.student for one in graded}, key=str.casefold)
-
-
-def _cell(one: Graded) -> str:
-    return _WORDS.get(one.kind) or f"{one.kind}: {one.hint}"
+    table = _tabulated(graded)
+    own = table.groupby("student", sort=False)
+    wide = table.set_index(["student", "where"])["told"].unstack(sort=False, fill_value="")
+    wide.insert(0, "right", own["kind"].agg(lambda kinds: kinds.eq("right").sum()))
+    wide.insert(1, "of", own.size())
+    wide["doubtful"] = own["doubtful"].agg(lambda doubts: "; ".join(doubts.dropna()))
+    cells = wide.reset_index().map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
+    return "\ufeff" + cells.to_csv(index=False, lineterminator="\r\n")
 
 
 def as_text(graded: Sequence[Graded]) -> str:
-    """Return a table for each lesson, then the misconceptions, the most frequent first; no line is over 80 columns."""
-    parts = [
-        _lesson(lesson, [one for one in graded if one.lesson == lesson])
-        for lesson in sorted({one.lesson for one in graded})
-    ]
+    """Return a table for each lesson, then the misconceptions, the most frequent first."""
+    table = _tabulated(graded)
+    parts = [_lesson(str(lesson), own) for lesson, own in table.groupby("lesson")]
     parts.append(LEGEND)
-    wrong = Counter((one.lesson, one.exercise, one.hint) for one in graded if one.kind == "misconception")
-    if wrong:
-        parts.append(
-            "\n".join(
-                [
-                    "What students believe, the most frequent first:",
-                    *(_believed(*key, times) for key, times in wrong.most_common(10)),
-                ]
-            )
-        )
-    doubts = [f"{one.student}, {one.lesson} {one.exercise}: {one.doubt}" for one in graded if one.doubt]
+    wrong = table.loc[table["kind"].eq("misconception"), ["where", "hint"]].value_counts().head(10)
+    if len(wrong):
+        believed = [f"{times} x  {where}: {hint}" for (where, hint), times in wrong.items()]
+        parts.append("\n".join(["What students believe, the most frequent first:", *map(_wrapped, believed)]))
+    doubts = [f"* {one.student}, {one.doubtful}" for one in table.dropna(subset="doubtful").itertuples()]
     if doubts:
-        parts.append("\n".join(["Doubtful:", *(_wrapped(f"* {doubt}") for doubt in doubts[:20])]))
-        parts[-1] += f"\n  and {len(doubts) - 20} more, see the CSV" if len(doubts) > 20 else ""
+        more = [f"  and {len(doubts) - _MOST_DOUBTS} more, see the CSV"] * (len(doubts) > _MOST_DOUBTS)
+        parts.append("\n".join(["Doubtful:", *map(_wrapped, doubts[:_MOST_DOUBTS]), *more]))
     return "\n\n".join(parts)
 
 
-def _lesson(lesson: str, graded: Sequence[Graded]) -> str:
+def _lesson(lesson: str, table: pd.DataFrame) -> str:
     """Return one lesson's table: a line per student, a column per exercise."""
-    exercises = list(dict.fromkeys(one.exercise for one in graded))
-    names = min(max(len(lesson), *(len(one.student) for one in graded)), WIDTH - 4 * len(exercises) - 12)
-    lines = [_line(lesson, [str(number) for number in range(1, len(exercises) + 1)], "right", names)]
-    for student in _students(graded):
-        own = {one.exercise: one for one in graded if one.student == student}
-        marks = [MARKS[own[name].kind] + ("*" if own[name].doubt else "") if name in own else " " for name in exercises]
-        right = sum(one.kind == "right" for one in own.values())
-        lines.append(_line(student, marks, f"{right} of {len(own)}", names))
-    numbered = ", ".join(f"{number} {name}" for number, name in enumerate(exercises, 1))
-    return "\n".join([*lines, textwrap.fill(numbered, WIDTH, initial_indent="  ", subsequent_indent="  ")])
-
-
-def _line(name: str, cells: Sequence[str], last: str, width: int) -> str:
-    short = name if len(name) <= width else name[: width - 1] + "…"
-    return f"{short:<{width}}  " + "".join(f"{cell:<3}" for cell in cells) + f" {last}"
-
-
-def _believed(lesson: str, exercise: str, hint: str, times: int) -> str:
-    return _wrapped(f"{times} x  {lesson} {exercise}: {hint}")
+    marks = table["kind"].map(MARKS) + np.where(table["doubt"].ne(""), "*", "")
+    wide = marks.set_axis([table["student"], table["exercise"]]).unstack(sort=False, fill_value="")
+    numbered = ", ".join(f"{number} {name}" for number, name in enumerate(wide, 1))
+    shown = wide.set_axis([str(number) for number in range(1, wide.shape[1] + 1)], axis=1)
+    shown["right"] = [f"{own.str.startswith('✓').sum()} of {own.ne('').sum()}" for _, own in wide.iterrows()]
+    return "\n".join([lesson, shown.rename_axis(None).to_string(), _wrapped(numbered)])
 
 
 def _wrapped(text: str) -> str:
