@@ -175,6 +175,12 @@ def own_salt(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def own_folder(tmp_path, monkeypatch, own_salt):
+    """Work in a folder of one's own."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
 def imported(tmp_path, own_salt):
     """Import files, or content that is written first, under its people's names: ratings, spans, report.
 

@@ -237,6 +237,17 @@ def metric_scores(seed=1, shape=(4, 6), *, metrics=3, values=0, gaps=0.0, noise=
     return named_scores(found, human, length=length, **told)
 
 
+def means(ratings, digits=9):
+    """Average the scores of each system."""
+    assert not isinstance(ratings, str), ratings
+    return ratings.groupby("system")["score"].mean().round(digits).to_dict()
+
+
+def in_lines(*objects):
+    """Write objects in JSON, one a line."""
+    return "".join(json.dumps(one) + "\n" for one in objects)
+
+
 def rejected_rows(path):
     """Read the rows that an import set apart."""
     with path.open(encoding="utf-8-sig", newline="") as stream:

@@ -23,10 +23,7 @@ HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch, own_salt):
-    """Keep results in a folder of their own."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def lines(*rows, header=HEADER):

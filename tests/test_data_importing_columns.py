@@ -16,10 +16,7 @@ from evalkit.reports import cli
 PEOPLE, SYSTEMS, SEGMENTS = ("Eva", "Uli"), ("A", "B", "C"), range(30)
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch, own_salt):
-    """Keep results in a folder of their own."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def imported(path, **told):

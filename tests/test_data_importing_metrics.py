@@ -15,11 +15,7 @@ from evalkit.human import mqm
 from evalkit.reports import cli
 from tests.workbooks import tarred
 
-
-@pytest.fixture(autouse=True)
-def own_folder(own_salt, tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them, and results in a folder of their own."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def people(segments=6):

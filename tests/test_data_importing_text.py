@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from evalkit import DataError, data
 from evalkit.data import importing
 from tests.doors.testsets import write as a_testset
-from tests.makers import rejected_rows
+from tests.makers import in_lines, rejected_rows
 from tests.workbooks import HEAD, book, cell, compound, number, ods, old_book, parts_of, record, row, saved, zipped
 
 CASES = tomllib.loads(Path(__file__).with_name("importing.toml").read_text(encoding="utf-8"))
@@ -219,10 +219,6 @@ def judged(system="A", segment=1, score=80, **more):
 
 ROWS = [judged(), judged("B", score=60.5), judged(segment=2, score=70)]
 RIGHT = [["A", "1", 80], ["B", "1", 60.5], ["A", "2", 70]]
-
-
-def in_lines(*objects):
-    return "".join(json.dumps(one) + "\n" for one in objects)
 
 
 @pytest.mark.parametrize("content", [ROWS, {"annotations": ROWS}, {"version": "1", "n": 3, "rows": ROWS}])
@@ -479,53 +475,41 @@ def test_numbers_and_names_of_a_workbook_come_back_exactly(imported_book):
 # OpenDocument
 
 
-def test_an_opendocument_sheet_is_read(imported_book):
-    comment = (
-        '<table:table-cell office:value-type="float" office:value="61.5"><office:annotation><text:p>not this'
-        "</text:p></office:annotation><text:p>61,5</text:p></table:table-cell>"
-    )
-    spaced = (
-        '<table:table-cell office:value-type="string"><text:p>A<text:s text:c="2"/>B</text:p><text:p>C</text:p>'
-        "</table:table-cell>"
-    )
-    content = ods(
-        Scores=[
-            row(*HEAD, "source"),
-            row("S", 1, "Ann", 80, "en-de", spaced),
-            row(None, None),
-            row("S", 2, "Ann", comment, "en-de", "x"),
-            row("S", 3, "Ann", 1e-7, "en-de", "x"),
-            row(None, again=1_048_570),
-        ],
-        HiddenNotes=[row(*HEAD), row("S", 9, "Ann", 1, "en-de")],
-    )
+COMMENT = (
+    '<table:table-cell office:value-type="float" office:value="61.5"><office:annotation><text:p>not this</text:p>'
+    "</office:annotation><text:p>61,5</text:p></table:table-cell>"
+)
+SPACED = (
+    '<table:table-cell office:value-type="string"><text:p>A<text:s text:c="2"/>B</text:p><text:p>C</text:p>'
+    "</table:table-cell>"
+)
+ERROR = (
+    '<table:table-cell table:formula="of:=1/0" office:value-type="string" calcext:value-type="error"><text:p>#DIV/0!'
+    "</text:p></table:table-cell>"
+)
+
+
+def test_an_opendocument_sheet_is_read_with_its_repetitions(imported_book):
+    two = cell(None, table__number_columns_repeated=2)
+    scores = [
+        row("system", "segment", "rater", two, "score", "lp", "source"),
+        row("S", 1, "Ann", cell("", table__number_columns_repeated=2), 80, "en-de", SPACED),
+        row(None, None),
+        row("S", 2, "Ann", None, None, COMMENT, "en-de", "x"),
+        row("S", 3, "Ann", None, None, 1e-7, "en-de", "x"),
+        row("T", 1, "Ann", None, None, 70, "en-de", "x", again=3),
+        row("U", 1, "Ann", two, ERROR, "en-de", "x"),
+        row(cell(None, table__number_columns_repeated=16_384)),
+        row(None, again=1_048_560),
+    ]
+    content = ods(Scores=scores, HiddenNotes=[row(*HEAD), row("S", 9, "Ann", 1, "en-de")])
     ratings, _, report = imported_book(content, "my.ods")
-    assert ratings["score"].tolist() == [80, 61.5, 1e-7]
+    assert ratings["score"].tolist() == [80, 61.5, 1e-7, 70]
     assert ratings["source"].tolist()[0] == "A  B\nC"
+    told = [(entry["line"], entry["value"]) for entry in report.first]
+    assert sorted(told) == [(7, '"70"'), (8, '"70"'), (9, '"#DIV/0!"')], "repeated judgements, and no score"
     assert any("HiddenNotes" in note for note in report.notes)
     assert imported_book(content, "my.ods", sheet="HiddenNotes")[0]["segment"].tolist() == ["9"]
-
-
-def test_opendocument_repetitions_are_unfolded_and_errors_no_scores(imported_book):
-    two = cell(None, table__number_columns_repeated=2)
-    error = (
-        '<table:table-cell table:formula="of:=1/0" office:value-type="string" calcext:value-type="error"><text:p>'
-        "#DIV/0!</text:p></table:table-cell>"
-    )
-    rows = [
-        row("system", "segment", "rater", two, "score", "lp"),
-        row("S", 1, "Ann", cell("", table__number_columns_repeated=2), 80, "en-de"),
-        row("T", 1, "Ann", None, None, 70, "en-de", again=3),
-        row("U", 1, "Ann", two, error, "en-de"),
-        row(cell(None, table__number_columns_repeated=16_384)),
-    ]
-    ratings, _, report = imported_book(ods(Scores=rows), "my.ods")
-    assert ratings[["system", "score"]].values.tolist() == [["S", 80], ["T", 70]]
-    assert sorted((entry["line"], entry["value"]) for entry in report.first) == [
-        (4, '"70"'),
-        (5, '"70"'),
-        (6, '"#DIV/0!"'),
-    ]
 
 
 # Old binary workbooks

@@ -9,17 +9,13 @@ import numpy as np
 import pytest
 
 from evalkit import DataError
-from tests.makers import followed, in_rows, rejected_rows
+from tests.makers import followed, in_lines, in_rows, means, rejected_rows
 
 
 @pytest.fixture
 def exported(imported):
     """Name what is written as JSON is named."""
     return lambda content, name="my.json", **options: imported(content, name, **options)
-
-
-def in_lines(*objects):
-    return "".join(json.dumps(one) + "\n" for one in objects)
 
 
 # Pearmut
@@ -195,10 +191,6 @@ STUDIO = {  # what is said of a translation, and the means that it comes to
     "words": (lambda system: [said("choices", {"choices": [WORDS[system]]})], STEPS),
     "words in a tree": (lambda system: [said("taxonomy", {"taxonomy": [[WORDS[system]]]})], STEPS),
 }
-
-
-def means(ratings):
-    return ratings.groupby("system")["score"].mean().round(6).to_dict()
 
 
 @pytest.mark.parametrize("kind", STUDIO)

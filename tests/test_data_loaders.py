@@ -2,8 +2,6 @@
 
 import csv
 import json
-import tarfile
-from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -558,44 +556,6 @@ def test_comparisons_become_judgements_and_the_same_comparisons_again(rows):
     assert judged.groupby("hit")["score"].sum().eq(1).all()
     again = compared.of_scores(judged)
     assert again[KEY_COMPARED].to_numpy().tolist() == table[KEY_COMPARED].to_numpy().tolist()
-
-
-def test_literary_preferences_are_those_of_the_plain_json(real, mirrored):
-    path = mirrored("marzenakrp/LiteraryTranslation/*/annotations/default_format_v1/all_annotations_v1.json")
-    records = json.loads(path.read_text(encoding="utf-8"))
-    found = real("literary-preferences")
-    won = Counter(record[record["choice"] + "_tag"] for record in records)
-    assert Counter(np.where(found["preference"].eq("a"), found["system_a"], found["system_b"])) == won
-    assert found["hypothesis_a"].tolist() == [record["text1"] for record in records]
-    assert found["close"].sum() == sum(record["difficult_choice"].startswith("YES") for record in records) == 213
-
-
-def raw_screens(mirrored):
-    with tarfile.open(mirrored("google/wmt-mqm-human-evaluation/*/generalMT2023/ende/sxs_*.tar.gz")) as archive:
-        lines = archive.extractfile(archive.getmembers()[0]).read().decode("utf-8").split("\n")
-    rows = [line.split("\t") for line in lines[1:] if line]
-    return pd.DataFrame([row[:10] for row in rows], columns=lines[0].split("\t")[:10])
-
-
-def test_side_by_side_finds_the_pairs_that_neighbouring_clicks_show(real, mirrored):
-    """A rater's rows in the order of their clocks: what follows each other on a segment stood on one screen."""
-    raw = raw_screens(mirrored)
-    raw["clock"] = raw["metadata"].map(lambda cell: json.loads(cell)["timestamp"])
-    raw["side"] = raw["metadata"].map(lambda cell: json.loads(cell).get("side"))
-    raw = raw.sort_values(["rater", "clock"], kind="stable")
-    near = raw[["rater", "globalSegId"]].eq(raw[["rater", "globalSegId"]].shift()).all(axis=1)
-    near &= raw["system"].ne(raw["system"].shift())
-    met = pd.crosstab(raw["system"], raw["system"].shift()[near])
-    usual = {name: met.loc[name].idxmax().partition("_with_")[0] for name in met.index}
-    ratings = real("wmt23-side-by-side")
-    told = ratings[["system", "against"]].drop_duplicates()
-    named = {f"GPT4-5shot_with_{b}" if a == "GPT4-5shot" else a: b for a, b in told.itertuples(index=False)}
-    assert named == usual
-    left = raw[raw["side"].isin([1, 2])].groupby("system")["side"].agg(lambda sides: sides.mean())
-    assert set(left) == {1.0, 2.0}, "no system ever changed its side"
-    name = ratings["system"].where(ratings["system"].ne("GPT4-5shot"), "GPT4-5shot_with_" + ratings["against"])
-    place = ratings["position"].map({"left": 1.0, "right": 2.0})
-    assert place.groupby(name).first().to_dict() == left.to_dict()
 
 
 def test_the_campaign_of_the_demonstration_is_the_released_one(here):

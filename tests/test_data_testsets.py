@@ -41,22 +41,6 @@ def test_the_shape_of_every_year_is_read(tmp_path, shape, pair, golds, people):
     assert found.outputs.groupby("system").size().eq(12).all()
 
 
-def test_scores_stand_where_the_files_have_them(folder):
-    found = testsets.open_testset(folder)
-    segments, _ = rankings.aligned(found)
-    rows = [line.split("\t") for line in (folder / "metric-scores/en-cs/chrF-refA.seg.score").read_text().splitlines()]
-    people = [line.split("\t") for line in (folder / "human-scores/en-cs.esa.seg.score").read_text().splitlines()]
-    scores = segments["eng-ces"]
-    place = [scores.segments.index(f"doc-{number // 3}:{number + 1}") for number in range(12)]
-    for system in SYSTEMS:
-        row = scores.systems.index(system)
-        found = scores.only(["chrF"]).values[0, row, place].tolist()
-        assert found == [float(value) for name, value in rows if name == system]
-        told = [np.nan if value == "None" else float(value) for name, value in people if name == system]
-        assert np.array_equal(scores.human[row, place], told, equal_nan=True)
-    assert np.isnan(scores.human).any()
-
-
 def test_what_is_left_open_is_chosen_by_a_rule_and_told(tmp_path):
     folder = write(write(tmp_path / "wmt22", "wmt22"), "wmt22", segments=4, pair="de-en")
     found = testsets.open_testset(folder)
