@@ -161,6 +161,13 @@ def test_outputs_of_two_models_for_one_segment_are_two_items():
     assert (means(table), table["segment"].nunique()) == ({"guided": 0.5, "default": 0.5}, 2)
 
 
+def test_two_systems_in_a_row_are_never_one():
+    content = in_rows(("segment", "system_a", "system_b", "score"), (1, "X", "Y", -5), (2, "X", "Y", 9))
+    for words in ([], ["--format", "xsts"], ["--positive", "system_b"]):
+        assert "two systems" in ask("my.csv", "--value", "system=mt", *words, content=content)
+    assert "--positive" in ask("my.csv", "--positive", "Z", content=content)
+
+
 # Ranks
 
 

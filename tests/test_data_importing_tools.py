@@ -140,6 +140,18 @@ def test_sliders_are_criteria_each_on_its_own_scale(exported, tmp_path):
     assert "outside 0-5" in report.first[0]["reason"]
 
 
+def test_a_single_screen_is_refused_and_its_folder_read(exported, tmp_path):
+    folder = tmp_path / "site.en-de"
+    folder.mkdir()
+    for place in range(2):
+        said = {"annotation": [{"A": answer(10 * place)}]}
+        screen = {"status": "ok", "info": {"item_i": place}, "payload": [ONE], "payload_existing": said}
+        (folder / f"{place}.json").write_text(json.dumps(screen), encoding="utf-8")
+    with pytest.raises(DataError, match=r"evalkit import site\.en-de"):
+        exported(folder / "0.json")
+    assert exported(folder)[0]["score"].tolist() == [0, 10]
+
+
 # Label Studio: four segments, three systems, two annotators
 
 PENALTY, SCORE = {"A": 0, "B": -1, "C": -6}, {"A": 90, "B": 70, "C": 40}
@@ -388,6 +400,8 @@ def test_a_column_of_probabilities_is_kept_and_what_is_none_is_left_empty_and_to
     assert ratings["probability"].dropna().tolist() == [0.25, 1, 0.001]
     assert (report.mapping["probability"]["theirs"], report.unused) == (name, [])
     assert [note for note in report.notes if f"{name} was left empty in 5 rows" in note]
+    with pytest.raises(DataError, match="One value of probability for all rows"):
+        exported(table(0.5), "my.csv", values={"probability": "0.5"})
 
 
 # Pearmut's dynamic assignment
