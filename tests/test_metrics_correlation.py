@@ -6,7 +6,7 @@ import unicodedata
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -44,6 +44,7 @@ def slipped(table, first, last, shift):
 
 
 @given(st.integers(0, 10_000), st.integers(10, 150), st.integers(40, 120), st.sampled_from([-2, -1, 1, 2]))
+@settings(max_examples=12)
 def test_a_run_of_slipped_references_is_found_where_it_is(seed, first, length, shift):
     whole = aligned(300, seed)
     found = alignment.runs(slipped(whole, first, first + length, shift))
@@ -56,6 +57,7 @@ def test_a_run_of_slipped_references_is_found_where_it_is(seed, first, length, s
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5]))
+@settings(max_examples=12)
 def test_a_file_in_order_is_left_as_it_is(seed, repeats):
     whole = aligned(150, seed, repeats=repeats)
     assert alignment.runs(whole).empty
@@ -65,6 +67,7 @@ def test_a_file_in_order_is_left_as_it_is(seed, repeats):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([-1, 1]))
+@settings(max_examples=12)
 def test_what_is_put_back_is_what_was_there(seed, shift):
     whole = aligned(200, seed)
     mended = alignment.corrected(slipped(whole, 60, 140, shift))
@@ -89,6 +92,7 @@ def scored(seed, *, rows=60, sentences=20, languages=("tam",), systems=4):
 
 
 @given(st.integers(0, 10_000))
+@settings(max_examples=12)
 def test_segments_equal_scipy_and_ter_is_turned(seed):
     table = scored(seed, languages=("tam", "guj"))
     table.loc[3, "chrF"] = np.nan

@@ -576,17 +576,10 @@ if importlib.util.find_spec("comet"):
             **{f"{name}_token": token for name, token in special.items()},
         )
         fast.save_pretrained(folder)
-        XLMRobertaConfig(
-            vocab_size=len(letters),
-            hidden_size=16,
-            num_hidden_layers=3,
-            num_attention_heads=2,
-            intermediate_size=32,
-            max_position_embeddings=130,
-            pad_token_id=1,
-            bos_token_id=0,
-            eos_token_id=2,
-        ).save_pretrained(folder)
+        thin = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32}
+        ends = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
+        config = XLMRobertaConfig(vocab_size=len(letters), max_position_embeddings=130, **thin, **ends)
+        config.save_pretrained(folder)
         return str(folder)
 
     def losses(run):
@@ -654,20 +647,13 @@ if importlib.util.find_spec("comet"):
 # --- Likeness by the pretrained encoder held against people: by hand, by scipy, and beside what the study computes
 
 
-SIZES = {
-    ("newstest2016", "ces"): 9,
-    ("newstest2016", "deu"): 14,
-    ("newstest2017", "ces"): 8,
-    ("newstest2015", "deu"): 5,
-}
-
-
 @pytest.fixture
 def older():
-    rng = np.random.default_rng(7)
-    rows = [(language, doc) for (doc, language), size in SIZES.items() for _ in range(size)]
+    rng, sizes = np.random.default_rng(7), {"2016 ces": 9, "2016 deu": 14, "2017 ces": 8, "2015 deu": 5}
+    rows = [name.split() for name, size in sizes.items() for _ in range(size)]
     rng.shuffle(rows)
-    return pd.DataFrame(rows, columns=["src_lang", "doc"]).assign(z=rng.normal(size=len(rows)))
+    table = pd.DataFrame(rows, columns=["doc", "src_lang"]).assign(z=rng.normal(size=len(rows)))
+    return table.assign(doc="newstest" + table["doc"])
 
 
 def test_the_layer_is_chosen_by_the_mean_over_languages_on_wmt16_alone(older):

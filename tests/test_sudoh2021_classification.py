@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -49,6 +49,7 @@ CODES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, ma
 
 
 @given(CODES)
+@settings(max_examples=12)
 def test_scores_and_summaries_equal_scikit_learns(pairs):
     true, predicted = np.array(pairs).T
     confused = classification.confusion(guesses(true, predicted))
@@ -273,18 +274,9 @@ else:
         files = {"vocab_file": str(folder / "vocab.json"), "merges_file": str(folder / "merges.txt")}
         transformers.RobertaTokenizerFast(**files, model_max_length=96).save_pretrained(folder)
         torch.manual_seed(7)
-        config = transformers.RobertaConfig(
-            vocab_size=400,
-            hidden_size=16,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=32,
-            max_position_embeddings=98,
-            type_vocab_size=1,
-            pad_token_id=1,
-            bos_token_id=0,
-            eos_token_id=2,
-        )
+        thin = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+        ends = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "type_vocab_size": 1}
+        config = transformers.RobertaConfig(vocab_size=400, max_position_embeddings=98, **thin, **ends)
         transformers.RobertaModel(config).save_pretrained(folder, safe_serialization=True)
         return Plan(encoder=str(folder), epochs=2, learning_rate=3e-3)
 
