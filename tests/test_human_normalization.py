@@ -114,34 +114,6 @@ def test_without_spread_the_argument_decides():
     assert points["normalized"][0] == pytest.approx(points["normalized"][2:].mean())
 
 
-SMALL, FLAT = rated([1, 2]), rated([5, 5])
-CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
-
-
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda: normalization.normalize(SMALL, method="zscore"), "zscore"),
-        (lambda: normalization.normalize(SMALL, method="mixed"), "eng-deu: a mixed model"),
-        (lambda: normalization.normalize(SMALL, no_spread="drop"), "no_spread='drop'"),
-        (lambda: normalization.normalize(SMALL, by="annotator"), "tuple"),
-        (lambda: normalization.normalize(SMALL, by=("session",)), "session"),
-        (lambda: fitted(CROSSED, steps=2), "2 steps"),
-        (lambda: normalization.normalize(CROSSED, method="mixed", item_types=("repeat",)), "of repeat items"),
-        (lambda: fitted(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
-        (lambda: normalization.order_kept(normalization.normalize(FLAT)), "No row"),
-        (lambda: normalization.order_kept(normalization.normalize(FLAT).drop(columns="hit")), "hit"),
-        (lambda: normalization.means(SMALL, calibration=PANEL), "No annotator"),
-        (lambda: normalization.held_out(PANEL, methods=("z_calibration",)), "z_calibration"),
-        (lambda: normalization.held_out(PANEL.assign(item_type="system")), "No calibration items"),
-        (lambda: normalization.held_out(PANEL[PANEL["annotator"] < "p2"]), "eng-deu: 2 groups"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(call, word):
-    with pytest.raises(DataError, match=word):
-        call()
-
-
 def test_every_method_is_described_and_runs():
     assert normalization.methods().notna().all(axis=None)
     frame = simulate.stand_in("wmt22-calibration-hits", seed=1)
@@ -441,25 +413,6 @@ def test_rules_of_schemes_act_alone():
     assert np.isnan(scores("paper")[1])
 
 
-LOW, ODD = marks(("1", "other", "low")), marks(("1", "other", "awful"))
-
-
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda: mqm.segment_scores(judgements("1"), ODD, "release"), "guj, s, d, 1, a: .*awful"),
-        (lambda: mqm.weights(LOW, "mine"), "mine"),
-        (lambda: mqm.segment_scores(judgements("2"), LOW, "release"), "1, a: an error"),
-        (lambda: mqm.segment_scores(judgements("1", "1"), LOW, "release"), "same names"),
-        (lambda: mqm.unitised_alpha(units_of([[(3, 4)], [(3, 4)], [(9, 2)]]), length=40, annotators=2), "3 annotators"),
-        (lambda: mqm.crossed(judgements("1", "2").assign(annotator=["a", "b"])), "No item"),
-    ],
-)
-def test_what_does_not_fit_is_refused_by_name(call, word):
-    with pytest.raises(DataError, match=word):
-        call()
-
-
 # Weights behind shipped scores
 
 
@@ -546,3 +499,41 @@ def test_shares_sum_to_one_and_counts_to_all_errors():
     assert np.allclose(levels.groupby("tgt_lang")["share"].sum(), 1)
     (system,) = mqm.errors_per_system(judgements("1", "2", "3"), gujarati).itertuples()
     assert (system.errors, system.segments) == (3, 3)
+
+
+# What is refused
+
+
+SMALL, FLAT = rated([1, 2]), rated([5, 5])
+CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
+LOW, ODD = marks(("1", "other", "low")), marks(("1", "other", "awful"))
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: normalization.normalize(SMALL, method="zscore"), "zscore"),
+        (lambda: normalization.normalize(SMALL, method="mixed"), "eng-deu: a mixed model"),
+        (lambda: normalization.normalize(SMALL, no_spread="drop"), "no_spread='drop'"),
+        (lambda: normalization.normalize(SMALL, by="annotator"), "tuple"),
+        (lambda: normalization.normalize(SMALL, by=("session",)), "session"),
+        (lambda: fitted(CROSSED, steps=2), "2 steps"),
+        (lambda: normalization.normalize(CROSSED, method="mixed", item_types=("repeat",)), "of repeat items"),
+        (lambda: fitted(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
+        (lambda: normalization.order_kept(normalization.normalize(FLAT)), "No row"),
+        (lambda: normalization.order_kept(normalization.normalize(FLAT).drop(columns="hit")), "hit"),
+        (lambda: normalization.means(SMALL, calibration=PANEL), "No annotator"),
+        (lambda: normalization.held_out(PANEL, methods=("z_calibration",)), "z_calibration"),
+        (lambda: normalization.held_out(PANEL.assign(item_type="system")), "No calibration items"),
+        (lambda: normalization.held_out(PANEL[PANEL["annotator"] < "p2"]), "eng-deu: 2 groups"),
+        (lambda: mqm.segment_scores(judgements("1"), ODD, "release"), "guj, s, d, 1, a: .*awful"),
+        (lambda: mqm.weights(LOW, "mine"), "mine"),
+        (lambda: mqm.segment_scores(judgements("2"), LOW, "release"), "1, a: an error"),
+        (lambda: mqm.segment_scores(judgements("1", "1"), LOW, "release"), "same names"),
+        (lambda: mqm.unitised_alpha(units_of([[(3, 4)], [(3, 4)], [(9, 2)]]), length=40, annotators=2), "3 annotators"),
+        (lambda: mqm.crossed(judgements("1", "2").assign(annotator=["a", "b"])), "No item"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
