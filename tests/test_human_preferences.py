@@ -199,6 +199,18 @@ def test_goodness_is_uniform_where_the_model_is_right():
     assert 0.3 < np.mean(p) < 0.7
 
 
+def test_intervals_are_wider_where_few_people_differ():
+    """People who lean to one system each: drawing people says so, drawing documents alone does not."""
+    leans = [-2, 2, -1.5, 1.5, 1, -1]
+    parts = [comparisons(k, strengths=[lean, 0], people=1, documents=40, tie=0) for k, lean in enumerate(leans)]
+    frame = pd.concat([part.assign(annotator=f"p{k}") for k, part in enumerate(parts)])
+    both, texts = (
+        preferences.standing(frame, resamples=200, **units).table() for units in ({}, {"units": ["documents"]})
+    )
+    width = [(found["high"] - found["low"]).iloc[0] for found in (both, texts)]
+    assert width[0] > 2 * width[1]
+
+
 def test_shares_are_those_of_a_count():
     frame = drawn(200, 3)
     found = preferences.shares(frame, resamples=100)
