@@ -485,10 +485,12 @@ def test_shares_add_up_and_the_floor_is_where_hours_stop_helping(parts):
         assert row["floor"] == pytest.approx(far / whole.loc[name, "spread"], rel=1e-4, abs=1e-4)
 
 
-def test_campaigns_with_gaps_or_without_times_do_not_count(judged, parts):
-    holed = pd.concat([judged, judged[judged["protocol"] == "ESA-1"].assign(protocol="ESA-IAA").head(100)])
-    unknown = judged[judged["protocol"] == "ESA-1"].assign(protocol="WMT-MQM", annotator=None)
-    found = effort.components(pd.concat([holed, unknown]), judged, groups=2)
+def test_campaigns_with_gaps_or_without_times_do_not_count():
+    sizes = {"systems": 3, "documents": 12, "people": 4}
+    whole = pd.concat([campaign(1, **sizes), campaign(2, protocol="MQM-1", **sizes)], ignore_index=True)
+    first = whole[whole["protocol"] == "ESA-1"]
+    holed, unknown = first.assign(protocol="ESA-IAA").head(30), first.assign(protocol="WMT-MQM", annotator=None)
+    found = effort.components(pd.concat([whole, holed, unknown]), whole, groups=2)
     assert found["protocol"].unique().tolist() == ["ESA-1", "MQM-1"]
 
 
