@@ -9,8 +9,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -20,7 +18,7 @@ from evalkit.campaign.findings import SIGNS, WORDING, Result, finding
 from evalkit.campaign.opening import LONGEST
 from evalkit.campaign.paperwork import markup
 from evalkit.campaign.ranking import beside_human
-from evalkit.data import compared, importing, schemas, simulate
+from evalkit.data import compared, importing, simulate
 from evalkit.human import calibration
 from evalkit.human.annotators import Caliper
 from evalkit.reports import execute
@@ -28,110 +26,13 @@ from evalkit.reports.studies import Study
 from evalkit.show import figures as draw
 from evalkit.stats import agreement
 from tests import widths_by_hand as widths
-from tests.makers import SOURCE, comparisons, finished, ratings
+from tests.makers import SOURCE, comparisons, finished
 from tests.pages import errors_in, numbers, opened, page, plain
 
-#: A whole report takes a moment, and to shrink a counterexample would take thousands of them.
-NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
 PARTS = (
     *("collection", "agreement", "profiles", "screening", "quality", "context", "calibration", "normalization"),
     *("ranking", "errors", "cost", "plan"),
 )
-#: Ends of a scale, and scores that are given on it.
-SCALES = [
-    ((1.0, 5.0), [1, 2, 3, 4, 5]),
-    ((0.0, 1.0), [0, 0.25, 0.4, 0.99, 1]),
-    ((0.0, 1.0), [0, 1]),
-    ((0.0, 100.0), range(0, 101, 7)),
-    (None, [-25, -11.1, -5, -1, 0]),
-    (None, [3]),
-    ((0.0, 100.0), [100]),
-    ((0.0, 25.0), [0, 24.5, 25]),
-]
-
-
-@st.composite
-def designs(draw):
-    """Any small valid table of ratings, and what is said about it."""
-    rng, (scale, values) = np.random.default_rng(draw(st.integers(0, 10_000))), draw(st.sampled_from(SCALES))
-    sizes = {name: draw(st.integers(1, 4)) for name in ("systems", "documents", "length", "people")}
-    pairs = range(draw(st.integers(1, 3)))
-    frame = pd.concat([ratings(rng, **sizes, tgt_lang=f"t{pair}") for pair in pairs], ignore_index=True)
-
-    def scored(table):
-        return table.assign(score=rng.choice(np.array(values, float), len(table)))
-
-    frame = scored(frame)
-    kinds = draw(st.lists(st.sampled_from(schemas.ITEM_TYPES[1:]), max_size=4, unique=True))
-    if draw(st.booleans()) and kinds:
-        frame["item_type"] = rng.choice(["system", *kinds], len(frame))
-    elif kinds:  # the same items once more, as something else
-        frame = pd.concat([frame, *(scored(frame.assign(item_type=kind)) for kind in kinds)], ignore_index=True)
-    there = rng.random(len(frame)) >= draw(st.sampled_from([0.0, 0.3, 0.8]))
-    frame = frame[there] if there.any() else frame.head(1)
-    if draw(st.booleans()):
-        start = rng.uniform(0, 1e5, len(frame))
-        frame = frame.assign(started=start, ended=np.where(rng.random(len(frame)) < 0.2, np.nan, start + 9))
-    if draw(st.booleans()):
-        frame = frame.assign(hit="h" + frame["annotator"], copy=frame["item_type"].isin(["repeat", "degraded"]))
-        frame["position"] = np.arange(len(frame))
-        if draw(st.booleans()):
-            frame["hit_seconds"] = 60.0
-    frame = frame.sample(frac=1, random_state=1).reset_index(drop=True)
-    spans = None
-    if draw(st.booleans()):
-        chosen = frame[frame["item_type"].eq("system")].sample(frac=0.5, random_state=2).drop(columns="item_type")
-        spans = errors_in(chosen, error_type=draw(st.sampled_from(["unstated", "accuracy/omission"])))
-        spans = spans.assign(severity=rng.choice(["minor", "major"], len(spans))).astype("category")
-    return finished(frame, scale), spans, draw(st.booleans())
-
-
-def results_of(found):
-    """All results of an analysis."""
-    return [found, *(one for one in vars(found).values() if isinstance(one, Result))]
-
-
-def figures(found):
-    """The figures of the report's first pages, of an analysis."""
-    if found.ranking:
-        assert found.ranking.in_short
-        assert found.ranking.unit_in_words
-        looks = {"low": "low", "high": "high", "series": "stands"}
-        yield draw.forest(found.ranking.standings, x="score", y="system", **looks)
-    if found.profiles and found.profiles.scores["score"].nunique() > 1:
-        yield draw.score_strips(found.profiles.busiest)
-
-
-@pytest.mark.slow
-@settings(max_examples=3, phases=NO_SHRINKING)
-@given(designs())
-def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
-    table, spans, higher = design
-    schemas.check(table, schemas.RATINGS, origin="the design")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mine = campaign.from_ratings(table, spans, higher_is_better=higher)
-        found = campaign.analyse(mine, resamples=20, hourly_pay=10, currency="EUR")
-        shown = page(found)
-        told = [shown.headline, shown.sure, shown.trust, paperwork.methods(found, resamples=20, seed=7).text]
-        told += [shown.told(part) for part in PARTS]
-        for figure in figures(found):
-            figure.canvas.draw()
-        captions = [one["caption"] for result in results_of(found) for one in result.tables]
-    assert len({*captions}) == len(captions)
-    for text in [*told, *captions]:
-        assert text
-        assert not {"nan", "None", "<NA>", "Traceback"} & set(text.split()), text
-    assert found.collection.pairs["judgements"].sum() == len(table)
-    assert len(mine.part) == table.groupby(["src_lang", "tgt_lang"]).size().max()
-    results = [check.verdict for check in shown.checks.values()]
-    assert results == sorted(results, key=list(SIGNS).index)
-    ranked = found.ranking
-    if ranked and len(ranked.names) > 1:
-        rows = mine.judged.groupby(["system", *mine.segment])["score"].mean().groupby("system").mean()
-        assert ranked.means == pytest.approx(rows.to_dict())
-        assert ranked.method.by_z or rows[ranked.top] == pytest.approx(rows.max())
-        assert sorted([ranked.top, *ranked.level, *ranked.beaten]) == sorted(ranked.names) == mine.systems
 
 
 def test_agreement_takes_the_coefficient_that_fits_the_scale_and_correlates_every_two_as_scipy_does():
@@ -389,6 +290,7 @@ def golden():
 
 
 def test_the_verdicts_of_a_golden_campaign(golden):
+    says_true_things(golden)
     assert golden.verdicts == {
         "apart": "look",
         "enough": "look",
@@ -529,9 +431,12 @@ EDGES = {
 
 
 @pytest.mark.parametrize("edge", EDGES)
-def test_edges_have_their_verdicts_and_their_names(edge):
+def test_edges_have_a_whole_report_with_their_verdicts_and_their_names(edge):
     table, verdicts, there, absent = EDGES[edge]
-    shown = page(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown = page(table)
+        says_true_things(shown)
     assert {key: shown.verdicts.get(key) for key in verdicts} == verdicts
     said = f"{shown.headline} {shown.sure}"
     assert [words for words in there if words not in said] == []
@@ -541,6 +446,30 @@ def test_edges_have_their_verdicts_and_their_names(edge):
     assert len(first_page.answers(checks)) == sum(check.verdict != "fine" for check in checks) + (
         "fine" in shown.verdicts.values()
     )
+
+
+def says_true_things(shown):
+    """Demand of a report: no gap in a sentence, no caption twice, figures that can be drawn, means that are plain."""
+    found, mine = shown.found, shown.found.campaign
+    results = [found, *(one for one in vars(found).values() if isinstance(one, Result))]
+    captions = [one["caption"] for result in results for one in result.tables]
+    assert len({*captions}) == len(captions)
+    told = [f"{shown.headline} {shown.sure}", shown.trust, paperwork.methods(found, resamples=20, seed=7).text]
+    for text in [*told, *captions, *(shown.told(part) for part in PARTS)]:
+        assert text
+        assert not {"nan", "None", "<NA>"} & set(text.split()), text
+    verdicts = [check.verdict for check in shown.checks.values()]
+    assert verdicts == sorted(verdicts, key=list(SIGNS).index)
+    assert found.collection.pairs["judgements"].sum() == len(mine.ratings)
+    if found.profiles and found.profiles.scores["score"].nunique() > 1:
+        draw.score_strips(found.profiles.busiest).canvas.draw()
+    if ranked := found.ranking:
+        looks = {"low": "low", "high": "high", "series": "stands"}
+        draw.forest(ranked.standings, x="score", y="system", **looks).canvas.draw()
+        rows = mine.judged.groupby(["system", *mine.segment])["score"].mean().groupby("system").mean()
+        assert ranked.means == pytest.approx(rows[ranked.names].to_dict())
+        assert mine.compares or ranked.method.by_z or rows[ranked.top] == pytest.approx(rows[ranked.names].max())
+        assert sorted([ranked.top, *ranked.level, *ranked.beaten]) == sorted(ranked.names) == mine.systems
 
 
 THERE, REMOVED = Caliper(3, 2, 0.6), Caliper(30, 0, 0.0002)

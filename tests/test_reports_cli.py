@@ -19,9 +19,8 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.reports import cli, cluster, execute, studies
-from evalkit.reports.studies import Layout
 from evalkit.stats import inference
-from tests.makers import notebook
+from tests.makers import project
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 HEAVY = ["pandas", "numpy", "scipy", "seaborn", "matplotlib", "nbconvert", "nbformat", "papermill", "jinja2", "bleach"]
@@ -270,31 +269,18 @@ CELLS = [
 ]
 
 
-@pytest.fixture
-def three_studies(tmp_path):
-    """Three studies; the second may kill its worker."""
-    for name in "abc":
-        notebook(tmp_path / f"{name}.ipynb", *CELLS)
-    entries = [f'[{name}]\nnotebook = "{name}.ipynb"\ntitle = "{name}"\n' for name in "abc"]
-    killer = f'[b.parameters]\nmarker = "{tmp_path / "killed"}"\n'
-    (tmp_path / "studies.toml").write_text("\n".join([*entries[:2], killer, entries[2]]))
-    return tmp_path
-
-
 @pytest.mark.nightly
-def test_studies_share_a_cluster_and_survive_the_loss_of_a_worker(three_studies, address, monkeypatch):
+def test_studies_share_a_cluster_and_survive_the_loss_of_a_worker(tmp_path, address, monkeypatch):
     monkeypatch.setenv("EVALKIT_DATA_DIR", "where this run keeps its data")
-    layout = Layout(studies=three_studies / "studies.toml", reports=three_studies / "out", reference=three_studies)
-    told = []
+    layout, told = project(tmp_path, dict.fromkeys("abc", CELLS)), []
+    with layout.studies.open("a") as stream:
+        stream.write(f'[b.parameters]\nmarker = "{tmp_path / "killed"}"\n')
     outcomes = execute.run(None, layout, scheduler=address, timeout=40, tell=told.append)
-    assert (three_studies / "killed").exists()
+    assert (tmp_path / "killed").exists()
     assert sorted(told) == ["a: ok", "b: ok", "c: ok"], "each study is told once"
     draws = inference.bootstrap([1.0, 2.0, 4.0], lambda d: d.mean(axis=1), resamples=50, seed=7)
     for outcome in outcomes:
         report = json.loads(outcome.path.with_suffix(".json").read_text())
-        found = {"bytes": draws.tobytes().hex(), "data": "where this run keeps its data"}
-        assert report["recorded"] == found
-    assert {path.name for path in (three_studies / "out").iterdir()} == {
-        "index.html",
-        *(f"{name}.{ending}" for name in "abc" for ending in ("html", "json")),
-    }
+        assert report["recorded"] == {"bytes": draws.tobytes().hex(), "data": "where this run keeps its data"}
+    names = {f"{name}.{ending}" for name in "abc" for ending in ("html", "json")}
+    assert {path.name for path in layout.reports.iterdir()} == {"index.html", *names}
