@@ -86,16 +86,22 @@ def alternative_annotator(
         raise DataError(
             f"No annotator has {_ITEMS} items that the judge and somebody else judged as well. The test needs as many."
         )
-    nearer = pd.DataFrame(np.subtract(*_nearness(people, judge, alignment)), people.index, people.columns)
-    nearer = nearer.where(people.notna()).loc[:, tested]  # by how much the person is nearer than the judge
-    ahead, behind = (one.where(nearer.notna()).astype(float) for one in (nearer <= 0, nearer >= 0))
-    gap, parts = behind - ahead, []
+    nearer, there = (
+        np.subtract(*_nearness(people, judge, alignment)),
+        people.notna().to_numpy(),
+    )  # the person's nearness
+    ahead, behind = ((there & one)[:, tested].astype(float) for one in (nearer <= 0, nearer >= 0))
+    gap, there, parts = behind - ahead, there[:, tested], []
+    items = there.sum(axis=0)
+    mean = gap.sum(axis=0) / items
+    error = np.sqrt((there * (gap - mean) ** 2).sum(axis=0) / (items - 1) / items)
+    found = {"annotator": people.columns[tested].astype("str"), "items": items}
+    found |= {"ahead": ahead.sum(axis=0) / items, "behind": behind.sum(axis=0) / items}
     for epsilon in epsilons:
-        t = (gap.mean() - epsilon) / gap.sem()
-        p = np.nan_to_num(stats.t.cdf(t, gap.count() - 1), nan=1.0)  # where nothing varies, and epsilon is met exactly
-        columns = {"epsilon": epsilon, "annotator": gap.columns.astype("str"), "items": gap.count()}
-        columns |= {"ahead": ahead.mean(), "behind": behind.mean(), "p": p}
-        parts.append(pd.DataFrame(columns | {"wins": inference.adjust(p, method="fdr_by") <= q}))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = np.nan_to_num(stats.t.cdf((mean - epsilon) / error, items - 1), nan=1.0)  # where nothing varies
+        wins = inference.adjust(p, method="fdr_by") <= q
+        parts.append(pd.DataFrame({"epsilon": epsilon} | found | {"p": p, "wins": wins}))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -63,7 +63,9 @@ def found_again(
     marked = [*_KEY, "system", *screen]
     spans = spans[spans["side"].astype(str).eq("target") & spans["start"].notna() & (spans["end"] > spans["start"])]
     marks = spans[[*marked, "start", "end"]].astype(dict.fromkeys(marked, "str"))
-    there = {key: own[["start", "end"]].to_numpy(int) for key, own in marks.groupby(marked)}
+    there: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for *own, start, end in marks.itertuples(index=False):
+        there.setdefault(tuple(own), []).append((int(start), int(end)))
     judged = ratings[marked].astype("str").drop_duplicates()
     other = judged.rename(columns={name: f"{name}_other" for name in ["system", *screen]})
     both = marks.merge(judged, on=marked).merge(other, on=_KEY)

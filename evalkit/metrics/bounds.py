@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.linear_model import Ridge
-from sklearn.preprocessing import StandardScaler
 
 from evalkit import DataError
 from evalkit.data import schemas
@@ -261,6 +259,9 @@ def cross_validated(inputs: np.ndarray, target: np.ndarray, documents: Sequence[
     inputs: rows × features; target: one for each row, NaN where there is none. Documents are dealt to five parts in the
     order of their names; a single document leaves nothing to learn from, and the prediction is NaN.
     """
+    from sklearn.linear_model import Ridge
+    from sklearn.preprocessing import StandardScaler
+
     part = pd.factorize(pd.Series(documents, dtype=object), sort=True)[0] % _FOLDS
     predicted = np.full(len(target), np.nan)
     for held_out in np.unique(part):

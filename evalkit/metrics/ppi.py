@@ -356,9 +356,10 @@ def _sums(pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray
     columns = np.stack([np.ones_like(y), y, y * y, f, f * f, y * f])
     sums = np.empty((9, int(labels.max()) + 1, len(judged), len(y)))
     for label in range(sums.shape[1]):
-        here = columns * (labels == label)
-        sums[[0, 2, 3, 4, 5, 6], label] = judged @ here.swapaxes(1, 2)
-        sums[[1, 7, 8], label] = rest @ here[[0, 3, 4]].swapaxes(1, 2)
+        some = (labels == label).any(axis=0)
+        here = (columns[..., some] * (labels[:, some] == label)).swapaxes(1, 2)
+        sums[[0, 2, 3, 4, 5, 6], label] = judged[:, some] @ here
+        sums[[1, 7, 8], label] = rest[:, some] @ here[[0, 3, 4]]
     return sums
 
 
