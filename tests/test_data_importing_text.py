@@ -115,13 +115,6 @@ def test_a_quote_that_is_a_letter_takes_no_other_row_of_tabs_with_it(last, impor
     assert ratings["source"].tolist() == [last] * 5 + ['ends here"']
 
 
-def test_quick_and_careful_reading_agree(imported):
-    rows = [f"eng,deu,S{place % 3},d,{place},A{place % 5},{place % 101}" for place in range(3000)]
-    quick, *_ = imported(lines(*rows))
-    careful, *_ = imported(lines(*(row.replace(",d,", ',"d",') for row in rows)))
-    pd.testing.assert_frame_equal(quick, careful)
-
-
 # Headings and languages
 
 
