@@ -67,6 +67,8 @@ def apart(found: Analysis) -> Finding:
         reason = ranking.reason if isinstance(ranking, Missing) else ""
         why, _, todo = reason.removeprefix(f"{campaign.pair}: ").partition(". ")
         return finding("connected.problem" if "never compared" in reason else "ranked.problem", why=why, todo=todo)
+    if ranking and len(ranking.names) == 1 and len(ranking.humans):
+        return finding("systems.person", humans=list(ranking.humans["system"]))
     if not ranking or len(ranking.names) < 2:
         return finding("systems.problem", systems=campaign.systems)
     if campaign.judged["score"].nunique() == 1:
