@@ -273,7 +273,8 @@ def _one_for_many(receipt: Receipt, parts: Sequence[Part]) -> str:
     again = sum(count for reason, count in receipt.reasons.items() if reason.startswith("judges again"))
     if 2 * again <= receipt.rows_read:
         return ""
-    named = " or ".join(dict.fromkeys(found.names.get("segment", "segment") for _, found in parts))
+    headings = dict.fromkeys(found.names.get("segment", "segment") for _, found in parts)
+    named = " or ".join("what stands in for segments" if name.startswith("(") else name for name in headings)
     return f"{named} hardly names segments, when most rows judge one anew (--map segment=HEADING names another column)"
 
 
