@@ -75,6 +75,10 @@ def test_rules_that_do_not_fit_the_data_are_set_aside():
     assert "seconds" not in campaign.profile_annotators(opened(stamps)).table
 
 
+#: Every system's documents have names of their own.
+OF_EACH = plain(doc=lambda t: t["system"] + t["doc"])
+
+
 @pytest.mark.parametrize(
     ("ask", "word"),
     [
@@ -82,6 +86,9 @@ def test_rules_that_do_not_fit_the_data_are_set_aside():
         (lambda mine: campaign.analyse(mine, resamples=3), "resamples"),
         (lambda mine: campaign.analyse(mine, rules=["sdd < 5"]), "no such measure"),
         (lambda mine: opened(plain(), pair="eng-xxx"), "Choose one of: eng-deu"),
+        (lambda mine: campaign.choose_method(mine, unit="people"), "auto, annotators, documents, segments"),
+        (lambda mine: campaign.choose_method(mine, lines="wmt_26"), "Did you mean 'wmt26'"),
+        (lambda mine: campaign.choose_method(opened(OF_EACH), unit="documents"), "other names for each system"),
         (lambda mine: campaign.example("wmt22-calibration-mapping", fallback=True), "holds no judgements"),
         (lambda mine: data.open_campaign("absent.parquet"), "absent"),
     ],

@@ -309,19 +309,6 @@ def test_what_is_drawn_follows_from_who_judged_what_unless_another_unit_is_asked
     assert campaign.choose_method(mine, unit="annotators").unit == ("annotator",)
 
 
-@pytest.mark.parametrize(
-    ("frame", "options", "words"),
-    [
-        (plain(), {"unit": "people"}, "auto, annotators, documents, segments"),
-        (of_each_system(plain()), {"unit": "documents"}, "other names for each system"),
-        (plain(), {"lines": "wmt_26"}, "Did you mean 'wmt26'"),
-    ],
-)
-def test_units_and_rules_that_are_not_there_are_refused(frame, options, words):
-    with pytest.raises(DataError, match=words):
-        campaign.choose_method(opened(frame), **options)
-
-
 @pytest.mark.parametrize("name", ["HUMAN-B", "Petra"])
 def test_human_translations_are_shown_and_never_win(name):
     """By name, or by the organiser's mark on references."""

@@ -265,30 +265,6 @@ def test_rounding_is_told_and_only_where_it_is_the_mistake(values):
     assert form(wanted + 1, wanted) is None or "rounding" not in form(wanted + 1, wanted)
 
 
-SCALARS = [st.none(), st.booleans(), st.integers(), st.floats(), st.complex_numbers(), st.text()]
-ANYTHING = st.recursive(
-    st.one_of(*SCALARS, st.sampled_from([..., len])),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-        | st.lists(inner, max_size=3).map(lambda values: pd.Series(values, dtype=object))
-    ),
-    max_leaves=6,
-)
-
-
-@given(ANYTHING)
-def test_no_answer_whatever_stops_a_check(answer):
-    right = Value(right=lambda: 0.123456, mistakes={"one": lambda: 1}, hints={"one": "One."}, otherwise="No.")
-    assert right.verdict(answer).kind
-    assert DOUBLE.verdict(lambda x: answer).hint
-    assert DOUBLE.verdict(answer).hint
-    named = Value(right=lambda: {"a": 1.0, "b": "x"}, otherwise="No.")
-    assert named.verdict(answer).hint
-    series = Value(right=lambda: pd.Series([1.0, 2.0], ["a", "b"]), otherwise="No.")
-    assert series.verdict(answer).hint
-
-
 def test_check_shows_text_as_text(capsys, monkeypatch):
     shown = []
     monkeypatch.setattr("evalkit.lessons.checker.display", lambda bundle, **_: shown.append(bundle))

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -28,6 +27,7 @@ from evalkit.reports.studies import Layout, read_studies
 from evalkit.show.chart import decision_chart, in_words
 from evalkit.stats import verdicts
 from tests.makers import project
+from tests.test_reports import Page
 
 CODE = """seed: int = 7  # any integer; same seed, same report
 threshold: float = 1
@@ -421,36 +421,21 @@ def test_what_is_no_report_is_not_in_the_overview(content, tmp_path):
     assert "There is no report in this folder yet." in index.page(there)
 
 
-class Ends(HTMLParser):
-    """Where a page's links lead to, and its anchors."""
-
-    def __init__(self, html):
-        super().__init__(convert_charrefs=True)
-        self.links, self.anchors = [], []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
-        if tag == "a":
-            self.links.append(found["href"])
-        if "id" in found:
-            self.anchors.append(found["id"])
-
-
 def loose_ends(folder):
     """Return the links of a folder's pages that lead to no file in it, or to no anchor of that file."""
-    pages = {path.name: Ends(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
+    pages = {path.name: Page(path) for path in folder.glob("*.html")}
+    anchors = {name: [one["id"] for _, one, _ in page.elements if "id" in one] for name, page in pages.items()}
     loose = []
     for name, page in pages.items():
-        assert len(page.anchors) == len(set(page.anchors)), name
-        for link in page.links:
+        assert len(anchors[name]) == len(set(anchors[name])), name
+        for link in (one["href"] for one in page.all("a")):
             parts = urlsplit(link)
             if parts.scheme:
                 assert parts.scheme == "https", f"{name}: {link}"
                 continue
             target = parts.path or name
-            anchors = pages[target].anchors if target in pages else None
-            there = (folder / target).is_file() and (not parts.fragment or unquote(parts.fragment) in (anchors or ()))
+            known = anchors.get(target, ())
+            there = (folder / target).is_file() and (not parts.fragment or unquote(parts.fragment) in known)
             loose += [] if there else [(name, link)]
     return loose
 
