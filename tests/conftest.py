@@ -29,11 +29,6 @@ LACKING = {
 OPTIONAL = ("Pearmut",)
 collect_ignore = ["bench", "doors"]  # no tests, and slow to import
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
-#: Studies that are run on simulated data in tests, and parameters that make their runs short.
-SHORT = {
-    "xsts_calibration": {"splits": "50", "halves": "20", "resamples": "20"},
-    "campaign": {"resamples": "20"},
-}
 #: What a good run of one of the small studies, simulated there, might have recorded earlier on real data.
 EARLIER = """
 {"study": "simulated", "signature": "the|real|one", "headline": "The true finding <i>",
@@ -313,22 +308,12 @@ def installed(once, wheel):
     return Installation(once("installed", lambda home: Installation(home).install(wheel)))
 
 
-@pytest.fixture(scope="session")
-def simulated(once, tmp_path_factory):
-    """Make the report of a study, with few draws, as on a machine without data and network; returns its folder."""
-
-    def make(folder):
-        from evalkit.reports import execute
-        from evalkit.reports.studies import Layout
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-            patch.setenv("EVALKIT_OFFLINE", "1")
-            patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
-            study = folder.name.removeprefix("simulated-")
-            execute.run([study], Layout(reports=folder), values=SHORT[study])
-
-    return lambda name: once(f"simulated-{name}", make)
+@pytest.fixture
+def without_data(monkeypatch, tmp_path):
+    """Leave neither network nor mirror nor cache."""
+    monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "nothing"))
 
 
 @pytest.fixture(scope="session")

@@ -211,7 +211,8 @@ def released(folder, protocol):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "export", "kind"), [("ESA-IAA", "240521rc6ESA", "esa"), ("MQM-1", "240315rc5MQM", "mqm")]
+    ("name", "export", "kind"),
+    [("ESA-IAA", "240521rc6ESA", "esa"), pytest.param("MQM-1", "240315rc5MQM", "mqm", marks=pytest.mark.nightly)],
 )
 def test_two_protocols_compare_as_their_released_scores_do(name, export, kind, ruction, tmp_path):
     def judged(export, kind):

@@ -71,13 +71,6 @@ def call(cell):
     return name.value, [ast.unparse(each) for each in arguments]
 
 
-def without_data(monkeypatch, folder):
-    """Leave neither network nor mirror nor cache."""
-    monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
-    monkeypatch.setenv("EVALKIT_DATA_DIR", str(folder / "nothing"))
-
-
 def shown(notebook, mime):
     """Collect what the cells show in one format, in order."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
@@ -150,10 +143,8 @@ def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(
 
 
 @pytest.mark.parametrize(("path", "solved"), WITHOUT_DATA)
-def test_without_data_solutions_pass_on_simulations_and_an_unsolved_copy_gets_hints(
-    path, solved, tmp_path, monkeypatch, executed
-):
-    without_data(monkeypatch, tmp_path)
+@pytest.mark.usefixtures("without_data")
+def test_without_data_solutions_pass_on_simulations_and_an_unsolved_copy_gets_hints(path, solved, tmp_path, executed):
     copy = path if solved else student(path, tmp_path / path.name)
     run = executed(nbformat.reads(copy.read_text(encoding="utf-8"), as_version=4))
     told = checked(run)

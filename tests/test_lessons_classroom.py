@@ -165,12 +165,9 @@ ON_A_CLASS = [
 
 
 @pytest.mark.parametrize(("path", "tool"), ON_A_CLASS)
-def test_every_lesson_runs_on_a_class_of_its_own(path, tool, request, monkeypatch, tmp_path, executed):
+@pytest.mark.usefixtures("without_data")
+def test_every_lesson_runs_on_a_class_of_its_own(path, tool, request, executed):
     class_file = request.getfixturevalue(tool)
-    for name in [name for name in os.environ if name.startswith("EVALKIT_DATA_MIRROR")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
-    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
     notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     [cell] = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
     cell.source += f"\nclass_file, me = {str(class_file)!r}, 'annotator-02'"

@@ -15,12 +15,11 @@ import statsmodels.api as sm
 
 from evalkit import ROOT, data, show
 from evalkit.human import preferences
+from evalkit.reports import execute
 from evalkit.reports.studies import Layout, read_studies
 from tests.pages import numbers
 
 NAMES = list(read_studies(Layout()))
-#: Studies that are run on simulated data, too, before a change is taken; a third in ``test_project.py``, all at night.
-SIMULATED = ["xsts_calibration", "campaign"]
 #: Studies all of whose printed numbers rest on ratings.
 RATINGS_ONLY = ["study_planner", "degraded_context", "wmt22_calibration_hits"]
 #: What tools outside the project read: recorded name -> columns of its rows.
@@ -192,9 +191,11 @@ def check_simulated(folder, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SIMULATED)
-def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(name, simulated):
-    check_simulated(simulated(name), name)
+@pytest.mark.usefixtures("without_data")
+def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(tmp_path):
+    """Another one in ``test_project.py``, all at night."""
+    execute.run(["campaign"], Layout(reports=tmp_path / "reports"), values={"resamples": "20"})
+    check_simulated(tmp_path / "reports", "campaign")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -209,11 +210,9 @@ def test_without_data_the_index_is_marked_too(all_simulated):
 
 
 @pytest.mark.slow
-def test_the_tour_runs_from_top_to_bottom_without_data(monkeypatch, tmp_path):
+@pytest.mark.usefixtures("without_data")
+def test_the_tour_runs_from_top_to_bottom_without_data():
     """On real data it runs in ``test_lab.py``."""
-    monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
-    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
     tour = nbformat.read(ROOT / "notebooks" / "start_here.ipynb", as_version=4)
     nbclient.NotebookClient(tour, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
     outputs = [output for cell in tour.cells for output in cell.get("outputs", []) if "data" in output]
