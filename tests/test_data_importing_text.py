@@ -27,7 +27,6 @@ from tests.workbooks import HEAD, book, cell, compound, number, ods, old_book, p
 CASES = tomllib.loads(Path(__file__).with_name("importing.toml").read_text(encoding="utf-8"))
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
-SHORT = "system,doc,segment,annotator,score"
 
 
 def lines(*rows, header=HEADER):
@@ -426,13 +425,12 @@ def test_what_a_spreadsheet_does_to_numbers_is_rejected(imported_book):
 SHEET = "xl/worksheets/sheet1.xml"
 
 
-def changed(*rows, part=SHEET, workbook=None, **instead):
-    """Save a workbook of which a part has something put before a mark: cells, merged, styles or sheets."""
-    parts = parts_of(saved(workbook or book(Scores=scored(*rows or range(18)))))
-    marks = {"cells": b"</sheetData>", "merged": b"</worksheet>", "styles": b"</cellXfs>", "sheets": b"</sheets>"}
-    for name, piece in instead.items():
-        assert marks[name] in parts[part]
-        parts[part] = parts[part].replace(marks[name], piece + marks[name])
+def changed(cells=b"", merged=b""):
+    """Save a workbook of eighteen scores with further XML of rows, and of merged cells."""
+    parts = parts_of(saved(book(Scores=scored(*range(18)))))
+    for piece, end in ((cells, b"</sheetData>"), (merged, b"</worksheet>")):
+        assert end in parts[SHEET]
+        parts[SHEET] = parts[SHEET].replace(end, piece + end)
     return zipped(parts)
 
 

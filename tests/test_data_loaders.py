@@ -352,7 +352,6 @@ def rating(folder, *cells, name="zh-en.mqm.rater1.seg.rating"):
     return [folder / "zh-en.docs", folder / name]
 
 
-PLACE = ["tgt_lang", "system", "segment"]
 ERROR = {"start": 1, "end": 4, "category": "Non-translation!", "severity": "major", "score": 25}
 ERROR |= {"is_source_error": False}
 
@@ -412,7 +411,6 @@ def test_a_file_that_is_cut_short_or_named_otherwise_is_refused(tmp_path):
 
 
 FOLDER = "wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5"
-KEY = ["system", "segment"]
 
 
 @pytest.fixture

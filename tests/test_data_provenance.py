@@ -295,8 +295,6 @@ def test_a_table_passes_exactly_when_every_score_is_on_the_scale(scores):
 
 # The simulated tables have the shape of the real ones and follow the equations that they state.
 
-ITEM = ["src_lang", "tgt_lang", "system", "doc", "segment"]
-
 
 STAND_INS = [name for name, entry in registry.entries().items() if entry.stand_in]
 #: Those that lack texts or times, which no study reads of them.

@@ -226,7 +226,6 @@ def test_the_door_of_data_opens_folders_and_registered_sets(folder, real):
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
 WMT20 = "WMT-Metrics-task/wmt20-metrics/3e434fc32fd02999c885575df6167c31f60ee996"
-CELL = ["system", "doc", "segment"]
 
 
 @pytest.fixture

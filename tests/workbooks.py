@@ -83,7 +83,7 @@ def row(*cells, again=1):
     return f"<table:table-row{repeated}>{''.join(map(cell, cells))}</table:table-row>"
 
 
-def ods(doctype="", manifest="<manifest/>", **sheets):
+def ods(manifest="<manifest/>", **sheets):
     """Write an OpenDocument spreadsheet; a sheet whose title begins with Hidden is hidden."""
     body = "".join(
         f'<table:table table:name="{title}" table:style-name="{"ta2" if title.startswith("Hidden") else "ta1"}">'
@@ -91,7 +91,7 @@ def ods(doctype="", manifest="<manifest/>", **sheets):
         for title, rows in sheets.items()
     )
     content = (
-        f'<?xml version="1.0"?>{doctype}<office:document-content {_NAMES}><office:automatic-styles>{_STYLES}'
+        f'<?xml version="1.0"?><office:document-content {_NAMES}><office:automatic-styles>{_STYLES}'
         f"</office:automatic-styles><office:body>{body}</office:body></office:document-content>"
     )
     kind = "application/vnd.oasis.opendocument.spreadsheet"
