@@ -320,8 +320,9 @@ def test_a_result_is_renewed_but_not_written_over_by_other_files(tmp_path, capsy
 OTHERS = ["z.parquet", "z.spans.parquet", "z.judges.parquet", "z.import.json", "z.rejected.csv"]
 
 
-@pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("content", ["a note", '{"files": "mine"}'])
+@pytest.mark.parametrize(
+    ("name", "content"), [*((name, "a note") for name in OTHERS), (OTHERS[3], '{"files": "mine"}')]
+)
 def test_what_others_keep_beside_a_result_is_not_written_over(name, content, tmp_path, capsys):
     file(tmp_path, "may.csv", *GOOD)
     (tmp_path / name).write_text(content, encoding="utf-8")
