@@ -234,6 +234,21 @@ def test_a_made_thing_is_told_the_first_property_that_it_lacks():
 
 
 @pytest.mark.parametrize(
+    ("found", "wanted", "told"),
+    [
+        (50, 0.5, "percentage"),
+        ("0.5", 0.5, "quotation marks"),
+        (None, True, "True or False is asked for"),
+        (len, {"b": 1}, "This is a function. Asked for is a mapping"),
+        ({"a": 1}, {"b": 1}, "There is no 'a' among the keys. They are 'b'."),
+        ({"a": 1}, {"a": 1, "b": 2}, "The key 'b' is missing."),
+    ],
+)
+def test_the_form_of_an_answer_is_told_in_words(found, wanted, told):
+    assert told in form(found, wanted)
+
+
+@pytest.mark.parametrize(
     ("found", "wanted", "equal"),
     [
         *((1, 1.0, True), (1.0, 1.0 + 1e-12, True), (1.0, 1.0001, False), (np.nan, np.nan, True), (True, 1.0, True)),
