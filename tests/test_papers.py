@@ -828,6 +828,18 @@ def test_values_that_are_what_is_printed_match_and_name_the_metric_that_was_mean
     assert found.loc[("Table 1", "chrF++"), ["mean_gap", "equal"]].tolist() == pytest.approx([0.005, 5])
 
 
+def test_the_best_overlap_metric_and_its_gain_on_accuracy_errors_are_found():
+    columns = ["language", "metric", "pearson", "kendall_b"]
+    each = pd.DataFrame([("gu", "chrF", 0.3, 0.2), ("gu", "BLEU-1 caption", 0.1, 0.25), ("gu", "XLM", 0.9, 0.9)])
+    rows = [("chrF", "fluency", 0.1), ("chrF", "accuracy", 0.2)]
+    rows += [("BLEU-1 caption", "fluency", 0.3), ("BLEU-1 caption", "accuracy", 0.2)]
+    subsets = pd.DataFrame(rows, columns=["metric", "subset", "kendall_b"]).assign(language="gu", rule="authors")
+    found = printed.said_of_data(each.set_axis(columns, axis=1), subsets, pd.DataFrame())
+    best = found["overlap_best"].set_index("statistic")["metric"].to_dict()
+    assert best == {"pearson": "chrF++", "kendall_b": "BLEU-1"}
+    assert found["subset_gain"].set_index("metric")["better"].to_dict() == {"chrF": "yes", "BLEU-1 caption": "no"}
+
+
 # Challenge sets in ACES' format, and their Kendall-like tau
 
 ROW = {"source": 'It "rains" in Pune.', "good-translation": "पुणे में बारिश है।", "phenomena": "antonym"}

@@ -469,10 +469,14 @@ def adequacy(real):
     return labels, translations, reduction.release(labels, real("sudoh-agreed"), translations, dimension="adequacy")
 
 
-def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(adequacy):
+def test_the_agreed_files_are_the_worst_of_three_and_printed_counts_the_median(adequacy):
     found = reduction.fit_to_agreed(adequacy[-1])
     whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
     assert whole[["rule", "rows"]].to_numpy().tolist() == [["worst", 9280]]
+    # print counts the median, but for single labels
+    counts, shares = (data.published(f"sudoh2021_table{number}") for number in (10, 5))
+    found = reduction.fit_to_counts(adequacy[-1], counts, shares=shares).set_index(["rule", "split"])
+    assert found.loc["median", "cells_difference"].to_dict() == {"train": 8, "dev": 0, "test": 0}
 
 
 def test_counts_by_the_median_are_those_of_plain_pandas(adequacy):

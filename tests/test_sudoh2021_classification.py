@@ -14,9 +14,10 @@ from sklearn import metrics
 
 from evalkit import DataError
 from evalkit.data import simulate
+from evalkit.human.judges import alternative_annotator, verdicts
 from evalkit.papers.sudoh2021 import classification, encoder
 from evalkit.papers.sudoh2021.encoder import Plan
-from evalkit.papers.sudoh2021.labels import KEY, categories
+from evalkit.papers.sudoh2021.labels import KEY, categories, named
 
 FLUENCY, ADEQUACY = categories("fluency"), categories("adequacy")
 
@@ -170,6 +171,19 @@ def test_labels_of_a_test_set_are_never_learned_by_who_judges_it(small):
     columns = [*KEY, "dimension", "model", "predicted"]
     pd.testing.assert_frame_equal(before.loc[here, columns], after.loc[here, columns])
     assert not before.loc[~here, "predicted"].equals(after.loc[~here, "predicted"])
+
+
+def test_trials_are_the_test_on_labels_and_on_their_places(small):
+    labels, _, predicted = small
+    found = classification.replace_annotators(labels, predicted, epsilons=[0.1]).set_index(["data", "judge"])
+    people = named(labels[labels["dimension"] == "fluency"]).pivot(index=KEY, columns="annotator", values="label")
+    own = predicted.query("dimension == 'fluency' and model == 'features'").set_index(KEY)["predicted"]
+    steps = {name: float(place) for place, name in enumerate(FLUENCY)}
+    placed = people.apply(lambda column: column.map(steps)), own.map(steps)
+    for name, labelled, alignment in ("", (people, own), "accuracy"), (", steps", placed, "rmse"):
+        by_hand = verdicts(alternative_annotator(*labelled, alignment=alignment, epsilons=[0.1])).iloc[0]
+        row = found.loc[f"Sudoh fluency{name}", "classifier on features"]
+        assert (row["winning_rate"], row["advantage"]) == (by_hand.winning_rate, by_hand.advantage)
 
 
 TABLE, LABELS = corpus(30)
