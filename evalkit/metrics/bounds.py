@@ -98,8 +98,9 @@ def contest(scored: pd.DataFrame, metrics: pd.DataFrame, outputs: pd.DataFrame, 
         raise DataError(f"There is no gold {gold!r} here. Choose among {', '.join(GOLDS)}.")
     people = scored[(scored["item_type"] == "system") & scored["protocol"].isin(ONE)]
     people = _plain(people.rename(columns={"protocol": "metric"}))
-    there, length = people[_KEYS].drop_duplicates(), _plain(lengths(outputs))
-    machine = _plain(metrics).merge(there)
+    there, spoken = people[_KEYS].drop_duplicates(), people["tgt_lang"].unique()
+    ours = (table[table["tgt_lang"].isin(spoken)] for table in (metrics, lengths(outputs)))
+    machine, length = (_plain(table).merge(there) for table in ours)
     whole = pd.concat([people, machine]).groupby(schemas.ITEM[1:])["score"].count()
     contestants = len(ONE) + machine["metric"].nunique()
     whole = whole[whole == people["system"].nunique() * contestants].reset_index()[schemas.ITEM[1:]]
@@ -110,7 +111,7 @@ def contest(scored: pd.DataFrame, metrics: pd.DataFrame, outputs: pd.DataFrame, 
     one = [name for name in ONE if name not in halves]
     two = [name for name, parts in TWO.items() if halves.isdisjoint(parts)]
     means = {name: _mean_of(people, name) for name in (gold, *one, *two)}
-    table = pd.concat([*(means[name] for name in (*one, *two)), machine, length.merge(there)], ignore_index=True)
+    table = pd.concat([*(means[name] for name in (*one, *two)), machine, length], ignore_index=True)
     segments = align(table, means[gold], data="wmt23")
     kinds = dict.fromkeys(segments.metrics, "metric") | dict.fromkeys(one, KINDS[0]) | dict.fromkeys(two, KINDS[1])
     return Contest(segments, kinds | {"length": KINDS[3]})
