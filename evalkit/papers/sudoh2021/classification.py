@@ -14,6 +14,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.names import one_form
 from evalkit.human.judges import trials
+from evalkit.metrics import lexical
 from evalkit.papers.claims import pivot
 from evalkit.papers.sudoh2021.labels import KEY, TABLES, TAXONOMIES, categories, named
 from evalkit.papers.sudoh2021.reduction import reduce
@@ -90,15 +91,15 @@ def features(translations: pd.DataFrame) -> pd.DataFrame:
     """
     from rapidfuzz import fuzz
     from rapidfuzz.distance import Levenshtein
-    from sacrebleu.metrics import CHRF
 
-    chrf, rows = CHRF(), []
-    for hypothesis, reference in zip(translations["hypothesis"].map(one_form), translations["reference"].map(one_form)):
+    alike, rows = translations[["hypothesis", "reference"]].map(one_form), []
+    scored = lexical.scores(alike, metrics=["chrF"])
+    for hypothesis, reference, chrf in scored.itertuples(index=False):
         said, meant = hypothesis.split(), reference.split()
         length = np.log((len(said) + 1) / (len(meant) + 1))
         rows.append(
             {
-                "chrf": chrf.sentence_score(hypothesis, [reference]).score,
+                "chrf": chrf,
                 "ratio": fuzz.ratio(hypothesis, reference),
                 "sorted_ratio": fuzz.token_sort_ratio(hypothesis, reference),
                 "set_ratio": fuzz.token_set_ratio(hypothesis, reference),
