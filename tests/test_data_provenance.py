@@ -236,6 +236,7 @@ def test_a_good_table_keeps_its_rows_and_gets_its_types():
         ([{"score": True}], "column score: True"),  # it was once a score of 1
         ([{"score": 10**400}, {"score": [1]}, {"score": pd.NaT}], "line 2, column score: "),
         ([{}, {}, {"system": ""}], "line 4, column system: is empty"),
+        ([{"segment": ""}, {"segment": ""}], r"line 2, column segment: is empty.*\(and 1 more, up to line 3\)\.$"),
         ([{"item_type": "sytem"}], "column item_type: 'sytem' is none of system, reference, degraded, repeat, calibr"),
         ([{}, {"started": "soon"}], "line 3, column started: 'soon'"),
         ([{"probability": 0.0}], "line 2, column probability"),

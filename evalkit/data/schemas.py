@@ -161,7 +161,8 @@ def check(
     frame: any index; where the index is named ``line`` it holds the line of each row in its file, otherwise the
     first row stands on ``first_line`` (2 below a header, 1 without). Columns that the schema does not know are kept.
     scale: lowest and highest admissible ``score``; None admits every number below ``LARGEST``.
-    Raises DataError with one message per broken rule. Rows are never dropped.
+    Raises DataError with one message per broken rule, for rows that are there twice where no other rule is broken. Rows
+    are never dropped.
 
     >>> row = dict.fromkeys(["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"], "x")
     >>> check(pd.DataFrame([row | {"score": 104, "item_type": "system"}]), RATINGS, origin="my.csv", scale=(0, 100))
@@ -183,7 +184,7 @@ def check(
                 place = f"{origin}, line {lines[rows[0]]}, column {name}"
                 problems.append(f"{place}: {_value(cell)}{told}{_more(lines[rows])}.")
     key = [name for name in schema.key if name in after]
-    if len(rows := np.flatnonzero(after.duplicated(key))):
+    if not problems and len(rows := np.flatnonzero(after.duplicated(key))):  # rows without names look alike
         texts = after[key].astype("str")
         first = int(texts.eq(texts.loc[rows[0]]).all(axis=1).argmax())
         place = f"{origin}, line {lines[rows[0]]}, columns {', '.join(key)}"
