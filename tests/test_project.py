@@ -185,7 +185,7 @@ def commands_of(page):
 COMMANDS = {name: commands_of(page) for name, page in PAGES.items()}
 INLINE = [shlex.split(text)[1:] for page in PAGES.values() for text in re.findall(r"`(evalkit [a-z][^`]*)`", page)]
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
-SHORT = {"wmt22_calibration_hits": ["-p", "splits=4", "-p", "resamples=20"], "campaign": ["-p", "resamples=50"]}
+SHORT = {"wmt22_calibration_hits": ["-p", "splits=4", "-p", "resamples=20"], "campaign": ["-p", "resamples=20"]}
 GIT = ["git", "-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
 IMPORT_ALL = """
 import importlib, pkgutil, evalkit
