@@ -394,6 +394,7 @@ EDGES = {
         ["S0 is better than S1", "this one annotator"],
         [],
     ),
+    "three people": (plain(people=3), {"others": "not known"}, ["S0 is better"], []),
     "one system": (plain(systems=1), {"systems": "problem", "apart": None}, ["only S0"], ["S0 is better"]),
     "three judgements": (plain(people=1).head(3), {"systems": "problem", "enough": "problem"}, ["only S0"], []),
     "no names": (

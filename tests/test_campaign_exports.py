@@ -406,6 +406,21 @@ def test_steadiness_is_fine_only_where_half_of_the_annotators_show_it(again, ver
     assert numbers(found.checks["steady"].found)[-3:] == [again * 24, again, 9]
 
 
+@pytest.mark.parametrize(("several", "verdict"), [(4, "not known"), (5, "fine")])
+def test_agreement_says_how_many_people_it_rests_on(several, verdict):
+    """The first ``several`` of nine annotators share segments; each other one judges segments of their own."""
+    frame = drawn(people=9)
+    number = frame["annotator"].str[1:].astype(int)
+    shared = frame[number.lt(several) & (frame["segment"] % 9 >= several % 9)]
+    alone = frame[number.ge(several) & (frame["segment"] % 9 == number)]
+    frame = pd.concat([shared, alone.assign(segment=1000 + np.arange(len(alone)))])
+    found = report(frame)
+    items = frame.groupby(["system", "segment"])["annotator"].nunique()
+    assert found.verdicts["agreement"] == verdict
+    rests = numbers(found.checks["agreement"].found.partition("rests on")[2])
+    assert rests[:3] == [(items > 1).sum(), several, 9]
+
+
 @pytest.mark.parametrize(
     ("options", "columns"),
     [

@@ -484,6 +484,16 @@ def test_other_rules_for_lines_and_normalising_are_refused_plainly():
     assert "no level" in campaign.normalize_scores(found).reason
 
 
+def test_one_system_against_a_persons_translation_is_ranked_without_tests_between_systems():
+    found = drawn({"mt": -1.0, "human": 0.5}, [("mt", "human")])
+    ranking = rank_systems(found, **FAST)
+    assert [*found.humans] == ["human"]
+    assert ranking.table["system"].tolist() == ["mt"]
+    assert ranking.pairwise.empty
+    [duel] = ranking.duels.to_dict("records")
+    assert (duel["better"], duel["worse"]) == ("human", "mt")
+
+
 rank_criteria = telling(campaign.rank_criteria)
 
 pytestmark = pytest.mark.usefixtures("own_salt")

@@ -330,6 +330,16 @@ def test_prose_is_escaped_and_its_headings_have_names_of_their_own():
     assert [cell["scope"] for cell in page.all("th")] == ["col"]
 
 
+def test_long_tables_show_twelve_rows_and_a_box_to_tick():
+    body = "<tr><td>a word</td></tr>" * 16
+    long = markup.sanitised(
+        f"<table><caption>C</caption><thead><tr><th>h</th></tr></thead><tbody>{body}</tbody></table>"
+    )
+    assert long.count('<tr class="later">') == 4
+    assert "Show all 16 rows" in long
+    assert "The first 12 of 16 rows." in long
+
+
 def test_html_from_elsewhere_keeps_its_tables_and_loses_its_teeth():
     frame = '<div><style scoped>.x{}</style><table border="1"><thead><tr><th>a</th></tr></thead><tbody><tr><th>0</th>'
     rest = "<td style='x' onclick='y'>1 &amp; 2</td></tr></tbody></table></div><style>p{}</style>"

@@ -100,11 +100,12 @@ def test_wrong_usage_exits_2_and_what_is_nearest_to_a_misspelt_word_is_named(arg
 
 @pytest.mark.usefixtures("tiny")
 def test_what_is_asked_for_is_printed(capsys, tmp_path):
-    for words in (["list"], ["completion", "bash"], ["student", "--out", str(tmp_path)]):
+    for words in (["list"], ["data", "list"], ["completion", "bash"], ["student", "--out", str(tmp_path)]):
         assert cli.main(words) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("gallery  What does a page have to carry?")
     assert "_EVALKIT_COMPLETE" in printed
+    assert "wmt22-calibration-hits" in printed
     assert [line for line in printed.splitlines() if line.startswith(str(tmp_path))] == sorted(
         map(str, tmp_path.glob("*.ipynb"))
     )

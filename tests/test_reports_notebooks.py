@@ -226,6 +226,15 @@ def test_what_cannot_be_used_is_one_sentence(call, given, sentence):
     assert str(told.value).startswith(sentence)
 
 
+def test_what_can_be_used_passes():
+    check.number(delta=3, target=0.8, above=0)  # a whole number is a number
+    check.numbers(typed=[], may_be_empty=True)
+    check.choice(pair="", of=["eng-deu"], may_be_empty=True)
+    check.scale(scale=[])
+    check.scale(scale=[1, 5])
+    check.choices(shown=["SPA"], of=iter(["SPA"]))
+
+
 @pytest.mark.parametrize(
     ("study", "parameter", "dataset"),
     [
