@@ -72,36 +72,50 @@ def drawn(seed, *, systems=5, segments=40, levels=None, missing=0.2, step=0.25):
     return np.where(rng.random(scores.shape) < missing, np.nan, scores)
 
 
-def sides(scores, row, *, matched):
-    """Return both systems' scores, on the segments that both have or on each one's own."""
+def sides(scores, row):
+    """Return both systems' scores: on each one's own segments, and on those that both have."""
     a, b = scores[int(row.better[1:])], scores[int(row.worse[1:])]
     both = np.isfinite(a - b)
-    return (a[both], b[both]) if matched else (a[np.isfinite(a)], b[np.isfinite(b)])
+    return (a[np.isfinite(a)], b[np.isfinite(b)]), (a[both], b[both])
 
 
-ONE_SIDED = [(test, "greater") for test in ("mann-whitney", "wilcoxon", "rank sum", "matched rank sum")]
+def either_t(own, both, side):
+    return min(
+        stats.ttest_rel(*both, alternative=side), stats.ttest_ind(*own, alternative=side), key=lambda t: t.pvalue
+    )
 
 
-@pytest.mark.parametrize(("segments", "levels"), [(9, None), (40, None), (40, 2), (90, None), (90, 4)])
-@pytest.mark.parametrize(("test", "side"), [*ONE_SIDED, ("rank sum", "two-sided"), ("matched rank sum", "two-sided")])
+#: Test -> scipy's, of both systems' own segments and of those that both have.
+OF_SCIPY = {
+    "rank sum": lambda own, both, side: stats.mannwhitneyu(*own, alternative=side),
+    "matched rank sum": lambda own, both, side: stats.mannwhitneyu(*both, alternative=side),
+    "signed rank": lambda own, both, side: stats.wilcoxon(*both, alternative=side),
+    "either t": either_t,
+}
+
+
+@pytest.mark.parametrize(("segments", "levels"), [(9, None), (40, None), (40, 2), (90, None), (150, 4)])
+@pytest.mark.parametrize("test", ["mann-whitney", "wilcoxon", *OF_SCIPY])
+@pytest.mark.parametrize("side", ["greater", "two-sided"])
 def test_every_test_equals_scipys_pair_by_pair(test, side, segments, levels):
-    """R's are exact below 50 segments without ties, scipy's up to 8; elsewhere all take the normal distribution."""
+    """R's are exact below 50 segments without ties, where scipy is told to be; beyond both are normal."""
     scores, exact = drawn(segments, segments=segments, levels=levels), segments < 50 and levels is None
     options = {"alternative": side, "method": "exact" if exact else "asymptotic"}
-    matched = test in ("wilcoxon", "matched rank sum")
     for row in lines.pairwise_tests(of_scores(scores), test=test, two_sided=side == "two-sided").itertuples():
-        a, b = sides(scores, row, matched=matched)
-        if test == "wilcoxon":
-            theirs, gaps = stats.wilcoxon(a, b, correction=not exact, **options), a - b
+        own, both = sides(scores, row)
+        if test == "mann-whitney":
+            theirs = stats.mannwhitneyu(*own, **options)
+        elif test == "wilcoxon":
+            theirs = stats.wilcoxon(*both, correction=not exact, **options)
         else:
-            theirs = stats.mannwhitneyu(a, b, **options if test == "mann-whitney" else {"alternative": side})
-            gaps = a - b if matched else np.subtract.outer(a, b)
-        assert row.p == pytest.approx(theirs.pvalue, rel=1e-9)
+            theirs = OF_SCIPY[test](own, both, side)
+        assert row.p == pytest.approx(theirs.pvalue, rel=1e-9, abs=1e-14)
+        unmatched = test in ("mann-whitney", "rank sum")
+        gaps = np.subtract.outer(*own) if unmatched else np.subtract(*both)
         assert (row.wins, row.ties, row.losses) == ((gaps > 0).sum(), (gaps == 0).sum(), (gaps < 0).sum())
         assert row.superiority == pytest.approx(((gaps > 0) + (gaps == 0) / 2).mean())
-        assert (row.n_better, row.n_worse) == (len(a), len(b))
-        if not matched:
-            assert row.difference == pytest.approx(a.mean() - b.mean())
+        assert (row.n_better, row.n_worse) == tuple(map(len, own if unmatched else both))
+        assert row.difference == pytest.approx(own[0].mean() - own[1].mean())
 
 
 def test_textbook_examples():
@@ -120,7 +134,7 @@ def test_permutation_comes_close_to_all_signs():
     signs = np.array(list(itertools.product([-1, 1], repeat=12)))
     found, again = (lines.pairwise_tests(of_scores(scores), test="permutation", resamples=20_000) for _ in range(2))
     for row in found.itertuples():
-        a, b = sides(scores, row, matched=True)
+        _, (a, b) = sides(scores, row)
         difference = np.r_[a - b, np.zeros(12 - len(a))]
         extreme = signs @ difference >= difference.sum() - 1e-9
         error = 4 * np.sqrt(extreme.mean() * (1 - extreme.mean()) / 20_000) + 1 / 20_000

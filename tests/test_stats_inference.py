@@ -283,48 +283,7 @@ def test_adjusted_p_values_are_those_of_statsmodels_gaps_aside(p, method):
     assert (adjusted[:-1] >= np.array(p) - 1e-12).all()
 
 
-# Tests of two samples, a test a row
-
-
-def rows(seed, *, values, size=40, count=12, gaps=0.2):
-    """Draw two samples a row, of whole numbers (ties) or not, with gaps."""
-    rng = np.random.default_rng(seed)
-    a, b = rng.normal(60, 20, (2, count, size))
-    a += 5
-    if values == "whole":
-        a, b = np.round(a / 10), np.round(b / 10)
-    for one in (a, b):
-        one[rng.random(one.shape) < gaps] = np.nan
-    return a, b
-
-
-def seen(row):
-    """Leave out the gaps of a row."""
-    return row[np.isfinite(row)]
-
-
-SIDES = [("greater", False), ("two-sided", True)]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("values", ["whole", "real"])
-@pytest.mark.parametrize(("side", "two_sided"), SIDES)
-@pytest.mark.parametrize("size", [6, 40, 120])
-def test_each_row_equals_scipy(values, side, two_sided, size):
-    a, b = rows(3, values=values, size=size)
-    for k, (one, other) in enumerate(zip(a, b, strict=True)):
-        both, difference = (seen(one), seen(other)), seen(one - other)
-        theirs = {
-            "signed_rank": stats.wilcoxon(difference, alternative=side),
-            "paired_t": stats.ttest_1samp(difference, 0, alternative=side),
-            "independent_t": stats.ttest_ind(*both, alternative=side),
-        }
-        if values == "whole" and size == 6:
-            del theirs["signed_rank"]  # scipy enumerates all signs of few tied differences; beyond 13 it does not
-        for name, expected in theirs.items():
-            test, samples = getattr(inference, name), (a - b,) if name in ("signed_rank", "paired_t") else (a, b)
-            found = test(*samples, two_sided=two_sided)[k]
-            assert found == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-14), name
+# Tests of two samples, a test a row: those that scipy has, too, are held to it in the tests of rankings
 
 
 def test_stouffer_equals_scipy():
