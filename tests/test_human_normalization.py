@@ -48,33 +48,25 @@ def fitted(frame, **options):
 # forms
 
 
-@pytest.mark.parametrize("ddof", [0, 1])
-def test_z_equals_scipy_per_annotator_and_pair(ddof):
+#: Method, options, and what scipy makes of an annotator's scores.
+OF_SCIPY = [
+    ("z", {}, lambda x: stats.zscore(x, ddof=1)),
+    ("z", {"ddof": 0}, stats.zscore),
+    ("robust", {}, lambda x: (x - np.median(x)) / stats.iqr(x, scale="normal")),
+    ("rank", {}, lambda x: (stats.rankdata(x) - 0.5) / len(x)),
+    ("normal_scores", {}, lambda x: stats.norm.ppf((stats.rankdata(x) - 0.5) / len(x))),
+]
+
+
+@pytest.mark.parametrize(("method", "options", "theirs"), OF_SCIPY)
+def test_scores_are_normalised_as_scipy_does_per_annotator_and_pair(method, options, theirs):
     rng = np.random.default_rng(1)
     names = list(rng.choice(list("abc"), 60))
-    pairs = ("deu", "jpn")
-    frame = pd.concat([rated(rng.integers(0, 101, 60), annotators=names, tgt_lang=into) for into in pairs])
-    found = normalization.normalize(frame, ddof=ddof)
-    expected = frame.groupby(["tgt_lang", "annotator"])["score"].transform(lambda x: stats.zscore(x, ddof=ddof))
+    frame = pd.concat([rated(rng.integers(0, 30, 60), annotators=names, tgt_lang=into) for into in ("deu", "jpn")])
+    found = normalization.normalize(frame, method=method, **options)
+    expected = frame.groupby(["tgt_lang", "annotator"])["score"].transform(theirs)
     np.testing.assert_allclose(found["normalized"], expected, atol=1e-12)
     assert found["score"].tolist() == frame["score"].tolist()
-
-
-def test_robust_equals_scipy_and_a_range_of_zero_is_told():
-    rng = np.random.default_rng(2)
-    scores = rng.integers(0, 101, 41).astype(float)
-    expected = (scores - np.median(scores)) / stats.iqr(scores, scale="normal")
-    np.testing.assert_allclose(normalization.normalize(rated(scores), method="robust")["normalized"], expected)
-    crowded = normalization.normalize(rated([80] * 6 + [20, 90]), method="robust")
-    assert crowded["normalized"].isna().all()
-
-
-def test_ranks_and_normal_scores_equal_scipy():
-    scores = np.random.default_rng(3).integers(0, 12, 50).astype(float)
-    fractions = (stats.rankdata(scores) - 0.5) / 50
-    np.testing.assert_allclose(normalization.normalize(rated(scores), method="rank")["normalized"], fractions)
-    found = normalization.normalize(rated(scores), method="normal_scores")["normalized"]
-    np.testing.assert_allclose(found, stats.norm.ppf(fractions))
 
 
 def test_quantiles_give_every_annotator_the_common_distribution():
@@ -110,6 +102,8 @@ def test_without_spread_the_argument_decides():
     frame["item_type"] = ["system", "system", "calibration", "calibration", "calibration"]
     ranks = normalization.normalize(frame, method="rank", item_types=("calibration",), no_spread="zero")
     assert ranks["normalized"].tolist() == [0.5, 0.5, 0.25, 0.75, 0.5]
+    crowded = rated([80] * 6 + [20, 90])  # a range of zero between the quartiles
+    assert normalization.normalize(crowded, method="robust")["normalized"].isna().all()
     points = normalization.normalize(frame, method="quantile", item_types=("calibration",), no_spread="zero")
     assert points["normalized"][0] == pytest.approx(points["normalized"][2:].mean())
 
