@@ -157,31 +157,6 @@ def without(item_type):
     return pd.concat([campaign(), campaign().assign(src_lang="hin").query("item_type != @item_type")])
 
 
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda: calibration.Standard(scale=(5, 1)), "lowest"),
-        (lambda: calibration.Standard(consensus=6), "inside"),
-        (lambda: calibration.Standard(cap=0), "cap"),
-        (lambda: calibration.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
-        (lambda: calibration.what_if(5.2, 3.0, 4.6), "5.2"),
-        (lambda: calibration.what_if(4.0, 4.6, 4.6), "no line"),
-        (lambda: calibration.calibrate(campaign().iloc[:0]), "no ratings"),
-        (lambda: calibration.calibrate(without("calibration"), resamples=10), "hin-eng: .* 'calibration'"),
-        (lambda: calibration.calibrate(without("system"), resamples=10), "hin-eng: .* 'system'"),
-        (lambda: calibration.own_standard(campaign().query("item_type == 'system'")), "No calibration items"),
-        (lambda: calibration.item_medians(campaign(), by="team"), "team"),
-        (lambda: calibration.choose_set(prior(), per_level=6), "5 at level 1, 5 at level 2, .* 6 are wanted"),
-        (lambda: calibration.held_out(crossed([0, 1], 1)), "amh-eng: 2 groups"),
-        (lambda: calibration.carry_over(crossed([0, 1, 2], 1).assign(item_type="system")), "No calibration items"),
-        (lambda: inside.spbleu(pd.concat([data.published("spbleu_flores")] * 2, ignore_index=True)), "Two scores"),
-    ],
-)
-def test_what_cannot_be_calibrated_is_refused(call, word):
-    with pytest.raises(DataError, match=word):
-        call()
-
-
 # A calibration set
 
 
@@ -381,15 +356,8 @@ def test_other_hits_annotators_and_documents_are_never_mixed():
     assert found["document"].nunique() == 3
 
 
-def test_copies_without_an_original_are_counted_and_two_originals_refused():
-    table = document("h", COPY, ORIGINAL[:5])
-    assert context.pairs(table).attrs["unpaired"] == 1
-    with pytest.raises(DataError, match="twice"):
-        context.pairs(pd.concat([table, table[~table["copy"]]]))
-    with pytest.raises(DataError, match="column copy"):
-        context.pairs(table.drop(columns="copy"))
-    with pytest.raises(DataError, match="30 segments"):
-        context.label_example(table, segments=30)
+def test_copies_without_an_original_are_counted():
+    assert context.pairs(document("h", COPY, ORIGINAL[:5])).attrs["unpaired"] == 1
 
 
 def campaign_context(seed, *, annotators=30, documents=6, effect=0.0, order=0.0, leniency=3.0):
@@ -488,3 +456,37 @@ def test_doses_leave_nothing_out():
     for by in ("distance", "degraded_seen"):
         found = context.dose(table, by=by)
         assert found["n"].sum() == len(table)
+
+
+# What is refused
+
+
+SHOWN = document("h", COPY, ORIGINAL)
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: calibration.Standard(scale=(5, 1)), "lowest"),
+        (lambda: calibration.Standard(consensus=6), "inside"),
+        (lambda: calibration.Standard(cap=0), "cap"),
+        (lambda: calibration.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
+        (lambda: calibration.what_if(5.2, 3.0, 4.6), "5.2"),
+        (lambda: calibration.what_if(4.0, 4.6, 4.6), "no line"),
+        (lambda: calibration.calibrate(campaign().iloc[:0]), "no ratings"),
+        (lambda: calibration.calibrate(without("calibration"), resamples=10), "hin-eng: .* 'calibration'"),
+        (lambda: calibration.calibrate(without("system"), resamples=10), "hin-eng: .* 'system'"),
+        (lambda: calibration.own_standard(campaign().query("item_type == 'system'")), "No calibration items"),
+        (lambda: calibration.item_medians(campaign(), by="team"), "team"),
+        (lambda: calibration.choose_set(prior(), per_level=6), "5 at level 1, 5 at level 2, .* 6 are wanted"),
+        (lambda: calibration.held_out(crossed([0, 1], 1)), "amh-eng: 2 groups"),
+        (lambda: calibration.carry_over(crossed([0, 1, 2], 1).assign(item_type="system")), "No calibration items"),
+        (lambda: inside.spbleu(pd.concat([data.published("spbleu_flores")] * 2, ignore_index=True)), "Two scores"),
+        (lambda: context.pairs(pd.concat([SHOWN, SHOWN[~SHOWN["copy"]]])), "twice"),
+        (lambda: context.pairs(SHOWN.drop(columns="copy")), "column copy"),
+        (lambda: context.label_example(SHOWN, segments=30), "30 segments"),
+    ],
+)
+def test_what_cannot_be_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()

@@ -91,23 +91,18 @@ def clusters(seed):
     return x, y, cluster, times
 
 
-def test_resampled_clusters_have_the_correlations_of_repeated_rows():
+def test_resampled_clusters_have_the_correlations_of_repeated_rows_and_within_them_only_their_own_pairs_count():
     x, y, cluster, times = clusters(4)
     found = correlation.Clustered(x, y, cluster)(times.astype(float))
     by_values = correlation.kendall_b_of_values(x, y, times[:, cluster])
+    i, j = np.nonzero(np.equal.outer(cluster, cluster))
+    a, b = np.sign(x[i] - x[j]), np.sign(y[i] - y[j])
     for k, counts in enumerate(times[:, cluster]):
-        a, b = x.repeat(counts), y.repeat(counts)
-        assert found[k, 0] == pytest.approx(stats.pearsonr(a, b).statistic, abs=1e-12)
-        assert found[k, 1] == pytest.approx(stats.kendalltau(a, b).statistic, abs=1e-12)
+        both, w = (x.repeat(counts), y.repeat(counts)), counts[i]
+        assert found[k, 0] == pytest.approx(stats.pearsonr(*both).statistic, abs=1e-12)
+        assert found[k, 1] == pytest.approx(stats.kendalltau(*both).statistic, abs=1e-12)
         assert by_values[k] == pytest.approx(found[k, 1], abs=1e-12)
-
-
-def test_within_clusters_only_their_own_pairs_count():
-    x, y, cluster, times = clusters(5)
-    for counts, value in zip(times, correlation.Clustered(x, y, cluster)(times.astype(float))[:, 2]):
-        i, j = np.nonzero(np.equal.outer(cluster, cluster))
-        a, b, w = np.sign(x[i] - x[j]), np.sign(y[i] - y[j]), counts[cluster[i]]
-        assert value == pytest.approx((w * a * b).sum() / np.sqrt((w * a**2).sum() * (w * b**2).sum()))
+        assert found[k, 2] == pytest.approx((w * a * b).sum() / np.sqrt((w * a**2).sum() * (w * b**2).sum()))
 
 
 def test_rows_may_come_in_any_order_and_those_with_gaps_are_left_out():
