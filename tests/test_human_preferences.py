@@ -39,10 +39,10 @@ def of_wins(wins, names):
     return table([(names[i], names[j], "a", int(wins[i][j])) for i in range(len(names)) for j in range(len(names))])
 
 
-def drawn(size=300, systems=5, seed=3, place=0.0, tie=0.3):
+def drawn(size=300, systems=5, seed=3, place=0.0, tie=1.3):
     """Answers drawn from Davidson's model with random strengths."""
     strengths = np.random.default_rng(seed).normal(0, 1, systems)
-    return comparisons(seed, strengths=strengths, size=size, tie=np.exp(tie), place=place)
+    return comparisons(seed, strengths=strengths, size=size, tie=tie, place=place)
 
 
 def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
@@ -228,12 +228,6 @@ WINNERS = {"a": Winner.X, "b": Winner.Y, "tie": Winner.Draw}
 EXACT = {"tolerance": 1e-13, "limit": 1_000_000}
 
 
-def answers(seed, *, tie=0.6):
-    """Random answers between seven systems that differ; every two have met."""
-    strengths = np.random.default_rng(seed).normal(0, 0.7, 7)
-    return comparisons(seed, strengths=strengths, size=400, tie=tie)
-
-
 def asked(frame):
     return frame["system_a"], frame["system_b"], frame["preference"].map(WINNERS)
 
@@ -242,7 +236,7 @@ def asked(frame):
 @pytest.mark.parametrize(("ties", "theirs_of"), [("half", evalica.bradley_terry), ("davidson", evalica.newman)])
 def test_strengths_with_ties_are_those_of_evalica(ties, theirs_of, seed):
     """Newman (2023) adds 2v times the root of both strengths for a tie: Davidson's model with t = log 2v."""
-    frame = answers(seed)
+    frame = drawn(400, 7, seed=seed)
     fitted, theirs = preferences.fit(frame, ties=ties), theirs_of(*asked(frame), **EXACT)
     logs = np.log(theirs.scores[fitted.cells.systems].to_numpy())
     assert fitted.strength == pytest.approx(logs - logs.mean(), abs=1e-9)
@@ -252,7 +246,7 @@ def test_strengths_with_ties_are_those_of_evalica(ties, theirs_of, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_without_ties_choix_has_the_same_strengths(seed):
-    frame = answers(seed, tie=0)
+    frame = drawn(400, 7, seed=seed, tie=0)
     fitted = preferences.fit(frame)
     number = {name: place for place, name in enumerate(fitted.cells.systems)}
     won = frame["preference"].eq("a")
@@ -264,7 +258,7 @@ def test_without_ties_choix_has_the_same_strengths(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_points_and_win_rates(seed):
-    frame = answers(seed)
+    frame = drawn(400, 7, seed=seed)
     points = preferences.elo(frame, orders=0).set_index("system")["points"]
     assert preferences.elo(frame, orders=20)["points"].sum() == pytest.approx(points.sum())
     theirs = evalica.elo(*asked(frame)).scores
