@@ -372,6 +372,19 @@ def tried(people, judge, *, alignment, epsilon):
     return found, judges.verdicts(found).iloc[0]
 
 
+def test_items_of_which_an_alignment_says_nothing_are_left_out():
+    rng = np.random.default_rng(4)
+    people, judge = pd.DataFrame(rng.integers(0, 6, (80, 2)), columns=list("ab")), pd.Series(rng.integers(0, 5, 80))
+    unknown = people.eq(5).any(axis=1)
+
+    def alike(one, other):
+        return np.nan if 5 in (one, other) else -abs(one - other)
+
+    found, clean = (tried(table, judge, alignment=alike, epsilon=0.1)[0] for table in (people, people[~unknown]))
+    assert 0 < unknown.sum() < 50
+    pd.testing.assert_frame_equal(found, clean)
+
+
 def by_definition(people, judge, near, epsilon):
     """Read the paper's section 3 aloud, item by item; people: name -> item -> answer."""
     items = {item for answers in people.values() for item in answers}

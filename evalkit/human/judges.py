@@ -86,10 +86,8 @@ def alternative_annotator(
         raise DataError(
             f"No annotator has {_ITEMS} items that the judge and somebody else judged as well. The test needs as many."
         )
-    nearer, there = (
-        np.subtract(*_nearness(people, judge, alignment)),
-        people.notna().to_numpy(),
-    )  # the person's nearness
+    nearer = np.subtract(*_nearness(people, judge, alignment))  # by how much the person is nearer than the judge
+    there = people.notna().to_numpy() & np.isfinite(nearer)  # an alignment may say nothing of some answers
     ahead, behind = ((there & one)[:, tested].astype(float) for one in (nearer <= 0, nearer >= 0))
     gap, there, parts = behind - ahead, there[:, tested], []
     items = there.sum(axis=0)
