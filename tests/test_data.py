@@ -261,12 +261,14 @@ def test_xsts_scores_in_columns_become_rows(tmp_path):
     path = tmp_path / "a.zip"
     path.write_bytes(zipped({f"NLLB/{direct.XSTS}": WIDE}))
     ratings = direct.xsts([path], columns=NAMES)
-    found = ratings[["annotator", "segment", "score"]].values.tolist()
-    assert found == [["r1", "hello", 4.0], ["r1", "bye", 3.0], ["r2", "hello", 5.0]]
-    assert ratings.attrs["excluded"] == {"cells without a score": 1}
-    for columns, told in ((None, "not mapped: src_lang"), (NAMES | {"score": ["r1", "r3"]}, "not here: r3")):
-        with pytest.raises(DataError, match=told):
-            direct.xsts([path], columns=columns)
+    found = ratings[["annotator", "source", "system", "score"]].values.tolist()
+    assert sorted(found) == [
+        ["r1", "bye", "nllb-200", 3.0],
+        ["r1", "hello", "nllb-200", 4.0],
+        ["r2", "hello", "nllb-200", 5.0],
+    ]
+    with pytest.raises(DataError, match="r3"):
+        direct.xsts([path], columns=NAMES | {"score": ["r1", "r3"]})
 
 
 # Passwords in addresses, and files that nobody knows the digest of

@@ -342,13 +342,12 @@ STILL = Behaviour(sd_bias=0, sd_gain=0, sd_noise=0)
 
 @pytest.mark.parametrize(
     ("kappa", "marginal"),
-    [(0.0, [0.5, 0.5]), (0.09, [0.1, 0.2, 0.7]), (0.64, [0.25] * 4), (0.99, [0.9, 0.1]), (-1 / 3, [0.25] * 4)],
+    [(0.0, [0.5, 0.5]), (0.09, [0.1, 0.2, 0.7]), (0.64, [0.25] * 4), (0.99, [0.9, 0.1])],
 )
 def test_what_is_drawn_follows_the_model(kappa, marginal):
     size = 40_000
     codes = simulate.categories(kappa, marginal=marginal, items=size, annotators=3, rng=np.random.default_rng(3))[0]
     counts = np.stack([(codes == k).sum(1) for k in range(len(marginal))], axis=1)
-    assert kappa >= -0.3 or (counts < 2).all(), "those who avoid each other never agree"
     assert np.bincount(codes.ravel()) / codes.size == pytest.approx(marginal, abs=0.01)
     # the agreement of an item lies in 0-1, so a mean over `size` items has a standard error of at most .0025
     assert fleiss_kappa(counts) == pytest.approx(kappa, abs=4 * 0.0025 / (1 - np.square(marginal).sum()))
@@ -358,11 +357,10 @@ def test_what_is_drawn_follows_the_model(kappa, marginal):
 
 
 def test_a_campaign_without_noise_shows_the_truth_alone():
-    ratings = simulate.campaign(behaviour=STILL, quality=Quality(sd_document=0, sd_segment=0, sd_system=6), seed=2)
-    truth = ratings.attrs["truth"]["systems"]
+    true = 70 + np.arange(8.0)[:, None, None] * np.ones((8, 12, 8))
+    ratings = simulate.campaign(design=Design(systems=8), behaviour=STILL, true=true)
     means = ratings.groupby("system")["score"].agg(["min", "max"])
-    assert (means["min"] == means["max"]).all()
-    assert means["min"].to_dict() == pytest.approx({name: round(min(100, value)) for name, value in truth.items()})
+    assert means["min"].tolist() == means["max"].tolist() == [*range(70, 78)]
 
 
 def drop(ratings):
@@ -422,11 +420,8 @@ def drawn_categories(kappa, marginal):
     "draw",
     [
         lambda: simulate.campaign(design=Design(judgements=9)),
-        lambda: simulate.campaign(scale=(5, 1)),
-        lambda: simulate.campaign(behaviour=Behaviour(ticks=1)),
         lambda: drawn_categories(1.1, [0.5, 0.5]),
-        lambda: drawn_categories(-0.5, [0.25] * 4),
-        lambda: drawn_categories(-0.1, [0.2, 0.3, 0.5]),
+        lambda: drawn_categories(-0.1, [0.25] * 4),
         lambda: drawn_categories(0.5, [0.5, 0.6]),
     ],
 )

@@ -108,11 +108,10 @@ def choose(
     if choice == "auto":
         choice = next(filter(available, auto), auto[-1])
     names = column_names(columns)
-    if choice in registry.entries():
-        return load(choice, fallback=fallback, columns=names)
-    ends = (float(scale[0]), float(scale[1]))
     try:
-        return open_campaign(choice, keep_names=True, scale=ends, columns=names)[0]
+        if choice in registry.entries():
+            return load(choice, fallback=fallback, columns=names)
+        return open_campaign(choice, keep_names=True, scale=tuple(map(float, scale)), columns=names)[0]
     except DataError as problem:
         if "--map" not in str(problem):
             raise

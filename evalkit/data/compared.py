@@ -20,8 +20,6 @@ TOGETHER = ("src_lang", "tgt_lang", "doc", "segment", "annotator", "criterion")
 #: Sums of penalties such as .1 and .2 are no further from .3 than that; people do not score so finely.
 _ROUNDING = 1e-9
 _COMMON = ("started", "ended", "source", "reference")
-#: What Läubli et al. call the two systems.
-_PARITY = ("human", "mt")
 #: Our columns of literary comparisons -> the fields of their records.
 _LITERARY = {
     "src_lang": "source_lang",
@@ -191,29 +189,11 @@ def parity_preferences(paths: list[Path]) -> pd.DataFrame:
 
 def of_choices(choices: pd.DataFrame, *, origin: str) -> pd.DataFrame:
     """Write choices (annotator, criterion, unit, item, choice) between ``human`` and ``mt`` as comparisons."""
-    person, machine = _PARITY
-    frame = choices.assign(src_lang="zho", tgt_lang="eng", system_a=person, system_b=machine, first="unknown")
-    preference = choices["choice"].map({person: "a", machine: "b", "tie": "tie"})
+    frame = choices.assign(src_lang="zho", tgt_lang="eng", system_a="human", system_b="mt", first="unknown")
+    preference = choices["choice"].map({"human": "a", "mt": "b", "tie": "tie"})
     frame = frame.assign(doc=choices["item"], segment=choices["item"], preference=preference)
     names = [name for name in schemas.COMPARISONS.columns if name in frame]
     return check(frame[[*names, "unit"]].reset_index(drop=True), origin=origin)
-
-
-def parity(paths: list[Path]) -> pd.DataFrame:
-    """Load the same, each comparison as two judgements, see ``of_parity``."""
-    return of_parity(parity_preferences(paths))
-
-
-def of_parity(compared: pd.DataFrame) -> pd.DataFrame:
-    """Write comparisons with a person as judgements: 1 for what won, 0 for what lost, 0.5 for either in a tie.
-
-    ``against`` is the other system of the comparison, ``choice`` what was answered (mt, human or tie).
-    """
-    judged = as_judgements(compared).drop(columns=["hit", "screen_place"])
-    both = compared.loc[compared.index.repeat(2)].reset_index(drop=True)
-    kind = np.where(judged["system"].eq(_PARITY[0]), "reference", "system")
-    choice = both["preference"].replace(dict(zip("ab", _PARITY)))
-    return provenance.like(judged.assign(item_type=kind, unit=both["unit"], choice=choice), compared)
 
 
 def literary(paths: list[Path]) -> pd.DataFrame:

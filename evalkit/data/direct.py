@@ -3,13 +3,13 @@
 import io
 import json
 import re
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
-from evalkit.data import delimited, files, languages, schemas
+from evalkit.data import files, importing, languages, schemas
 from evalkit.data.languages import CODES
 from evalkit.data.mtme import constant, lines, stacked
 
@@ -314,37 +314,18 @@ def on_lines(scores: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def xsts(paths: list[Path], *, columns: dict[str, str | list[str]] | None = None) -> pd.DataFrame:
-    """Load a table of XSTS scores on 1-5 from the annotation file inside an archive, whose columns the user names.
+    """Load the table of XSTS scores (1-5) inside an archive as the importer does, whose columns the user names.
 
-    columns: our name -> the archive's; ``score`` may list several columns, one per annotator of a row, who is then
-    called by the column's name. Needed are src_lang, tgt_lang and score. What the archive may not have gets a
-    plain value: system "nllb-200", doc "all", segment the text of ``source`` or else the row, item_type "system".
-    An annotator is needed where all scores stand in one column. Cells without a score are left out and
-    counted in ``attrs["excluded"]`` only where several columns are listed, for there not everyone judged every row.
-    Raises DataError naming the columns found and needed.
+    columns: our name -> the archive's; ``score`` may list several columns, one per annotator of a row. What the archive
+    may not have gets a plain value: system "nllb-200", doc "all", segments by the text of ``source`` or else the row.
+    Raises DataError where the importer does, naming the columns found and needed.
     """
-    raw = delimited.table(files.member(paths[0], XSTS), origin=XSTS, delimiter="\t")
-    names = dict(columns) if columns else {name: name for name in schemas.RATINGS.columns if name in raw}
-    scores = names.pop("score", [])
-    scores = [scores] if isinstance(scores, str) else list(scores)
-    needed = ["src_lang", "tgt_lang", *(["annotator"] if len(scores) == 1 else [])]
-    wrong = [theirs for theirs in (*scores, *map(str, names.values())) if theirs not in raw]
-    wrong += [name for name in names if name not in schemas.RATINGS.columns]
-    lacking = [name for name in needed if name not in names] + ["score"] * (not scores)
-    if wrong or lacking:
-        raise DataError(
-            f"{XSTS}: the columns here are {', '.join(raw)}; not mapped: {', '.join(lacking) or 'none'}; not here: "
-            f"{', '.join(wrong) or 'none'}. Name them with columns={{'src_lang': …, 'tgt_lang': …, 'score': [one "
-            "column per annotator]}."
-        )
-    plain = {"system": "nllb-200", "doc": "all", "item_type": "system", "segment": raw.index.astype("str")}
-    frame = raw.rename(columns={str(theirs): ours for ours, theirs in names.items()})
-    plain |= {"segment": frame["source"]} if "source" in names else {}
-    frame = frame.assign(**{name: value for name, value in plain.items() if name not in names})
-    who = "column" if "annotator" in names else "annotator"
-    frame = frame.melt([*names, *(plain.keys() - names.keys())], scores, var_name=who, value_name="score")
-    unjudged = frame["score"].isna() & (len(scores) > 1)
-    order = [name for name in schemas.RATINGS.columns if name in frame]
-    frame = schemas.check(frame.loc[~unjudged, order], schemas.RATINGS, origin=XSTS, scale=(1, 5))
-    frame.attrs["excluded"] = {"cells without a score": int(unjudged.sum())}
+    told = columns or {}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, XSTS)
+        place.write_bytes(files.member(paths[0], XSTS))
+        values = {} if "system" in told else {"system": "nllb-200"}
+        options = {"format": "xsts", "columns": told, "values": values, "scale": (1, 5)}
+        frame, _ = importing.open_campaign(place, keep_names=True, **options)
+    frame.attrs = {"excluded": frame.attrs["excluded"]}
     return frame

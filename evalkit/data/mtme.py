@@ -230,9 +230,6 @@ def lines(path: Path) -> list[str]:
         raise DataError(
             f"{path.name}, line {line}: the byte 0x{data[problem.start]:02X} is not UTF-8. Save the file in UTF-8."
         ) from problem
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError(f"{path.name}, line {line}: a zero byte, so this is no text. Get the file again.")
     if not text.strip():
         raise DataError(f"{path.name} is empty. Get it again, or remove it.")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from evalkit import DataError
 
@@ -52,6 +50,8 @@ def plain(name: str) -> str:
     >>> plain("\\ufeffOnline\\u00a0A\\u200b"), plain("Cafe\\u0301") == plain("Caf\\u00e9")
     ('Online A', True)
     """
+    if name.isascii() and name.isprintable():
+        return name.strip()
     return unicodedata.normalize("NFC", _SPACE.sub(" ", _UNSEEN.sub("", name))).strip()
 
 
@@ -83,34 +83,22 @@ class Looks:
         columns = names if isinstance(names, Mapping) else {name: name for name in names}
         new = {}
         for ours, column in columns.items():
-            if ours in NAMED and column in table and not _usual(table[column]):
-                new[column] = self._written(ours, table[column])
+            if ours in NAMED and column in table and (odd := _odd(table[column])):
+                counts = table[column].value_counts()
+                for text, name in odd.items():
+                    self._changed.setdefault(ours, Counter())[text, name] += int(counts[text])
+                new[column] = table[column].astype("str").replace({text: name or None for text, name in odd.items()})
         return table.assign(**new) if new else table
-
-    def _written(self, ours: str, cells: pd.Series) -> pd.Series:
-        codes, distinct = pd.factorize(cells)
-        texts = [str(text) for text in distinct]
-        found = [plain(text) for text in texts]
-        counts = pd.Series(codes).value_counts()
-        for place, (text, name) in enumerate(zip(texts, found)):
-            if text != name:
-                self._changed.setdefault(ours, Counter())[text, name] += int(counts[place])
-        written = pd.array([*(name or None for name in found), None], dtype="str")
-        return pd.Series(written.take(codes), index=cells.index)
 
     def notes(self) -> list[str]:
         """Tell, a sentence for each column, how many cells were written in another way, with an example."""
         return [_note(ours, changed) for ours, changed in self._changed.items()]
 
 
-def _usual(cells: pd.Series) -> bool:
-    """Tell, quickly, that a column of text has nothing but plain ASCII."""
-    try:
-        named = cells.cat.categories if isinstance(cells.dtype, pd.CategoricalDtype) else cells
-        texts = pa.Array.from_pandas(named.astype("str"), type=pa.string())
-        return not pc.any(pc.match_substring_regex(texts, r"[^\x20-\x7e]|^ | $")).as_py()
-    except (pa.ArrowException, UnicodeEncodeError):  # half a surrogate pair, which JSON can hold
-        return False
+def _odd(cells: pd.Series) -> dict[str, str]:
+    """List the texts of a column that are not in the one form, with what they are in it."""
+    plainly = {text: plain(text) for text in map(str, cells.dropna().unique())}
+    return {text: name for text, name in plainly.items() if text != name}
 
 
 def _note(ours: str, changed: Counter[tuple[str, str]]) -> str:

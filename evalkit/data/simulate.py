@@ -17,7 +17,7 @@ ones, the k-th of them on five characters at 6 k.
 
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,6 @@ def campaign(
     Documents of one system are packed in a random order into HITs; each HIT goes to ``judgements`` annotators, who
     see its documents in their own order. Copies have the item type ``degraded`` where spoilt and ``repeat`` elsewhere.
     References are :math:`\ell` better. Calibration items have :math:`q` evenly spread over the scale.
-    ``attrs["truth"]`` holds the qualities of systems, the bias and gain of each annotator, and all settings.
     true: the qualities, systems × documents × segments, where they are known and not drawn.
     Raises DataError for a design that cannot be drawn.
 
@@ -138,8 +137,6 @@ def campaign(
             f"{design.judgements} judgements of each document need as many annotators, and there are {people}. Add "
             "annotators."
         )
-    if low >= high or behaviour.ticks == 1:
-        raise DataError("A campaign needs a scale from low to high, and two or more ticks.")
     rng = np.random.default_rng(seed)
     system = rng.normal(0, quality.sd_system, design.systems)
     if true is None:
@@ -174,11 +171,7 @@ def campaign(
         src_lang=design.pair[0],
         tgt_lang=design.pair[1],
     )
-    settings = {type(part).__name__.lower(): asdict(part) for part in (design, quality, behaviour, control)}
-    named = {f"sim-system-{number}": float(quality.mean + one) for number, one in enumerate(system, 1)}
-    # plain values, because pandas compares the attrs of frames that it joins
-    known = {"systems": named, "annotators": person.to_dict("index"), **settings}
-    return finished(frame, seed=seed, scale=scale, truth=known)
+    return finished(frame, seed=seed, scale=scale)
 
 
 def _calibration(design: Design, low: float, high: float) -> pd.DataFrame:
@@ -245,12 +238,11 @@ def finished(
 ) -> pd.DataFrame:
     """Return a drawn table as a loader would: the schema's columns first and in its order, seed and other facts noted.
 
-    facts: scale, truth and the like. Raises DataError where the simulation breaks a rule of the schema, or leaves the
-    scale.
+    facts: scale and the like. Raises DataError where the simulation breaks a rule of the schema, or leaves the scale.
     """
     names = sorted(frame, key=lambda name: [*schema.columns, name].index(name))
     made = schemas.check(frame[names], schema, origin="the simulation", scale=facts.get("scale"))
-    made.attrs = {"seed": seed, **{name: fact for name, fact in facts.items() if fact is not None}}
+    made.attrs = {"seed": seed, **facts}
     return made
 
 
@@ -269,10 +261,6 @@ def categories(
     .. math:: P_o = p^2 + (1 - p^2) \sum_k \pi_k^2, \qquad
        \kappa = \frac{P_o - \sum_k \pi_k^2}{1 - \sum_k \pi_k^2} = p^2
 
-    For :math:`\kappa < 0` annotators avoid each other: with probability :math:`-\kappa (K - 1)` an item's annotators
-    take different categories out of K at random, and else guess. This needs equal marginals, :math:`1/K` each, and
-    no more annotators than categories; then :math:`P_o = (1 + \kappa (K - 1)) / K`.
-
     Caveat: agreement and marginals are exact in expectation. The kappa of a finite sample is a ratio of the two, which
     estimates its target with a bias of the order of 1/items.
     Raises DataError where no such model exists.
@@ -284,18 +272,11 @@ def categories(
     share = np.asarray(marginal, float)
     if len(share) < 2 or (share < 0).any() or not np.isclose(share.sum(), 1):
         raise DataError(f"marginal={list(marginal)}: give a share of each of two or more categories, 1 in all.")
-    shape, k = (draws, items, annotators), len(share)
-    guessed = _draw(share, shape, rng)
-    if 0 <= kappa <= 1:
-        true = _draw(share, (draws, items, 1), rng)
-        return np.where(rng.random(shape) < np.sqrt(kappa), true, guessed)
-    if kappa > 1 or -kappa * (k - 1) > 1 or annotators > k or not np.allclose(share, 1 / k):
-        raise DataError(
-            f"kappa={kappa:g} cannot be drawn: above 1 there is none, and below 0 only down to {-1 / (k - 1):.2f}, "
-            f"with {k} equally frequent categories and no more annotators than these. Choose another kappa."
-        )
-    different = rng.permuted(np.broadcast_to(np.arange(k), (draws, items, k)), axis=-1)[..., :annotators]
-    return np.where(rng.random((draws, items, 1)) < -kappa * (k - 1), different, guessed)
+    if not 0 <= kappa <= 1:
+        raise DataError(f"kappa={kappa:g} cannot be drawn. Choose one from 0 to 1.")
+    shape = (draws, items, annotators)
+    guessed, true = _draw(share, shape, rng), _draw(share, (draws, items, 1), rng)
+    return np.where(rng.random(shape) < np.sqrt(kappa), true, guessed)
 
 
 def _draw(share: np.ndarray, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -319,7 +300,7 @@ def protocol_study(
 
     kappas: protocol, src_lang, tgt_lang, kappa. In every cell the same annotators give each translation of each
     sentence a category from 1 on, by the model of ``categories``, with the same true kappa for all translations.
-    ``doc`` is the protocol, ``system`` the translation. ``attrs["truth"]`` keeps the rows of ``kappas``.
+    ``doc`` is the protocol, ``system`` the translation.
     marginal: shares of the categories, the same for all translations, or one for each.
     """
     rng = np.random.default_rng(seed)
@@ -340,7 +321,7 @@ def protocol_study(
         frames.append(frame.assign(score=np.concatenate(codes).ravel() + 1.0, **named))
     frame = pd.concat(frames, ignore_index=True)
     frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
-    return finished(frame, seed=seed, scale=(1, top), truth=kappas.to_dict("records"))
+    return finished(frame, seed=seed, scale=(1, top))
 
 
 def post_edited(*, sentences: int = 120, seed: int = 7) -> pd.DataFrame:
@@ -349,7 +330,7 @@ def post_edited(*, sentences: int = 120, seed: int = 7) -> pd.DataFrame:
     A sentence has 6 to 20 words, made of syllables. Each word of translation m is wrong with probability :math:`e_m`
     (HT0 .02, MT1 .10, MT2 .22): half of the wrong ones are other words, a quarter is missing, a quarter is doubled.
     Each of three annotators finds each error with probability .85 and mends exactly that; a quarter of the mended ones
-    counts as critical. ``reference`` is the sentence without errors. ``attrs["truth"]`` holds :math:`e`.
+    counts as critical. ``reference`` is the sentence without errors.
     """
     rng = np.random.default_rng(seed)
     errors = {"HT0": 0.02, "MT1": 0.10, "MT2": 0.22}
@@ -369,7 +350,7 @@ def post_edited(*, sentences: int = 120, seed: int = 7) -> pd.DataFrame:
     columns = ["system", "segment", "annotator", "score", "hypothesis", "post_edit", "reference"]
     frame = pd.DataFrame(rows, columns=columns).assign(src_lang="xxx", tgt_lang="eng", doc="sim-post-edits")
     frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
-    return finished(frame, seed=seed, scale=(0, 100), truth=errors)
+    return finished(frame, seed=seed, scale=(0, 100))
 
 
 def _written(right: np.ndarray, other: np.ndarray, kind: np.ndarray) -> str:
@@ -626,11 +607,6 @@ def parity_preferences(*, seed: int) -> pd.DataFrame:
     found = compared.of_choices(frame, origin="the simulation")
     found.attrs = {"excluded": {"comparisons of sentences from judged documents": 0}}
     return found
-
-
-def parity(*, seed: int) -> pd.DataFrame:
-    """Draw the same, each comparison as two judgements."""
-    return compared.of_parity(parity_preferences(seed=seed))
 
 
 def literary(*, strengths: dict[str, float], pairs: dict[str, str], seed: int) -> pd.DataFrame:

@@ -121,7 +121,9 @@ def open_testset(
 
 def _of_folder(path: Path, pair: str, gold: str, reference: str, *, scored: bool) -> tuple[TestSet, Collection[str]]:
     """Read a folder, and name its reference translations. scored: choose a pair that metrics scored."""
-    every, notes = _opened(path), list[str]()
+    if not all((path / part).is_dir() for part in ("documents", "human-scores")):
+        raise DataError(f"{path} is no test set. Name its folder, unpacked, which holds documents/ and human-scores/.")
+    every, notes = mtme.in_folder(path), list[str]()
     written = _pair_of(every, pair, notes, name=path.name, scored=scored)
     places = [one for one in every if one.pair == written]
     of_people, of_metrics = ([one for one in places if one.part == f"{who}-scores"] for who in ("human", "metric"))
@@ -222,19 +224,6 @@ def _chosen(what: str, wanted: str, there: Sequence[str]) -> str:
     if wanted and wanted not in there:
         raise DataError(f"There is no {what} {wanted!r}. Choose among {listed(there) or 'none'}.")
     return wanted or next(iter(there), "")
-
-
-def _opened(path: Path) -> list[Place]:
-    """Look at a test set's folder. Raises DataError that says what it is instead, or what is missing."""
-    if not path.is_dir():
-        what = "an archive or another file: unpack it, and name" if path.is_file() else "no folder. Name"
-        raise DataError(f"{path} is {what} the folder of a test set, which holds documents/ and human-scores/.")
-    if lacking := [part for part in ("documents", "human-scores") if not (path / part).is_dir()]:
-        near = [place for place in path.resolve().parents[:2] if (place / "human-scores").is_dir()]
-        near += [place.parent for depth in ("*", "*/*") for place in sorted(path.glob(f"{depth}/human-scores"))]
-        hint = f"Name {listed(place.name for place in near)}, which is one." if near else "Get them with the scores."
-        raise DataError(f"{path.name} is no test set: it has no folder {listed(lacking)}. {hint}")
-    return mtme.in_folder(path)
 
 
 def _pair_of(places: list[Place], wanted: str, notes: list[str], *, name: str, scored: bool) -> str:

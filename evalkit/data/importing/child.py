@@ -43,8 +43,6 @@ class Refused(Exception):
 # Encodings
 
 MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
@@ -68,7 +66,7 @@ def decoded(content, told):
     elif not marked.startswith("utf-8"):
         name = marked
     elif b"\0" in content:
-        name = without_mark(content[:SAMPLE])
+        raise Refused("holds zero bytes, so it is no text")
     else:
         try:
             content.decode()
@@ -95,14 +93,6 @@ def known(told):
     raise Refused(f"is said to be in {told[:40]!r}, which is no encoding of files (--encoding)")
 
 
-def without_mark(sample):
-    """Tell UTF-16 without a byte order mark by the zeros in its first line; other zeros belong to no text."""
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if max(even, odd) > 0.3 * len(sample) / 2 and min(even, odd) < 0.05 * len(sample):
-        return "utf-16-le" if odd > even else "utf-16-be"
-    raise Refused("holds zero bytes, so it is no text")
-
-
 def legacy(content, odd):
     """Tell the encodings from before Unicode apart by what they spell. odd: where the first byte is no UTF-8."""
     from charset_normalizer import from_bytes
@@ -111,9 +101,10 @@ def legacy(content, odd):
     sample = content[start : start + SAMPLE]
     lines = sample[: sample.rfind(b"\n") + 1 or None].split(b"\n")
     telling = b"\n".join(line for line in lines if not line.isascii()) or sample
-    syllables = {name: kana(telling.decode(name, "ignore")) for name in ("cp932", "euc_jp")}
-    if max(syllables.values()) > 0.15:  # no other script gives Japanese syllables by chance
-        return max(syllables, key=syllables.get)
+    for name in ("cp932", "euc_jp"):
+        with contextlib.suppress(UnicodeDecodeError):
+            if kana(telling.decode(name)) > 0.15:  # no other script gives Japanese syllables by chance
+                return name
     best = from_bytes(telling, cp_isolation=LEGACY, threshold=0.6).best()
     if best is None:
         raise Refused("is in an encoding that cannot be told")

@@ -18,7 +18,6 @@ from evalkit.data.names import plain
 #: Who judged the example row of the template `scores.csv`; who forgets to delete it loses nothing.
 EXAMPLE = "EXAMPLE-delete-this-row"
 PASSED_OVER = f"the example row of the template was passed over ({EXAMPLE})"
-_REFUSED = {b"%PDF": "is a PDF", b"\x89PNG": "is a picture"}
 _REMEDY = "Write one account and its person a line, such as deu01,Ann, or a JSON object."
 _SAVE = "Save it as CSV in UTF-8, or name its --encoding."
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
@@ -43,8 +42,6 @@ def opened(path: Path, options: Options) -> list[Table]:
     start = delimited.content(path)[:8]  # the rest is the child's to read
     if not start:
         raise DataError(f"{path.name} is empty. Check that the export is complete.")
-    if refused := next((what for sign, what in _REFUSED.items() if start.startswith(sign)), ""):
-        raise DataError(f"{path.name} {refused}: export the table as CSV or XLSX.")
     if kind := whole.by_name(path, start):
         return [kind]
     if start.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
