@@ -7,11 +7,11 @@ are void; of a screen that was submitted again, the last annotation of each outp
 import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -350,68 +350,44 @@ def _parts(name: str) -> dict[str, str]:
 
 
 # Probabilities of dynamic assignment. Pearmut logs none, but they follow from what had been logged when a screen was
-# loaded, and from the campaign's own file. First all systems below ``dynamic_coldstart`` judgements are drawn evenly;
-# then ``dynamic_models`` of them, one after another, by weights of their places in the order of mean scores. Source:
-# Pearmut, ``assignment.py`` of release 1.1.6, and of two earlier states, whose weights differ.
+# loaded, and from the campaign's own file. First all systems below ``dynamic_coldstart`` documents are drawn evenly;
+# then ``dynamic_models`` of them, one after another, with weights 1/2, 1/2, 1/3, 1/4 … by their places in the order of
+# mean scores. Source: Pearmut, ``assignment.py`` of release 1.1.6.
 
 #: Pearmut's own values where a campaign's file has none.
 _COLDSTART, _SHOWN = 5, 1
-#: Nats by which one rule must fit the log better than another to be told from it.
-_TOLD = 5.0
-#: Standard errors by which a system may be shown more or less often than a rule says, and the share of outputs that it
-#: may give no chance, before it does not fit.
+#: Standard errors by which a system may be shown more or less often than the rule says, and the share of outputs that
+#: it may give no chance, before it does not fit. A place is that of a system in the order of chances.
 _FITS, _CHANCELESS = 4.0, 0.02
-_LEAST = 1e-3  # probability that a likelihood takes at least
-
-
-class Rule(NamedTuple):
-    """A state of Pearmut: its name in words, the weight of a place counted from 1, and what its start counts."""
-
-    name: str
-    weight: Callable[[np.ndarray], np.ndarray]
-    by_document: bool = False
-
-
-RULES = (
-    Rule("1/2, 1/2, 1/3, 1/4 … (release 1.1.6)", by_place, by_document=True),
-    Rule("1, 1/√2, 1/√3 … (an earlier state)", lambda place: place**-0.5),
-    Rule("1, 1/2, 1/3 … (an earlier state)", lambda place: 1 / place),
-)
 
 
 def probabilities(entries: Sequence[Entry], campaign: Campaign) -> tuple[list[dict[str, float]], str]:
     """Return for each entry the probability of every system that it showed, and how it was found in words.
 
-    No probabilities, and why, where the campaign's file does not tell enough, or the log fits no known rule.
+    No probabilities, and why, where the campaign's file does not tell enough, or the log does not fit the rule.
     """
     systems = pd.Index(campaign.systems)
+    if len(systems) < 2:
+        return [], "probabilities of dynamic assignment were not rebuilt: the campaign's file lists no systems"
     shown, start = (
         int(str(said)) if str(said := campaign.info.get(name)).isdecimal() else usual
         for name, usual in (("dynamic_models", _SHOWN), ("dynamic_coldstart", _COLDSTART))
     )
     shown = min(shown, len(systems))
-    if len(systems) < 2:
-        return [], "probabilities of dynamic assignment were not rebuilt: the campaign's file lists no systems"
     again = _again(entries)
     drawn = [n for n, entry in enumerate(entries) if entry.position.isdecimal() and entry.models and again[n] == n]
     seen = np.array([systems.isin(entries[n].models) for n in drawn], bool).reshape(len(drawn), len(systems))
-    known = _known(entries, systems)[_before(entries)[drawn]]
-    found = [_chances(rule, known, shown, start, len(campaign.data)) for rule in RULES]
-    safe = [np.clip(chance, _LEAST, 1 - _LEAST) for chance in found]
-    fits = [float(np.log(np.where(seen, chance, 1 - chance)).sum()) for chance in safe]
-    best = int(np.argmax(fits))
-    if not len(drawn) or _misfits(found[best], seen):
-        why = "the log does not fit what Pearmut's known versions do with this campaign's file"
+    chances = _chances(_known(entries, systems)[_before(entries)[drawn]], shown, start, len(campaign.data))
+    if not len(drawn) or _misfits(chances, seen):
+        why = "the log does not fit what Pearmut 1.1.6 does with this campaign's file"
         return [], f"probabilities of dynamic assignment were not rebuilt: {why}"
-    best = best if fits[best] - fits[0] >= _TOLD else 0
-    unsure = [rule.name for n, rule in enumerate(RULES) if n != best and fits[best] - fits[n] < _TOLD]
-    of_entry: dict[int, dict[str, float]] = {}
-    for n, chance, own in zip(drawn, found[best], seen):
-        of_entry[n] = {systems[place]: float(chance[place]) for place in np.flatnonzero(own & (chance > 0))}
-    sure = f"; the log cannot tell it from {' or '.join(unsure)}" if unsure else "; the log fits it best"
+    of_entry = {
+        n: {systems[place]: float(chance[place]) for place in np.flatnonzero(own & (chance > 0))}
+        for n, chance, own in zip(drawn, chances, seen)
+    }
     told = (
-        f"assignment was dynamic: the probability of each system on each screen was rebuilt from the order of the log "
-        f"({shown} of {len(systems)} systems a screen, weights by place {RULES[best].name}{sure})"
+        "assignment was dynamic: the probability of each system on each screen was rebuilt from the order of the log, "
+        f"as Pearmut 1.1.6 draws; earlier states drew otherwise ({shown} of {len(systems)} systems a screen)"
     )
     return [of_entry.get(first, {}) for first in again], told
 
@@ -425,8 +401,7 @@ def _again(entries: Sequence[Entry]) -> list[int]:
             first = {key: place for key, place in first.items() if key[0] != entry.user}
         keys = [(entry.user, entry.position, name) for name in entry.models]
         found.append(next((first[key] for key in keys if key in first), number))
-        for key in keys:
-            first.setdefault(key, number)
+        first = dict.fromkeys(keys, number) | first
     return found
 
 
@@ -441,36 +416,31 @@ def _before(entries: Sequence[Entry]) -> np.ndarray:
 
 
 def _known(entries: Sequence[Entry], systems: pd.Index) -> np.ndarray:
-    """Follow a log: of each system the sum and the number of scores, outputs and documents, (entries + 1, 4, systems).
+    """Follow a log: of each system the sum and the number of scores, and of documents, (entries + 1, 3, systems).
 
     Row n holds what was known after n entries; who begins anew takes their own away. A document counts while anybody's
     judgement of it stands.
     """
-    found = np.zeros((len(entries) + 1, 4, len(systems)))
-    own: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((3, len(systems))))
-    read: dict[str, set[tuple[str, int]]] = defaultdict(set)
-    held: Counter[tuple[str, int]] = Counter()
-    for number, entry in enumerate(entries):
-        now = found[number + 1]
-        now[:] = found[number]
-        if entry.said == [RESET]:
-            now[:3] -= own.pop(entry.user, 0.0)
-            left = read.pop(entry.user, set())
-            held.subtract(left)
-            for document in left:
-                now[3, document[1]] -= held[document] == 0
-            continue
-        given = [(nth, name, one) for nth, said in enumerate(entry.said) for name, one in _object(said).items()]
-        for nth, name, one in ((nth, name, one) for nth, name, one in given if name in systems):
-            place, score = systems.get_loc(name), _score(one)
-            gain = (0.0, 0.0, 1.0) if np.isnan(score) else (score, 1.0, 1.0)
-            own[entry.user][:, place] += gain
-            now[:3, place] += gain
-            document = (entry.position, place)
-            if entry.position.isdecimal() and not nth and document not in read[entry.user]:
-                read[entry.user].add(document)
-                held[document] += 1
-                now[3, place] += held[document] == 1
+    found = np.zeros((len(entries) + 1, 3, len(systems)))
+    own: dict[str, list[tuple[int, float, tuple[str, str] | None]]] = defaultdict(list)  # of who may begin anew
+    held: Counter[tuple[str, str]] = Counter()  # judgements that stand of each document
+    for number, entry in enumerate(entries, 1):
+        found[number] = found[number - 1]
+        sign = -1 if entry.said == [RESET] else 1
+        given = [
+            (systems.get_loc(name), _score(one), (entry.position, name) if counts else None)
+            for nth, said in enumerate(entry.said)
+            for counts in [entry.position.isdecimal() and not nth]
+            for name, one in _object(said).items()
+            if name in systems
+        ]
+        own[entry.user] += given
+        for place, score, document in own.pop(entry.user) if sign < 0 else given:
+            if not np.isnan(score):
+                found[number, :2, place] += sign * score, sign
+            if document:
+                held[document] += sign
+                found[number, 2, place] += sign * (held[document] == (sign > 0))
     return found
 
 
@@ -484,21 +454,19 @@ def _score(judged: Any) -> float:
     return statistics.fmean(read) if len(read) == len(given) else np.nan
 
 
-def _chances(rule: Rule, known: np.ndarray, shown: int, start: int, documents: int) -> np.ndarray:
-    """Return the probability that each screen shows each system, (screens, systems), by one rule."""
-    sums, scores, outputs, judged = known.transpose(1, 0, 2)
-    counts = judged if rule.by_document else outputs
+def _chances(known: np.ndarray, shown: int, start: int, documents: int) -> np.ndarray:
+    """Return the probability that each screen shows each system, (screens, systems)."""
+    sums, scores, judged = known.transpose(1, 0, 2)
     means = np.divide(sums, scores, where=scores > 0, out=np.zeros_like(sums))
     found = np.empty_like(means)
-    for row, (count, mean) in enumerate(zip(counts, means)):
+    for row, (count, mean) in enumerate(zip(judged, means)):
         among = count < start  # the systems that are drawn first; any others fill up
         if among.any():
             chance = np.full(int(among.sum()), min(1.0, shown / among.sum()))
         else:
-            among = count < documents if rule.by_document else np.ones(len(count), bool)
+            among = count < documents
             left = int(among.sum())
-            of_places = _of_places(rule, left, shown) if left > shown else np.ones(left)
-            chance = _shared(of_places, mean[among])
+            chance = _shared(_of_places(left, shown) if left > shown else np.ones(left), mean[among])
         found[row] = max(shown - among.sum(), 0) / max((~among).sum(), 1)
         found[row, among] = chance
     return found
@@ -513,12 +481,17 @@ def _shared(chance: np.ndarray, means: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def _of_places(rule: Rule, systems: int, shown: int) -> np.ndarray:
-    return inclusion(rule.weight(np.arange(1.0, systems + 1)), shown)
+def _of_places(systems: int, shown: int) -> np.ndarray:
+    return inclusion(by_place(np.arange(1.0, systems + 1)), shown)
 
 
 def _misfits(chance: np.ndarray, seen: np.ndarray) -> bool:
-    """Tell whether the log differs from a rule in something that matters."""
-    spread = np.sqrt((chance * (1 - chance)).sum(axis=0))
-    off = np.divide(np.abs((seen - chance).sum(axis=0)), spread, where=spread > 0, out=np.zeros(len(spread)))
-    return bool((chance[seen] <= 0).mean() > _CHANCELESS or off.max() > _FITS)
+    """Tell whether the log differs from the rule in something that matters: by systems, or by their places."""
+    if (chance[seen] <= 0).mean() > _CHANCELESS:
+        return True
+    place = np.argsort(-chance, axis=1, kind="stable")
+    for own, shown in ((chance, seen), (np.take_along_axis(one, place, axis=1) for one in (chance, seen))):
+        spread = np.sqrt((own * (1 - own)).sum(axis=0))
+        if (np.abs((shown - own).sum(axis=0)) > _FITS * spread).any():
+            return True
+    return False
