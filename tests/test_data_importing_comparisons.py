@@ -28,8 +28,6 @@ ANSWERS = """> | = | <
     1 | 0 | 2
     Translation A is better | Both are equally good | Translation B is better
     left | same | right
-    B is worse | equal | A is worse
-    better | same | worse
     A is much better | About the same | B is slightly better
     1 > 2 | 1 = 2 | 2 > 1
     prefer A | no preference | prefer B

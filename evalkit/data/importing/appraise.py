@@ -1,6 +1,5 @@
 """Read what the Appraise tool exports, with or without a header: direct assessment, documents, error spans, MQM."""
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import appraise, schemas
-from evalkit.data.importing import segments
+from evalkit.data.importing import records, segments
 from evalkit.data.importing.annotated import complete, headed, judged, listed, spans_of
 from evalkit.data.importing.judgements import Rows, ordered, people
 from evalkit.data.importing.options import Options
@@ -82,11 +81,8 @@ def convert(rows: Rows) -> Judgements:
 
 def _errors(cell: object) -> list[dict[str, Any]] | object:
     """Read the list of errors of one judgement; their types may be lists, of one type and one below it."""
-    try:
-        said = json.loads(cell) if isinstance(cell, str) else None
-        return [_named(one) for one in said] if isinstance(said, list) else {}
-    except (ValueError, RecursionError):
-        return {}
+    said = records.in_cell(cell)
+    return [_named(one) for one in said] if isinstance(said, list) else {}
 
 
 def _named(one: object) -> object:

@@ -3,7 +3,6 @@
 A comparison becomes two judgements, one of each system: 1 for the one that won, 0 for the other, .5 for both in a tie.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import numbers, scales, vocabulary
+from evalkit.data.importing import numbers, records, scales, vocabulary
 from evalkit.data.importing.judgements import Rows, people
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
@@ -175,8 +174,6 @@ def _sides(table: Table, free: list[str]) -> tuple[str, str] | None:
     texts = [name for name in free if not numbers.is_numeric(table.samples(name))]
     first, second = (_of_side(side, texts) for side in SIDES)
     pairs = [(first[parts], second[parts], parts) for parts in first if parts in second]
-    if not pairs and first and second:
-        pairs = [(next(iter(first.values())), next(iter(second.values())), ("",))]
 
     def order(pair: tuple[str, str, tuple[str, ...]]) -> tuple[bool, bool, bool]:
         cells = table.cells[[*pair[:2]]].head(_FEW * 2 + 9).dropna()
@@ -300,13 +297,11 @@ def _systems(rows: Rows) -> Systems:
 
 
 def _tell_wins(ratings: pd.DataFrame, middle: float, origin: str, receipt: Receipt) -> None:
-    """Tell wins and ties of each pair of systems. ratings: of the first system of each comparison."""
+    """Tell wins and ties of pairs of systems. ratings: of the first system of each comparison."""
     in_order = ratings["system"] <= ratings["against"]
     pair = [ratings[one].where(in_order, ratings[two]) for one, two in (("system", "against"), ("against", "system"))]
     lead = np.sign(ratings["score"] - middle) * np.where(in_order, 1, -1)
     counts = pd.crosstab(pair, lead).reindex(columns=[1, 0, -1], fill_value=0)
-    if len(counts) > _SHOWN:
-        receipt.note(f"{origin}: {len(counts):,} pairs of systems were compared; the first {_SHOWN} are told")
     for (one, two), (won, ties, lost) in zip(counts.index[:_SHOWN], counts.to_numpy().tolist()):
         receipt.note(f"{origin}: {one} against {two}: {won:,} won, {ties:,} ties, {lost:,} lost")
 
@@ -361,10 +356,7 @@ def _spans(cells: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:
 
 def _marks(cell: object) -> list[dict]:
     """Read a list of marks in JSON; what is none marks nothing."""
-    try:
-        said = json.loads(cell) if isinstance(cell, str) else []
-    except (ValueError, RecursionError):
-        return []
+    said = records.in_cell(cell)
     return [mark for mark in said if isinstance(mark, dict)] if isinstance(said, list) else []
 
 
@@ -419,7 +411,7 @@ def _said(text: str) -> list[str]:
     """Cut an answer into its words, small, without those that change nothing; signs are words.
 
     >>> _said("System A is a bit better!"), _said("A>>B")
-    (['system', 'a', 'better'], ['a', '>', 'b'])
+    (['system', 'a'], ['a', '>', 'b'])
     """
     small = re.sub(r"([<>=])\1*", r" \1 ", plain(str(text)).casefold().replace("'", ""))
     small = " ".join(re.split(r"[_\s.:!-]+", small))
@@ -449,38 +441,25 @@ def is_none(answer: str) -> bool:
     return "".join(_said(answer)).startswith(tuple(_WORDS["none"]))
 
 
-def side_of(answer: str) -> str:
-    """Say which of two an answer names by its place as the better one: "a", "b", or "unknown".
-
-    >>> side_of("left"), side_of("System B is slightly better"), side_of("A is worse"), side_of("both")
-    ('a', 'b', 'b', 'unknown')
-    >>> side_of("A > B"), side_of("2>1"), side_of("<"), side_of("worse"), side_of("better: B")
-    ('a', 'b', 'b', 'b', 'b')
-    """
-    return _winner(answer, _place) or "unknown"
-
-
 def _winner(answer: str, place: Callable[[list[str]], str]) -> str:
     """Say which side is the better one by an answer, "" where it says none. place: tells which side words name.
 
-    What is only called better or worse, as in ``>``, is the first side.
+    Signs compare what stands before them, else the first side, with what stands behind them, else the other.
+
+    >>> [_winner(answer, _place) for answer in ("left", "System B is slightly better", "A > B", "2>1", "<", "both")]
+    ['a', 'b', 'a', 'b', 'b', '']
     """
     said = _said(answer)
-    if _NUMBER.fullmatch(answer) and said != [answer]:  # -1 is no place
+    if not said or (_NUMBER.fullmatch(answer) and said != [answer]):  # -1 is no place
         return ""
-    if whole := place(said):
-        return whole
-    signs = [at for at, word in enumerate(said) if word in (*_WORDS["better"], *_WORDS["worse"])]
-    if not signs:
-        return ""
-    before, sign, after = said[: signs[0]], said[signs[0]], said[signs[0] + 1 :]
-    if after and not before and sign.isalpha() and after[0] != "than":  # prefer A
-        before, after = after, []
-    one = place(before) if before else "a"
-    other = place([word for word in after if word != "than"]) if after else _OTHER.get(one, "")
+    sign = next((at for at, word in enumerate(said) if word in ("<", ">")), None)
+    if sign is None:
+        return place(said)
+    one = place(said[:sign]) if sign else "a"
+    other = place(said[sign + 1 :]) if said[sign + 1 :] else _OTHER.get(one, "")
     if {one, other} != {"a", "b"}:
         return ""
-    return other if sign in _WORDS["worse"] else one
+    return one if said[sign] == ">" else other
 
 
 def _place(said: list[str]) -> str:
@@ -592,8 +571,7 @@ def _shares(
         receipt.note(f"preference 1 was read as the first system, 2 as the second{tie}")
     ties = {"".join(_said(answer)) for answer in distinct if is_tie(answer)} - {"none", "both", "neither"}
     none = numbers.ABSENT - (set() if ties else {"none"})  # where "tie" is a tie, "none" is no answer
-    signs = [[word] for word in (*_WORDS["better"], *_WORDS["worse"])]
-    if of_first := [answer for answer in distinct if _said(answer) in signs]:
+    if of_first := [answer for answer in distinct if _said(answer) in (["<"], [">"])]:
         receipt.note(
             f"{', '.join(map(repr, of_first[:5]))} was taken to speak of the first system, against the second; "
             "--map-values tells otherwise"
@@ -626,7 +604,7 @@ def _leads(
     low, high = np.nanmin(values), np.nanmax(values)
     ends, scale = f"from {low:g} to {high:g}", options.scale
     ways = " or ".join(f"--positive {shlex.quote([*sides[side], side.upper()][0])}" for side in SIDES)
-    favoured = [side for side in SIDES if options.positive in sides[side] or side_of(options.positive) == side]
+    favoured = [side for side in SIDES if options.positive in sides[side] or _winner(options.positive, _place) == side]
     if options.positive and len(favoured) != 1:
         raise DataError(f"--positive {options.positive!r:.60} names neither side. Pass {ways}.")
     if not favoured or (low >= 0 and not scale):

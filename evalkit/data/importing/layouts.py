@@ -96,11 +96,6 @@ def line_of_survey(rows: list[Row]) -> int | None:
 _IN_BRACKETS = re.compile(r"(.*?)\s*\[([^\[\]]+)\]")
 _LOOPED = re.compile(r"(\d+)_(\w*[^\W\d_]\w*)")  # Qualtrics' loop & merge: the round, then the question
 _ASIDE = re.compile(r"_(TEXT|DO)(_|$)|(First|Last) Click$|Page Submit$|Click Count$")
-_ASKED = {
-    "system": {"system", "systems", "model", "engine"},
-    "segment": {"sentence", "segment", "item", "satz", "phrase"},
-    "doc": {"document", "dokument"},
-}
 _PERSON = re.compile(r"mail|prolific|participant|annotator|rater|\b(your|full|my) (name|id)\b|\bname\b", re.I)
 _RESPONSE = ("ResponseId", "Response ID", "ResponseID")
 _TRIAL = {"Survey Preview", "Survey Test", "Spam", "1", "8"}  # Qualtrics' Status of what is no answer
@@ -128,11 +123,7 @@ def of_form(table: Table, options: Options) -> Table:
     Raises DataError where rows are places on a screen, of which the file does not say which system stood there.
     """
     asked = _google(table) if bare(table.header[0][:_LONG]) in listed("form_stamps") else _qualtrics(table)
-    if asked is None:
-        return table
-    if not asked:
-        return _named(table, options)
-    if {"system", "segment", "score"} & {*options.columns}:
+    if not asked or {"system", "segment", "score"} & {*options.columns}:
         return table
     roles = _roles(table.name, asked, options)
     shared = [name for name in table.header if name not in asked]
@@ -177,11 +168,11 @@ def _google(table: Table) -> dict[str, tuple[str, str]]:
     return _in_grids({name: (one[1], one[2]) for name, one in grids.items() if one and one[1]})
 
 
-def _qualtrics(table: Table) -> dict[str, tuple[str, str]] | None:
-    """Take the questions of Qualtrics, whose texts stand below short names; None where it is no such export."""
+def _qualtrics(table: Table) -> dict[str, tuple[str, str]]:
+    """Take the questions of Qualtrics, whose texts stand below short names; none where it is no such export."""
     place = line_of_survey(table.first) if table.first else None
     if place is None:
-        return None
+        return {}
     texts = [" ".join(cell.split()) for cell in table.first[place - 1][1]]
     asked = {}
     for name, text in zip(table.header, texts):
@@ -193,7 +184,7 @@ def _qualtrics(table: Table) -> dict[str, tuple[str, str]] | None:
             question, _, row = text.rpartition(" - ")
             asked[name] = (question, row)
     grids = _in_grids(asked)
-    return grids if len(grids) > 1 else None
+    return grids if len(grids) > 1 else {}
 
 
 def _in_grids(asked: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
@@ -201,17 +192,6 @@ def _in_grids(asked: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
     questions = Counter(question for question, _ in asked.values())
     rows = Counter(row for _, row in asked.values())
     return {name: (q, row) for name, (q, row) in asked.items() if questions[q] > 1 or rows[row] > 1}
-
-
-def _named(table: Table, options: Options) -> Table:
-    """Name the columns of a form that was filled in once a judgement by what its questions ask for."""
-    known = {*map(meaning, table.header), *options.columns, *options.values}
-    free = [name for name in table.header if name not in options.single.values()]
-    found = {ours: [name for name in free if named & {*words(name)}] for ours, named in _ASKED.items()}
-    found["annotator"] = [name for name in free if _PERSON.search(name)]
-    new = {names[0]: ours for ours, names in found.items() if ours not in known and len(names) == 1}
-    notes = [f"{name!r} is the {ours}" for name, ours in new.items()]
-    return replace(table, cells=table.cells.rename(columns=new), notes=[*table.notes, *notes])
 
 
 def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> dict[str, _Role]:
@@ -251,21 +231,16 @@ def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> 
 def _measured(origin: str, questions: list[str]) -> dict[str, tuple[str, str]]:
     """Tell what questions are about from what they ask: the segment and the measure of each.
 
-    Several measures are told by words of criteria, such as adequate and fluent; what else the questions say, or else
-    the number before each, must tell the segments then. Raises DataError where it does not.
+    Several measures are told by words of criteria, such as adequate and fluent; what else the questions say must tell
+    the segments then. Raises DataError where it does not.
     """
     named = {question: tuple(w for w in words(question) if w[:_STEM] in _STEMS) for question in questions}
-    criteria = {*named.values()}
+    criteria, rest = {*named.values()}, {question: _without(question, own) for question, own in named.items()}
     if () in criteria or len(criteria) == 1:
         if not _asks_several(questions):
             return {question: (question, "score") for question in questions}
-    else:
-        rest = {question: _without(question, own) for question, own in named.items()}
-        number = {question: (re.match(r"\W*(\d+)", question) or [""])[0] for question in questions}
-        for told in (rest, number):
-            pairs = {(told[question], named[question]) for question in questions}
-            if len(pairs) == len(questions) == len(criteria) * len({*told.values()}):
-                return {question: (told[question], " ".join(own)) for question, own in named.items()}
+    elif len({*zip(rest.values(), named.values())}) == len(questions) == len(criteria) * len({*rest.values()}):
+        return {question: (rest[question], " ".join(own)) for question, own in named.items()}
     raise DataError(
         f"{origin} asks several things about each segment, and its questions do not say which belong together. Begin "
         "each with the number of its segment and name one criterion in it: 1. Source text: adequacy [System]."
@@ -291,8 +266,7 @@ def _bare(labels: list[str]) -> dict[str, str]:
         same = len([*takewhile(lambda alike: len({*alike}) == 1, zip(*cut))])
         cut = [own[same:][::-1] for own in cut]
     rest = [" ".join(own).strip("()[]:'\"") for own in cut]
-    named = all(rest) and not all(map(_PLACE.fullmatch, rest))
-    return dict(zip(labels, rest if named else labels))
+    return dict(zip(labels, rest if all(rest) else labels))
 
 
 def _person(shared: list[str], options: Options) -> str | None:
@@ -315,67 +289,57 @@ def of_places(table: Table, options: Options) -> Table:
 
     The score at a place is of the system that the same row names there: places are no systems.
     """
+    found, places = compared_columns(table, options), _places(table.header)
+    own = {name for columns in places.values() for name in columns.values()}
+    asked = {found.names.get("preference"), found.names.get("score")} - {None, *own}
     named = {"system"} & {*map(meaning, table.header), *options.columns, *options.values}
-    found = compared_columns(table, options)
-    if "score" in options.columns or named or found.on_screen:
+    if not places or asked or named or found.on_screen or "score" in options.columns:
         return table
-    places, compared = _places(table.header), found.names
-    own = {name for columns in places.values() for name in columns}
-    if not places or {compared.get("preference"), compared.get("score")} - {None, *own}:
-        return table
-    system, names = _measures(table, places)
+    names = _measures(table, places)
     shared = [name for name in table.header if name not in own]
     titles = [*shared, *names.values()]
-    if not system or len({*titles}) < len(titles):
+    if not names or len({*titles}) < len(titles):
         return table
-    roles = {name: (str(at), title) for base, title in names.items() for at, name in enumerate(places[base])}
-    measured = [title for base, title in names.items() if base != system]
+    roles = {name: (spot, title) for base, title in names.items() for spot, name in places[base].items()}
+    measured = [title for title in names.values() if title != "system"]
     cells = _stacked(table.cells, table.cells[shared], roles, ["place"], measured).drop(columns="place")
+    systems = [name for name, (_, title) in roles.items() if title == "system"]
     note = (
-        f"each row holds {len(places[system])} systems, named in {', '.join(places[system])}; the score at a place is "
-        "of the system named there"
+        f"each row holds {len(systems)} systems, named in {', '.join(systems)}; the score at a place is of the system "
+        "named there"
     )
     return replace(table, cells=cells, notes=[*table.notes, note])
 
 
-def _places(header: list[str]) -> dict[str, list[str]]:
-    """Map what headings say beside a place to its columns, one for each of the places that all of them have."""
+def _places(header: list[str]) -> dict[str, dict[str, str]]:
+    """Map what headings say beside a place to its columns, by the places, which are the same for all."""
     columns: dict[str, dict[str, str]] = {}
     for name in header:
         cut = re.sub(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])", " ", name)
         parts = [part.casefold() for part in re.findall(r"[^\W_]+", cut)]
-        spots = [place for place, part in enumerate(parts) if _SPOT.fullmatch(part)]
+        spots = [part for part in parts if _SPOT.fullmatch(part)]
         if len(spots) == 1 and len(parts) > 1:
-            spot = spots[0]
-            columns.setdefault(" ".join(parts[:spot] + parts[spot + 1 :]), {})[parts[spot]] = name
-    systems = [base for base in columns if _names_systems(base) and len(columns[base]) > 1]
-    if not systems:
-        return {}
-    every = {*columns[max(systems, key=lambda base: len(columns[base]))]}
-    places = {base: [own[spot] for spot in sorted(own, key=_order)] for base, own in columns.items() if {*own} == every}
-    return places if len(places) > 1 else {}
+            columns.setdefault(" ".join(part for part in parts if part not in spots), {})[spots[0]] = name
+    every = max((own.keys() for base, own in columns.items() if _names_systems(base)), key=len, default=())
+    return {base: own for base, own in columns.items() if own.keys() == every} if len(every) > 1 else {}
 
 
 def _names_systems(base: str) -> bool:
     return bool(_SYSTEM.fullmatch(base.replace(" ", "")))
 
 
-def _order(spot: str) -> tuple[int, str]:
-    return (int(spot), "") if spot.isdecimal() else (0, spot)
-
-
-def _measures(table: Table, places: dict[str, list[str]]) -> tuple[str, dict[str, str]]:
-    """Choose what names the systems, and name the columns of each place; "" where nothing names or scores them."""
-    cells = {base: pd.concat([table.judged(name) for name in own]) for base, own in places.items()}
+def _measures(table: Table, places: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Name the columns of each place: what names the systems, and the scores; none where either is not there."""
+    cells = {base: pd.concat([table.judged(name) for name in own.values()]) for base, own in places.items()}
     scored = [base for base, own in cells.items() if numbers.is_numeric(own.tolist())]
     few = max(_FEW, len(table.cells) / 2)
     named = [base for base in places if _names_systems(base) and base not in scored and cells[base].nunique() <= few]
     measures = [base for base in scored if meaning(base) == "score" or not _names_systems(base)]
     measures = [base for base in measures if not {"id", "rank"} & {*base.split()}]
     if not named or not measures:
-        return "", {}
+        return {}
     system = min(named, key=lambda base: cells[base].nunique())
     titles = {base: "_".join(word for word in base.split() if word not in system.split()) or base for base in measures}
     if len(measures) == 1 and meaning(titles[measures[0]]) == "score":
         titles = {measures[0]: "score"}
-    return system, {system: "system", **titles}
+    return {system: "system", **titles}

@@ -29,15 +29,10 @@ MISSING = "there is no score"
 _ERRORS = ["#REF!", "#N/A", "#DIV/0!", "#NAME?", "#VALUE!", "#NULL!", "#NUM!", "#SPILL!", "#CALC!"]
 _FORMULA = "is a formula's error, or a formula without a stored value: open the file in a spreadsheet, save it again"
 
-_MONTHS = {word: int(number) for number, line in vocabulary.table("months").items() for word in line.split()}
-_DATE = re.compile(r"(\d{1,4})\s?([./-]|年)\s?(\d{1,2})\s?([./-]|月)\s?(\d{1,4})(?:[.]|日)?(?:[ ,T]+(.*))?", re.ASCII)
-_IN_WORDS = re.compile(
-    r"(?:\w{2,10}\.?,? )?(?:(\d{1,2})(?:\.|st|nd|rd|th)?[ -]([^\W\d_]{3,10})\.?"
-    r"|([^\W\d_]{3,10})\.? (\d{1,2})(?:st|nd|rd|th)?,?)[ ,-]+(\d{4})(?:[ ,T]+(.*))?"
-)
-_CLOCK = re.compile(
-    r"(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})([.,]\d{1,9})?)?\s*([ap]\.?m\.?)?\s*(z|utc|gmt|[+-]\d{2}:?\d{2})?(?:\s*uhr)?",
-    re.I,
+_DATE = re.compile(
+    r"(\d{1,4})\s?([./-]|年)\s?(\d{1,2})\s?([./-]|月)\s?(\d{1,4})(?:[.]|日)?"
+    r"(?:[ ,T]+(\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:\s?[ap]m)?(?:\s?(?:z|utc|[+-]\d\d:?\d\d))?))?",
+    re.ASCII | re.IGNORECASE,
 )
 _YEARS = (2005, 2040)  # campaigns of our time, which settle what two digits mean
 _ORDERS = {"day, month, year": (2, 1, 0), "month, day, year": (2, 0, 1), "year, month, day": (0, 1, 2)}
@@ -203,53 +198,36 @@ def _moment(text: str) -> _Moment:
 def dates(texts: Iterable[str]) -> tuple[dict[str, _Moment], str]:
     """Return the moment of each date that can be read, and what to say of it.
 
-    One order must make dates of all texts of numbers. Where two do, points mean day, month, year; else none is read.
+    One order must make dates of all of them. Where two do, points mean day, month, year; else none is read.
 
     >>> dates(["03/25/2024 09:00 AM", "03/04/2024 01:30 PM"])[1]
     'dates were read as month, day, year'
     >>> dates(["04/03/2024 09:00"])
     ({}, 'dates like 04/03/2024 09:00 can be read in two orders')
     """
-    short = [text for text in dict.fromkeys(texts) if len(text) <= _LONGEST_DATE]
-    numbered = {text: match for text in short if (match := _DATE.fullmatch(text))}
-    read = {name: {text: moment for text in short if (moment := _date(text, order))} for name, order in _ORDERS.items()}
-    fitting = [name for name, own in read.items() if {*numbered} <= {*own}]
-    if "day, month, year" in fitting and all(match[2] == match[4] == "." for match in numbered.values()):
+    dated = {text: match for text in texts if len(text) <= _LONGEST_DATE and (match := _DATE.fullmatch(text))}
+    if not dated:
+        return {}, ""
+    read = {
+        name: {text: moment for text, match in dated.items() if (moment := _date(match, order))}
+        for name, order in _ORDERS.items()
+    }
+    fitting = [name for name, own in read.items() if {*dated} <= {*own}]
+    if "day, month, year" in fitting and all(match[2] == match[4] == "." for match in dated.values()):
         fitting = ["day, month, year"]
     if len(fitting) == 1:
-        return read[fitting[0]], f"dates were read as {fitting[0]}" if numbered else ""
-    in_words = {text: moment for text, moment in read["day, month, year"].items() if text not in numbered}
-    how = "two orders" if fitting else "no one order"
-    return in_words, f"dates like {next(iter(numbered))} can be read in {how}"
+        return read[fitting[0]], f"dates were read as {fitting[0]}"
+    return {}, f"dates like {next(iter(dated))} can be read in {'two orders' if fitting else 'no one order'}"
 
 
-def _date(text: str, order: tuple[int, int, int]) -> _Moment | None:
-    """Read a date in words, or one of numbers in some order; None where it is none."""
-    if match := _IN_WORDS.fullmatch(text):
-        named = _MONTHS.get((match[2] or match[3]).casefold(), 0)
-        return _with_clock(int(match[5]), named, int(match[1] or match[4]), match[6])
-    if not (match := _DATE.fullmatch(text)):
-        return None
+def _date(match: re.Match[str], order: tuple[int, int, int]) -> _Moment | None:
+    """Read a date of numbers in some order, and perhaps a time of day; None where it is none."""
     year, month, day = (match[1 + 2 * place] for place in order)
     if len(year) not in (2, 4) or len(month) > 2 or len(day) > 2:
         return None
     whole = int(year) + (2000 if len(year) == 2 else 0)
-    return _with_clock(whole, int(month), int(day), match[6]) if _YEARS[0] <= whole <= _YEARS[1] else None
-
-
-def _with_clock(year: int, month: int, day: int, clock: str | None) -> _Moment | None:
-    """Put a day and a time of day together; None where they are none."""
-    read = _CLOCK.fullmatch((clock or "").strip() or "0:00")
-    if not read:
-        return None
-    hour, half, zone = int(read[1]), (read[5] or "")[:1].lower(), read[6]
-    if half and 1 <= hour <= 12:
-        hour = hour % 12 + (12 if half == "p" else 0)
-    elif half and not (half == "p" and 12 < hour < 24):  # 13:05 PM is written by programs that print hour and half
-        return None
     try:
-        own = datetime.strptime(zone, "%z").tzinfo if zone and zone[0] in "+-" else UTC
-        moment = datetime(year, month, day, hour, int(read[2]), int(read[3] or 0), tzinfo=own)
+        moment = pd.Timestamp(f"{whole}-{month:>02}-{day:>02} {match[6] or ''}")
     except ValueError:
         return None
-    return moment.timestamp() + float((read[4] or ".0").replace(",", ".")), zone is None
+    return (moment.timestamp(), moment.tzinfo is None) if _YEARS[0] <= whole <= _YEARS[1] else None

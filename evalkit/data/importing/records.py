@@ -66,6 +66,11 @@ def loaded(text: bytes) -> tuple[Any, str]:
     return said, ""
 
 
+def in_cell(cell: object) -> Any:
+    """Read JSON that stands in a cell; None where it is none."""
+    return loaded(cell.encode("utf-8", "surrogatepass"))[0] if isinstance(cell, str) else None
+
+
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Take an object, in which a name stands once: JSON would silently take the last."""
     if len(said := dict(pairs)) < len(pairs):

@@ -302,10 +302,8 @@ def _is_judgement(name: str) -> bool:
 
 def _unpacked(value: Any) -> Any:
     """Read JSON in a cell of CSV."""
-    if isinstance(value, str) and value[:2] in ("[{", '{"'):
-        said, reason = records.loaded(value.encode("utf-8", "surrogatepass"))
-        return value if reason else said
-    return value
+    said = records.in_cell(value) if isinstance(value, str) and value[:2] in ("[{", '{"') else None
+    return value if said is None else said
 
 
 # Doccano and Prodigy
