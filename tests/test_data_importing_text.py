@@ -419,7 +419,7 @@ def test_what_a_spreadsheet_does_to_numbers_is_rejected(imported_book):
     workbook.active["E11"].number_format = "0%"
     ratings, _, report = imported_book(workbook)
     reasons = {entry["line"]: entry["reason"] for entry in report.first}
-    words = {10: "date", 11: "percentage", 13: "spreadsheet", 14: "formula"}
+    words = {10: "date", 11: "percentage", 13: "outside", 14: "formula"}
     assert {*reasons} == {*words}
     assert all(word in reasons[line] for line, word in words.items())
     assert ratings.query("annotator == 'Evaluator 1'")["score"].tolist() == [*cells[:8], 4.5]

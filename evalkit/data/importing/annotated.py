@@ -66,7 +66,7 @@ _LIKE = "rite like --weights minor=1,major=5,critical=10"
 def resolve(text: str | None) -> Scheme:
     """Return the scheme that ``--weights`` names or spells out; without it, that of WMT's MQM (Freitag et al. 2021).
 
-    text: a name, or words that only one name has; or ``SEVERITY=WEIGHT`` and ``TYPE:SEVERITY=WEIGHT`` (``*``: any),
+    text: a name, or a part that only one name has; or ``SEVERITY=WEIGHT`` and ``TYPE:SEVERITY=WEIGHT`` (``*``: any),
     cut by commas. Weights that are spelled out have no exceptions but those told; neutral ones weigh 0 unless told.
     Raises DataError for anything else, naming the schemes.
 
@@ -81,8 +81,7 @@ def resolve(text: str | None) -> Scheme:
     if "=" in text:
         return _spelled_out(text)
     wanted = text.strip().casefold()
-    words = set(re.findall(r"[\w.]+", wanted))
-    near = [name for name in SCHEMES if words and words <= set(re.findall(r"[\w.]+", name.casefold()))]
+    near = [name for name in SCHEMES if wanted and wanted in name.casefold()]
     near = [name for name in near if name.casefold() == wanted] or near
     if len(near) != 1:
         raise DataError(
@@ -179,7 +178,7 @@ def _mark(one: Any, text: str | None) -> tuple[Any, ...] | None:
     """Read one error: category, severity, start, end, side and text; None where it has no sound place."""
     if not isinstance(one, dict):
         return None
-    start, end, side = _whole(one.get("start_i")), _whole(one.get("end_i")), records.cell(one.get("side")) or "target"
+    start, end, side = place(one.get("start_i")), place(one.get("end_i")), records.cell(one.get("side")) or "target"
     kind, level = (records.cell(one.get(name)) or None for name in ("category", "severity"))
     level = None if level and level.casefold() == "undecided" else level
     marked, suggested = one.get("text"), one.get("suggested") is True
@@ -196,9 +195,9 @@ def _mark(one: Any, text: str | None) -> tuple[Any, ...] | None:
     return kind or "omission", level, np.nan, np.nan, side, None, suggested
 
 
-def _whole(place: Any) -> Any:
+def place(value: Any) -> Any:
     """Read a place in a text; what is no whole number stays."""
-    return int(place) if isinstance(place, str) and place.isdecimal() and len(place) < 15 else place
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 15 else value
 
 
 def _framed(marks: list[tuple[Any, ...]]) -> pd.DataFrame:
@@ -338,9 +337,12 @@ def convert(rows: Rows) -> Judgements:
     names.setdefault("score", "score")
     found, marks = judged(rows, marks, made=made, scale=scale)
     if found.scale is None:
-        receipt.scale_from = "nothing says its ends; --scale LOW:HIGH would"
-        receipt.scale_from = "each criterion has its own" if rest[ENDS].notna().any() else receipt.scale_from
-        receipt.scale_from = "the weights of errors have no end" if made.any() else receipt.scale_from
+        each = (
+            "each criterion has its own"
+            if rest[ENDS].notna().any()
+            else "nothing says its ends; --scale LOW:HIGH would"
+        )
+        receipt.scale_from = "the weights of errors have no end" if made.any() else each
     kinds = found.ratings["item_type"]
     timed = "started" in found.ratings and found.ratings["started"].notna().all()  # which of two came first
     again = cells[KIND].eq(REPEAT)[kinds.index] & (kinds.eq("reference") | (not timed))

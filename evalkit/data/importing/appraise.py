@@ -86,14 +86,12 @@ def _errors(cell: object) -> list[dict[str, Any]] | object:
 
 
 def _named(one: object) -> object:
-    if not isinstance(one, dict) or str(one.get("severity")).strip().casefold() not in _SEVERITIES:
+    if not isinstance(one, dict) or not {"start_i", "end_i"} <= {*one}:
         return None
-    if not {"start_i", "end_i"} <= {*one}:
+    if str(one.get("severity")).strip().casefold() not in _SEVERITIES:
         return None
-    parts = one.get("error_type")
-    parts = [
-        " ".join(part.split()) for part in (parts if isinstance(parts, list) else [parts]) if isinstance(part, str)
-    ]
+    said = one.get("error_type")
+    parts = [" ".join(part.split()) for part in (said if isinstance(said, list) else [said]) if isinstance(part, str)]
     # Appraise notes a type, or none, on what a person draws, and nothing on what the task brought along
     # (AppraiseDev/Appraise, direct-assessment-document-mqm-esa.js).
     return one | {"category": "/".join(filter(None, parts)), "suggested": "error_type" not in one}

@@ -35,7 +35,6 @@ WHOLE = "*"
 _OWN = ("system", "reference", "calibration", "repeat")
 #: Formats in which a row of the file is one output, and the line of a judgement is that row's.
 _READ = ("csv", "xsts")
-_MOSTLY = 0.8  # of the filled cells of a column must be numbers before it may be a metric's
 _NAMES = ("metric", "metrics", "metricname", "scorer")  # headings of a column that names metrics
 _FEW = 3  # names that are shown as examples
 _AS_TABLE = "a table with the columns system, doc, segment and score"
@@ -120,12 +119,9 @@ def lower_is_better(
 
 def items_of(ratings: pd.DataFrame) -> pd.DataFrame:
     """List what people judged, an item a row, under the first of its kinds; degraded items are other texts."""
-    own = ratings.loc[ratings["item_type"].isin(_OWN), KEY].drop_duplicates()
+    own = ratings[KEY].drop_duplicates()
     own.attrs = {}  # pandas copies them deeply at every step, which takes a tenth of the time
-    if own["item_type"].nunique() < 2:
-        return own
-    order = own["item_type"].map({kind: place for place, kind in enumerate(_OWN)})
-    return own.assign(_order=order).sort_values("_order", kind="stable").drop_duplicates(NAMED).drop(columns="_order")
+    return pd.concat([own[own["item_type"].eq(kind)] for kind in _OWN]).drop_duplicates(NAMED)
 
 
 def _among(table: pd.DataFrame, others: pd.DataFrame, by: list[str]) -> np.ndarray:
@@ -195,7 +191,7 @@ def _tell_unclaimed(table: Table, found: Judgements, claimed: set[str], receipt:
     for name in table.header:
         if name in claimed or not is_metric(name):
             continue
-        if not numbers.is_numeric(table.cells[name].dropna().head(200).tolist(), _MOSTLY - 1e-9):
+        if not numbers.is_numeric(table.cells[name].dropna().head(200).tolist()):
             continue
         ask = f"--metric {name!r}" if " " in name else f"--metric {name}"
         told = f"the column {name} may be an automatic score; it was not used. Pass {ask}"
@@ -337,15 +333,11 @@ def _matched(text: str, scored: pd.DataFrame, items: pd.DataFrame, ways: Mapping
     scored = scored.dropna()
     if scored.empty:
         raise DataError(f"{origin}: {name} has no score beside the names of an output. Fill it in, or leave it out.")
-    by, note = [column for column in NAMED if column in scored], ""
+    by = [column for column in NAMED if column in scored]
     if "doc" not in by and items.duplicated(by).any():
         raise DataError(
             f"{origin} has no column doc, and people judged segments of the same name in several documents. Add it."
         )
-    if "doc" in by and not _among(scored, items, by).any():  # documents may be called otherwise, or not at all
-        rest = [column for column in by if column != "doc"]
-        if not (scored.duplicated(rest).any() or items.duplicated(rest).any()):
-            by, note, scored = rest, ", because documents are called otherwise", scored.drop(columns="doc")
     if (unlike := scored.groupby(by)["score"].nunique().gt(1)).any():
         again = " ".join(map(str, unlike.idxmax()[2:]))
         raise DataError(f"{origin}: {name} scored {again} more than once, differently. Keep one of the rows.")
@@ -360,7 +352,7 @@ def _matched(text: str, scored: pd.DataFrame, items: pd.DataFrame, ways: Mapping
         )
     values = scored["score"].to_numpy()
     lower, why = lower_is_better(name, values, ways.get(name, sign), otherwise=ways.get(""))
-    told = _described(name, origin, matched, items, why, how=f", matched by {', '.join(columns)}{note}", scored=scored)
+    told = _described(name, origin, matched, items, why, how=f", matched by {', '.join(columns)}", scored=scored)
     return _metric(name, lower, pd.concat([matched, _further(first, items)], ignore_index=True), told)
 
 
@@ -393,11 +385,11 @@ def _of_layout(places: list[Place], items: pd.DataFrame, ways: Mapping[str, bool
             f"{first.path.name} {f'is of {first.pair}' if first.pair else 'does not say its language pair'}, and "
             f"people judged {judged}. Name the file like en-de.COMET-refA.seg.score."
         )
-    metrics: dict[str, dict[Place, tuple[str, str]]] = {}
     called = mtme.called([place.name for place in own])
-    for place, pair in own.items():
-        metrics.setdefault(called[place.name], {})[place] = pair
-    return [_of_lines(name, files, items, ways) for name, files in metrics.items()]
+    return [
+        _of_lines(name, {place: pair for place, pair in own.items() if called[place.name] == name}, items, ways)
+        for name in dict.fromkeys(called.values())
+    ]
 
 
 def _pair_of(place: Place, pairs: list[tuple[str, str]]) -> tuple[str, str] | None:
@@ -429,8 +421,6 @@ def _of_lines(
     if not found:
         told = [f"{name}: scores of whole systems only; {why}"]
         return _metric(name, lower, pd.concat(systems, ignore_index=True), told[0], "system")
-    if systems:
-        told.append("its scores of whole systems are not used, because they rest on other texts than people judged")
     return _metric(name, lower, pd.concat(found, ignore_index=True), "; ".join(told))
 
 

@@ -14,20 +14,17 @@ from evalkit.data.importing import vocabulary
 
 _PLAIN = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d{0,300},\d{1,300}", re.ASCII)
-_GROUPS = re.compile(
-    r"[+-]?\d{1,3}(([ \u00a0\u202f'’]\d{3})+|(,\d{3}){2,}|(\.\d{3}){2,}|(,\d{3})+\.\d+|(\.\d{3})+,\d+)", re.ASCII
-)
-_LIKE_DATE = re.compile(
-    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}[-. ]+[^\W\d]{3,9}\.?([-. ]+\d{2,4})?|[^\W\d]{3,9}\.?[-. ]+\d{1,4}"
-)
 _SECONDS = re.compile(r"\d{9,10},\d{1,9}", re.ASCII)
-_SERIAL = (36526, 54789)  # the first days of 2000 and 2050, as spreadsheets count days
 #: What people write where there is no score.
 ABSENT = vocabulary.listed("absent")
 MISSING = "there is no score"
 #: The errors of formulas.
 _ERRORS = ["#REF!", "#N/A", "#DIV/0!", "#NAME?", "#VALUE!", "#NULL!", "#NUM!", "#SPILL!", "#CALC!"]
 _FORMULA = "is a formula's error, or a formula without a stored value: open the file in a spreadsheet, save it again"
+_NO_NUMBER = (
+    "is not a number: write it on the campaign's scale, without a percent sign or thousands separators; where a "
+    "spreadsheet made a percentage or a date of it, give the column the format Number or Text, and type it again"
+)
 
 _DATE = re.compile(
     r"(\d{1,4})\s?([./-]|年)\s?(\d{1,2})\s?([./-]|月)\s?(\d{1,4})(?:[.]|日)?"
@@ -122,14 +119,7 @@ def _why(text: str) -> str:
     """Say why a cell is no number, with the remedy."""
     if text.casefold() in ABSENT:
         return f"{MISSING} ({text})"
-    if text.endswith(("%", "％")):
-        return "is a percentage: give the column the format Number, on the campaign's scale"
-    if _GROUPS.fullmatch(text):
-        return "has a thousands separator: write the number without it"
-    if _LIKE_DATE.fullmatch(text):
-        changed = "reads like a date, perhaps of a score that a spreadsheet changed"
-        return f"{changed}: give the column the format Text, and type it again"
-    return _FORMULA if text.startswith("#") or text.casefold().startswith("=") else "is not a number"
+    return _FORMULA if text.startswith(("#", "=")) else _NO_NUMBER
 
 
 def nameless(cells: pd.Series) -> dict[int, str]:
@@ -149,12 +139,8 @@ def off_scale(values: np.ndarray, scale: tuple[float, float] | None) -> dict[int
     if scale is None:
         return {}
     low, high = scale
-    wrong = {}
-    for place in np.flatnonzero((values < low) | (values > high)):
-        wrong[int(place)] = f"is outside {low:g}-{high:g}: correct it, or pass --scale LOW:HIGH"
-        if _SERIAL[0] <= values[place] <= _SERIAL[1] and float(values[place]).is_integer():
-            wrong[int(place)] += "; perhaps a date that a spreadsheet made of a score (days since 1900)"
-    return wrong
+    reason = f"is outside {low:g}-{high:g}: correct it, or pass --scale LOW:HIGH"
+    return {int(place): reason for place in np.flatnonzero((values < low) | (values > high))}
 
 
 def times(cells: pd.Series) -> tuple[np.ndarray, bool, str]:

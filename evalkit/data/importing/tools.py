@@ -6,7 +6,7 @@ that is a severity is one; any other is a category. Source: the tools' documenta
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -151,27 +151,24 @@ def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]
     return {"segment": cells.get("task", ""), annotated.NAMED: "task"}
 
 
-def _error(start: Any, end: Any, *labels: str, text: Any = None, side: str = "target") -> dict[str, Any]:
-    """Write an error as Pearmut does, its end included; a label may be its severity, its category, or both."""
+def _error(start: Any, end: Any, labels: Sequence[str], **more: Any) -> dict[str, Any]:
+    """Write an error as Pearmut does, its end included. more: side, text, or its severity where labels do not tell."""
+    last = annotated.place(end)
+    return (
+        {"start_i": annotated.place(start), "end_i": last - 1 if isinstance(last, int) else last, "side": "target"}
+        | _called(labels)
+        | more
+    )
+
+
+def _called(labels: Iterable[str]) -> dict[str, Any]:
+    """Tell severity and category of labels; one may be either, or both."""
     levels, kinds = list[str](), list[str]()
     for label in labels:
         read = _LABEL.fullmatch(label.strip())
         levels += [read[1] or read[4]] if read else []
         kinds += [read[2] or read[3] or ""] if read else [label]
-    first, last = _whole(start), _whole(end)
-    return {
-        "start_i": first,
-        "end_i": last - 1 if isinstance(last, int) else last,
-        "side": side,
-        "severity": levels[0].casefold() if levels else None,
-        "category": " / ".join(filter(None, kinds)),
-        "text": text,
-    }
-
-
-def _whole(value: Any) -> Any:
-    """Read a place; what is no whole number stays, and is rejected."""
-    return int(value) if str(value).isdecimal() and len(str(value)) < 12 else value
+    return {"severity": levels[0].casefold() if levels else None, "category": " / ".join(filter(None, kinds))}
 
 
 # Label Studio: an annotation is a list of results, each of a control (from_name) and perhaps of a region (id)
@@ -202,8 +199,6 @@ def _of_row(line: int, said: Object) -> Iterator[Judged]:
             _is_object(one) and {"start", "choices", "selected", "rating", "number"} & {*one} for one in own
         ):
             values = own
-        elif own and all(isinstance(one, list) for one in own):
-            values = [{"taxonomy": own}]
         elif value and not isinstance(value, list | dict) and (name in answers or _is_judgement(name)):
             values = [{"choices": [value]}]
         else:
@@ -223,9 +218,9 @@ def _annotated(line: int, cells: dict[str, str], results: Sequence[Object], kind
             offsets = value.get("globalOffsets")  # of HTML, whose start and end count within their elements
             whole = offsets if _is_object(offsets) else value
             side = "source" if meaning(str(result.get("to_name"))) == "source" else "target"
-            place = {"start": whole.get("start"), "end": whole.get("end"), "text": value.get("text"), "side": side}
             labels = [*map(str, value.get("labels", value.get("hypertextlabels")))]
-            regions.append({"id": result.get("id"), "place": place, "labels": labels, "graded": {}})
+            about = {"start": whole.get("start"), "end": whole.get("end"), "text": value.get("text"), "side": side}
+            regions.append({"id": result.get("id"), "error": about | {"labels": labels}})
     judged = Judged(line, cells, kind=kind)
     for result, value in ((result, value) for result, value in zip(results, values) if not _is_region(value)):
         name, region = str(result.get("from_name") or result.get("type")), result.get("id")
@@ -233,24 +228,20 @@ def _annotated(line: int, cells: dict[str, str], results: Sequence[Object], kind
         said = [*map(str, value.get("choices") or ()), *map(_path, value.get("taxonomy") or ())]
         for one in about:
             if len(said) == 1 and "severity" in words(name):
-                one["graded"] = {"severity": said[0].casefold()}
+                one["error"]["severity"] = said[0].casefold()
             else:
-                one["labels"] += said
+                one["error"]["labels"] += said
         if "selected" in value:
             judged.preferred = records.cell(value["selected"])
         elif not about and "start" not in value and (score := _score(value)) is not None:
             judged.scores[name] = score
-    judged.errors = [_error(**one["place"]) | _called(one["labels"]) | one["graded"] for one in regions]
+    judged.errors = [_error(**one["error"]) for one in regions]
     return judged
 
 
 def _is_region(value: Object) -> bool:
     """Tell whether a result marks a stretch and labels it."""
     return isinstance(value.get("labels", value.get("hypertextlabels")), list) and "start" in value
-
-
-def _called(labels: list[str]) -> dict[str, Any]:
-    return {name: value for name, value in _error(0, 0, *labels).items() if name in ("severity", "category")}
 
 
 def _path(path: Any) -> str:
@@ -332,7 +323,7 @@ def _of_doccano(line: int, said: Object) -> Iterator[Judged]:
     cells |= {"task": records.cell(said.get("id")), "hypothesis": str(said.get("text", said.get("data")))}
     by_user: dict[str, list[Any]] = {}
     for start, end, label, user in _stretches(said) or ():
-        by_user.setdefault(records.cell(user), []).append(_error(start, end, str(label)))
+        by_user.setdefault(records.cell(user), []).append(_error(start, end, [str(label)]))
     for user, errors in (by_user or {"": []}).items():
         yield Judged(line, cells | ({"annotator": user} if user else {}), errors=errors)
 
@@ -347,7 +338,7 @@ def _of_prodigy(line: int, said: Object) -> Iterator[Judged]:
     cells |= {name: records.cell(value) for name, value in told.items() if value}
     spans, chosen = said.get("spans"), said.get("accept")
     errors = [
-        _error(one.get("start"), one.get("end"), str(one.get("label") or ""), text=one.get("text"))
+        _error(one.get("start"), one.get("end"), [str(one.get("label") or "")], text=one.get("text"))
         for one in filter(_is_object, spans if isinstance(spans, list) else ())
     ]
     scores = {"choice": records.cell(chosen[0])} if isinstance(chosen, list) and len(chosen) == 1 else {}
