@@ -332,18 +332,6 @@ def test_layouts_of_appraise_are_told_by_their_rows(layout, imported):
         assert spans[["start", "end", "severity"]].values.tolist() == [[3, 6, "major"]] * 4
 
 
-UNKNOWN = [
-    "u,news,http://x/1,SysA,{n},TGT,eng,deu,50,1,{n}.5,{n}.75",
-    "u,SysA,SysB,{n},TGT,eng,deu,50,60,d,False,{n}.5,{n}.7",
-]
-
-
-@pytest.mark.parametrize("row", UNKNOWN)
-def test_layouts_that_are_not_known_are_refused_with_a_remedy(row, imported):
-    with pytest.raises(DataError, match=r"Write headings"):
-        imported("\n".join(row.format(n=n) for n in range(1, 9)) + "\n")
-
-
 HEAD_APPRAISE = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd"
 
 

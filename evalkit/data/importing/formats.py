@@ -1,7 +1,6 @@
 """The table of formats: what can be imported, by which headings, from which tool; and which of them a table has."""
 
 import re
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -198,7 +197,6 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
 
     Raises DataError where no format fits, with all that were tried and the nearest one's lack.
     """
-    known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
     tried = [(one, *one.missing(table, options)) for one in FORMATS if name in ("auto", one.name)]
     for one, missing, why in tried:
         if missing == []:
@@ -216,6 +214,7 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
             f"{table.name} holds one letter a line: labels without scores, systems or annotators. The labels of Sudoh "
             "et al. are the data set sudoh-labels; others need a table with a column of scores."
         )
+    known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
     near = [(one, missing) for one, missing, _ in tried if missing and {*missing} <= known and one.name != "xsts"]
     raise DataError(_unrecognised(table, options, min(near, key=lambda one: len(one[1]), default=None)))
 
@@ -233,9 +232,6 @@ def _unrecognised(table: Table, options: Options, nearest: tuple[Format, list[st
     layout = plain.layout(table, options)
     if layout.question and "score" in lacks:
         return f"{start}{_first_row(table)} {layout.question}. {_ways_of(table, options)}"
-    if lacks == ["score"] and (columns := plain.candidates(table, options)):
-        told = ", or ".join(f"--map score={shlex.quote(name)}" for name in columns)
-        return f"{start} Say which column holds the scores: {told}."
     remedy = "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
     return f"{start}{_first_row(table)} {ways(lacks) if kind else remedy + 'with --format.'}"
 

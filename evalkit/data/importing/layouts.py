@@ -28,15 +28,9 @@ DOC, END, BATCH = ["docId", "isDocScore"], ["timeStart", "timeEnd"], ["batchNo",
 #: The columns of Appraise's exports without a header: segments alone, segments of documents, error spans, two systems
 #: at a time (two rows a screen); with ``--batch-info`` Appraise adds the last ones.
 APPRAISE = [
-    [*START, *END],
-    [*START, *DOC, *END],
-    [*START, *DOC, "spans", *END],
-    [*START, *END, *BATCH],
-    [*START, "errors", "sourceErrors", *END],
-    [*START, *DOC, *END, *BATCH],
-    [*START, *DOC, "spans", *END, *BATCH],
-    [*START, *DOC, *END, *BATCH, "target"],
-    [*START, "errors", "sourceErrors", *END, *BATCH, "target"],
+    [*START, *shown, *END, *batch]
+    for shown in ([], DOC, [*DOC, "spans"], ["errors", "sourceErrors"])
+    for batch in ([], BATCH, [*BATCH, "target"])
 ]
 _KINDS = {"tgt", "bad", "ref", "chk"}
 _NUMBER = re.compile(r"-?\d+([.,]\d+)?([eE][+-]?\d+)?")
@@ -53,10 +47,10 @@ _CELLS: dict[str, Callable[[str], object]] = {
 _MOSTLY = 0.8  # of the first rows that must have one layout
 
 
-def without_headings(rows: list[Row], *, origin: str) -> tuple[list[str], int] | None:
+def without_headings(rows: list[Row]) -> tuple[list[str], int] | None:
     """Return the names of columns that rows have without headings, or under ones cut by spaces; and the line before.
 
-    None for other rows. Raises DataError for rows that are Appraise's in an order of cells that is not known.
+    None for other rows.
     """
     line, cells = rows[0]
     if " ".join(cells).split() == mturk.COLUMNS:
@@ -64,13 +58,6 @@ def without_headings(rows: list[Row], *, origin: str) -> tuple[list[str], int] |
     known = [_appraise(own) for _, own in rows]
     if known[0] and known.count(known[0]) >= _MOSTLY * len(known):
         return known[0], 0
-    cells = [cell.strip() for cell in cells]
-    if not any(known) and {"TGT", "BAD", "REF", "CHK"} & {*cells} and all(map(_NUMBER.fullmatch, cells[-2:])):
-        headed = ",".join((*START, *DOC, *END))
-        raise DataError(
-            f"{origin} has no headings, and {len(cells)} cells a row that read like Appraise's in an order that is not "
-            f"known. Write headings above them, such as {headed}, and import it again."
-        )
     return None
 
 

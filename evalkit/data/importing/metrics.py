@@ -160,11 +160,6 @@ def wanted(told: Sequence[str], header: Sequence[str]) -> list[tuple[str, str, b
     return columns
 
 
-def taken(told: Sequence[str], header: Sequence[str]) -> set[str]:
-    """Name the headings that are metrics', not people's."""
-    return {column for _, column, _ in wanted(told, header)}
-
-
 def of_columns(parts: Sequence[Part], formats: Sequence[str], options: Options, receipt: Receipt) -> list[Metric]:
     """Take the metrics out of people's files, and those of earlier imports among them.
 

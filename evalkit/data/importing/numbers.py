@@ -47,7 +47,7 @@ def read(cells: pd.Series, decimal: str | None = None, *, typed: bool = False) -
     >>> values.tolist()[:2], [*wrong]
     ([85.5, 90.0], [2, 3, 4])
     """
-    if (decimal != "," or typed) and (quick := _quick(cells)) is not None:
+    if (decimal != "," or typed) and (quick := plain_numbers(cells)) is not None:
         return quick, {}
     codes, distinct = pd.factorize(cells)
     values: list[float] = []
@@ -89,17 +89,12 @@ def said(cells: pd.Series) -> pd.Series:
     return cells.mask(cells.isin([text for text in cells.unique() if str(text).strip().casefold() in ABSENT]))
 
 
-def are_plain(cells: pd.Series) -> bool:
-    """Tell whether all cells of a column that hold anything are plain numbers.
+def plain_numbers(cells: pd.Series) -> np.ndarray | None:
+    """Convert a whole column of plain numbers at once; None where any cell is anything else.
 
-    >>> are_plain(pd.Series(["1", None, "2.5"])), are_plain(pd.Series(["1", "Good"]))
-    (True, False)
+    >>> plain_numbers(pd.Series(["1", "2.5"])), plain_numbers(pd.Series(["1", "Good"]))
+    (array([1. , 2.5]), None)
     """
-    return _quick(cells.dropna()) is not None
-
-
-def _quick(cells: pd.Series) -> np.ndarray | None:
-    """Convert a whole column of plain numbers at once; None where any cell is anything else."""
     try:
         texts = pa.Array.from_pandas(cells, type=pa.string())
         if texts.null_count or pc.any(pc.match_substring_regex(texts, r"[^0-9.eE+-]|^\+")).as_py():
@@ -154,7 +149,7 @@ def times(cells: pd.Series) -> tuple[np.ndarray, bool, str]:
     >>> times(pd.Series(["01.03.2024 09:00"]))[0].tolist(), times(pd.Series(["04/03/2024"]))[0].tolist()
     ([1709283600.0], [nan])
     """
-    quick = _quick(cells)
+    quick = plain_numbers(cells)
     if quick is not None and (np.abs(quick) < 1e11).all():
         return quick, False, ""
     codes, distinct = pd.factorize(cells)

@@ -47,7 +47,7 @@ class Entry:
     @property
     def models(self) -> list[str]:
         """The systems of the first item; none where the screen was skipped, reset or is a form."""
-        return [*self.said[0]] if self.said and isinstance(self.said[0], dict) else []
+        return [*_object(self.said[0])] if self.said else []
 
 
 @dataclass
@@ -68,8 +68,7 @@ class Campaign:
     def systems(self) -> list[str]:
         """The systems of the first item that annotators share, as all must have them."""
         first = self.items("", "0") if isinstance(self.data, list) else []
-        outputs = first[0].get("tgt") if first and isinstance(first[0], dict) else None
-        return sorted(map(str, outputs)) if isinstance(outputs, dict) else []
+        return sorted(map(str, _outputs(first[0]))) if first else []
 
     @property
     def shared(self) -> bool:
@@ -80,7 +79,7 @@ class Campaign:
     def ends(self) -> dict[str, str]:
         """The ends of each slider's scale, like 0:5."""
         sliders = self.info.get("sliders")
-        known = [one for one in (sliders if isinstance(sliders, list) else []) if isinstance(one, dict)]
+        known = map(_object, sliders if isinstance(sliders, list) else [])
         return {str(one.get("name")): f"{one.get('min')}:{one.get('max')}" for one in known}
 
 
@@ -178,19 +177,14 @@ def _loaded(path: Path) -> tuple[Any, str]:
 def _described(path: Path) -> tuple[Campaign, Path | None]:
     """Read the campaign's own file, where it lies beside a log; in its folder, one of that name may be another's.
 
-    Raises DataError where it is none.
+    Raises DataError where it is no JSON.
     """
     name, folder = f"{path.stem}.json", path.parent
     for place in (folder.parent / "campaigns" / name, folder.parent / "tasks" / name, folder / name):
-        if place == path or not place.is_file():
-            continue
-        said, reason = _loaded(place)
-        info = _object(said).get("info")
-        if isinstance(info, dict):
-            return Campaign({"campaign_id": said.get("campaign_id"), **info}, said.get("data")), place
-        if reason or place.parent != folder:
-            why = reason or "has no info: it is no campaign of Pearmut"
-            raise DataError(f"{place.name} {why}. Mend it, or move it away.")
+        if place != path and place.is_file():
+            said = _object(records.whole(place, "Mend it, or move it away."))
+            if isinstance(info := said.get("info"), dict):
+                return Campaign({"campaign_id": said.get("campaign_id"), **info}, said.get("data")), place
     return Campaign(), None
 
 
@@ -267,24 +261,21 @@ def _kind(item: Any, position: str) -> str:
         return "tutorial"
     if position.startswith("random_"):
         return "check"
-    if not isinstance(item, dict):
-        return ""
-    named = [_id(item), *_outputs(item)]
-    if item.get("skippable") or any("tutorial" in name.casefold() for name in named):
+    said = _object(item)
+    checks = said.get("validation") or {}
+    told = checks.values() if isinstance(checks, dict) else checks
+    skipped = said.get("skippable") or any(_object(one).get("allow_skip") for one in told)
+    if skipped or any("tutorial" in name.casefold() for name in (_id(said), *_outputs(said))):
         return "tutorial"
-    if checks := item.get("validation"):
-        told = checks.values() if isinstance(checks, dict) else checks
-        return "tutorial" if any(isinstance(one, dict) and one.get("allow_skip") for one in told) else "check"
-    return ""
+    return "check" if checks else ""
 
 
 def _id(item: Any) -> str:
-    return str(item.get("item_id") or "") if isinstance(item, dict) else ""
+    return str(_object(item).get("item_id") or "")
 
 
 def _outputs(item: Any) -> dict[str, Any]:
-    outputs = item.get("tgt") if isinstance(item, dict) else None
-    return outputs if isinstance(outputs, dict) else {}
+    return _object(_object(item).get("tgt"))
 
 
 def _text(item: Mapping[str, Any]) -> str:

@@ -73,7 +73,7 @@ def known(table: Table, options: Options) -> set[str | None]:
 
 def _free(table: Table, options: Options, apart: Iterable[str] = ()) -> list[str]:
     """List the headings but some, and those of metrics."""
-    taken = metrics.taken(options.metric_columns, table.header) | {*apart}
+    taken = {column for _, column, _ in metrics.wanted(options.metric_columns, table.header)} | {*apart}
     return [name for name in table.header if name not in taken]
 
 

@@ -88,9 +88,8 @@ def _decoded(table: Table, design: Design) -> Table:
         keep.append(place)
         told.append(cells)
     kept = table.cells.iloc[keep]
-    for name in names:
-        values = pd.Series([own.get(name) or None for own in told], index=kept.index, dtype="str")
-        kept = kept.assign(**{name: values.fillna(kept[name]) if name in header else values})
+    known = pd.DataFrame(told, kept.index, [*names], dtype="str").replace("", None)
+    kept = kept.assign(**{name: known[name].fillna(kept[name]) if name in header else known[name] for name in names})
     if tool:
         kept = kept.assign(**{annotated.DESIGNED: "1"})
         kept = _as_shares(kept) if design.compares else kept

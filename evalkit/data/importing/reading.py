@@ -158,7 +158,7 @@ def _headed(origin: str, rows: list[Row], notes: list[str]) -> tuple[list[str], 
         raise DataError(f"{origin} has no rows. Check that the export is complete.")
     if (width := max(len(cells) for _, cells in rows)) > MOST_COLUMNS:
         raise DataError(f"{origin} has {width:,} columns on one of its first rows. Is it a table?")
-    if known := layouts.without_headings(rows, origin=origin):
+    if known := layouts.without_headings(rows):
         return known
     counts = [vocabulary.count_known(cells) for _, cells in rows[:_TOP]]
     place = counts.index(max(counts))

@@ -46,7 +46,7 @@ def in_numbers(cells: pd.Series, told: dict[str, float], note: Note, *, heading:
     them, are its scores, the worst 1. Raises DataError where words could be steps of scales that space them otherwise,
     with a way to say what they mean.
     """
-    if not told and numbers.are_plain(cells):
+    if not told and numbers.plain_numbers(cells.dropna()) is not None:
         return cells, None
     counts = cells.value_counts(sort=False)
     small = {text: " ".join(plain(str(text)).casefold().replace("’", "'").split()) for text in counts.index}
