@@ -219,8 +219,8 @@ def _annotated(line: int, cells: dict[str, str], results: Sequence[Object], kind
             whole = offsets if _is_object(offsets) else value
             side = "source" if meaning(str(result.get("to_name"))) == "source" else "target"
             labels = [*map(str, value.get("labels", value.get("hypertextlabels")))]
-            about = {"start": whole.get("start"), "end": whole.get("end"), "text": value.get("text"), "side": side}
-            regions.append({"id": result.get("id"), "error": about | {"labels": labels}})
+            error = {"start": whole.get("start"), "end": whole.get("end"), "text": value.get("text"), "side": side}
+            regions.append({"id": result.get("id"), "error": error | {"labels": labels}})
     judged = Judged(line, cells, kind=kind)
     for result, value in ((result, value) for result, value in zip(results, values) if not _is_region(value)):
         name, region = str(result.get("from_name") or result.get("type")), result.get("id")
