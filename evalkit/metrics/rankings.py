@@ -19,7 +19,7 @@ from evalkit import DataError
 from evalkit.data.testsets import TestSet
 from evalkit.metrics import statistics
 from evalkit.metrics.scores import Scores, each_pair
-from evalkit.metrics.significance import TESTED, perm_both, pooled_accuracy
+from evalkit.metrics.significance import ALPHA, TESTED, perm_both, pooled_accuracy
 from evalkit.stats.correlation import kendall_b
 from evalkit.stats.terms import join_names
 
@@ -34,8 +34,6 @@ MAIN = {
 }
 #: The same in the words of a page.
 WORDS = {short: statistics.WORDS[key] for key, short in MAIN.items()}
-#: The level of significance.
-ALPHA = 0.05
 #: From how many robust standard deviations on a system's human score lies far from the others'.
 FAR = 2.5
 _KEY = ["level", "statistic", "grouping"]

@@ -21,6 +21,8 @@ from evalkit.metrics.scores import Scores, described, pairings
 from evalkit.metrics.statistics import Comparisons, acc_eq, confidences, flipped, soft_accuracy
 from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hits
 
+#: The level of significance.
+ALPHA = 0.05
 #: The statistics that can be tested, by level, and the grouping of each.
 TESTED = {
     "system": {"pearson": "none", "accuracy_3way": "none"},
@@ -65,7 +67,8 @@ def perm_both(
     swaps whole segments, whose pairs depend on each other, so that fewer differences count as significant.
     draws: random swaps, where there are too many for all of them; flips: inside each test of SPA, the slowest one.
     look: let a test of SPA end after so many swaps, or twice as many, …, if its p is outside ``settled``; None: none.
-    clusters: nor need it go on where it cannot decide clusters any more (metrics are then in the order of their names).
+    clusters: nor need it go on where it cannot decide clusters any more (metrics are then in the order of their names),
+    or where the hits are too many already for a p of at most ``ALPHA`` after all draws.
     Returns one row per pair of metrics: data, pair, level, statistic, grouping, metric_a (the better one), metric_b,
     difference (a less b), p (one-sided), exact (True where no swap was left out; acc_eq by pairs is binomial, and so).
     p is the share of swaps that reach the difference, or (hits + 1) / (draws + 1) where swaps are random.
@@ -335,7 +338,7 @@ def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.
         share = hits / drawn
         going_on = (share >= how.settled[0]) & (share <= how.settled[1])
         if how.clusters:
-            going_on &= deciding(own, pairs, share < how.settled[0])
+            going_on &= deciding(own, pairs, share < how.settled[0]) & (hits <= ALPHA * (how.draws + 1))
         left = left[going_on[left]]
         if not len(left):
             break
