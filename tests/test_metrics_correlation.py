@@ -79,6 +79,8 @@ def test_what_is_put_back_is_what_was_there(seed, shift):
 
 # Correlations
 
+BOTH = {"gold": "score", "metrics": ["chrF", "TER"]}
+
 
 def scored(seed, *, rows=60, sentences=20, languages=("tam",), systems=4):
     """Make up judgements with two metrics, ties and gaps."""
@@ -96,7 +98,7 @@ def scored(seed, *, rows=60, sentences=20, languages=("tam",), systems=4):
 def test_segments_equal_scipy_and_ter_is_turned(seed):
     table = scored(seed, languages=("tam", "guj"))
     table.loc[3, "chrF"] = np.nan
-    found = correlation.segments(table).set_index(["language", "metric"])
+    found = correlation.segments(table, **BOTH).set_index(["language", "metric"])
     assert found.index.get_level_values(0).unique().tolist() == ["gu", "ta"]  # the paper's order
     for (language, metric), row in found.iterrows():
         part = table[table["tgt_lang"] == {"gu": "guj", "ta": "tam"}[language]].dropna(subset=metric)
@@ -109,7 +111,7 @@ def test_segments_equal_scipy_and_ter_is_turned(seed):
 def test_systems_correlate_by_their_means():
     table = scored(5, rows=200, systems=6)
     means = table.groupby("system")[["score", "chrF", "TER"]].mean()
-    found = correlation.systems(table).set_index("metric")
+    found = correlation.systems(table, **BOTH).set_index("metric")
     for name in ("chrF", "TER"):
         assert found.loc[name, "pearson"] == pytest.approx(np.corrcoef(means[name], means["score"])[0, 1])
         assert found.loc[name, "kendall_b"] == pytest.approx(stats.kendalltau(means[name], means["score"]).statistic)
@@ -165,7 +167,7 @@ def test_rules_choose_the_judgements_they_describe(rule):
 def test_distances_to_print_keep_the_order_of_the_rules():
     """No rule is put first because it fits: a comparison with print must not choose by its outcome."""
     table = subsets.count_errors(*judged())
-    found = subsets.correlations(table, metrics=["chrF"])
+    found = subsets.correlations(table, formula="score", own="own_score", metrics=["chrF"])
     tau = found.set_index(["rule", "subset"])["kendall_b"]
     cells = pd.DataFrame({"language": "ta", "metric": "chrF", "subset": ["fluency"], "printed": ["0.333"]})
     fit = subsets.fit(found, cells)
@@ -192,10 +194,10 @@ def test_the_authors_rule_is_their_notebooks_loop(real, mirrored):
 def test_ranges_and_scales():
     table = pd.DataFrame({"tgt_lang": "tam", "score": [-100.0, 5, 25], "chrF": [10.0, 20, 60], "TER": [0.0, 50, 200]})
     ends = [["human", -100, 25, 3], ["chrF", 10, 60, 3], ["TER", 0, 200, 3]]
-    assert correlation.ranges(table).values.tolist() == ends
-    normal = correlation.normalised(table).groupby("metric", sort=False)["value"].apply(list).to_dict()
+    assert correlation.ranges(table, **BOTH).values.tolist() == ends
+    normal = correlation.normalised(table, **BOTH).groupby("metric", sort=False)["value"].apply(list).to_dict()
     assert normal == {"human": [0, 0.2, 1], "chrF": [0.1, 0.2, 0.6], "TER": [0, 0.25, 1]}
-    found = correlation.summary(correlation.normalised(table)).set_index("metric")
+    found = correlation.summary(correlation.normalised(table, **BOTH)).set_index("metric")
     assert found["lower_half"].round(6).to_dict() == {"human": 0.666667, "chrF": 0.666667, "TER": 0.666667}
 
 
@@ -238,8 +240,8 @@ def test_letters_of_one_name_in_unicode_sound_alike_in_all_scripts():
 
 @pytest.mark.parametrize("spelt", ["बार्सिलोना", "બાર્સેલોના", "பார்சிலோனா", "ബാഴ്സലോണ", "বাৰ্চেলোনা", "ಬಾರ್ಸಿಲೋನಾ"])
 def test_a_name_is_heard_in_every_script_and_among_other_words(spelt):
-    assert learned.sounding_like("Barcelona", ["अन्य", spelt, "મકાન"]) == 1
-    assert learned.sounding_like("Kathmandu", [spelt]) is None
+    assert learned.sounds_like("Barcelona", ["अन्य", spelt, "મકાન"])
+    assert not learned.sounds_like("Kathmandu", [spelt])
 
 
 # features
@@ -381,35 +383,29 @@ FEW, PREDICTED = TABLE_LEARNED.head(20), predictions(RNG(7))
 TEXTS = pd.DataFrame([{"source": "a", "hypothesis": "b", "reference": "c"}] * 2)
 
 
-def out_of_fold(table=TABLE_LEARNED, looks=LOOKS, single="m"):
-    return learned.out_of_fold(table, looks, single=[single], models={})
+def out_of_fold(table=TABLE_LEARNED, looks=LOOKS):
+    return learned.out_of_fold(table, looks, single=["m"], models={})
 
 
 @pytest.mark.parametrize(
     ("words", "call"),
     [
         ("19 rows", lambda: alignment.runs(aligned(19, 1))),
-        ("'mqm'", lambda: correlation.segments(TABLE, gold="mqm")),
-        ("'BLEU-1'", lambda: correlation.segments(TABLE, metrics=["BLEU-1"])),
-        ("no metric's scores", lambda: correlation.segments(TABLE.drop(columns=["chrF", "TER"]))),
-        ("ta has 1 systems", lambda: correlation.systems(TABLE.assign(system="one"))),
+        ("'mqm'", lambda: correlation.segments(TABLE, gold="mqm", metrics=["TER"])),
+        ("'BLEU-1'", lambda: correlation.segments(TABLE, gold="score", metrics=["BLEU-1"])),
+        ("ta has 1 systems", lambda: correlation.systems(TABLE.assign(system="one"), **BOTH)),
         ("Two judgements", lambda: subsets.count_errors(pd.concat([ROWS, ROWS]), SPANS)),
         ("No error .*'9'", lambda: subsets.count_errors(ROWS, SPANS.assign(segment="9"))),
         ("fluency, accuracy", lambda: subsets.member(subsets.count_errors(ROWS, SPANS), "style", "literal")),
-        ("TER is 3", lambda: correlation.normalised(TABLE.assign(TER=3.0))),
+        ("TER is 3", lambda: correlation.normalised(TABLE.assign(TER=3.0), **BOTH)),
         ("column reference", lambda: learned.features(TEXTS.drop(columns="reference"))),
         ("Row 2 .* its hypothesis", lambda: learned.features(TEXTS.assign(hypothesis=["b", None]))),
         ("2 English sentences", lambda: learned.folds(np.array([1, 1, 2]), k=3)),
-        ("no column score", lambda: out_of_fold(TABLE_LEARNED.drop(columns="score"))),
         ("score is not a number", lambda: out_of_fold(TABLE_LEARNED.assign(score=np.nan))),
         ("at least two", lambda: out_of_fold(TABLE_LEARNED.assign(language="hi"))),
         ("m is not a number", lambda: out_of_fold(looks=LOOKS.assign(m=np.inf))),
-        ("not the same rows", lambda: out_of_fold(looks=LOOKS.iloc[::-1])),
-        ("no column q", lambda: out_of_fold(single="q")),
         ("All examples", lambda: learned.unseen(FEW, LOOKS.head(20), FEW, LOOKS.head(20), single=["m"], models={})),
-        ("no column best", lambda: correlation.correlate(PREDICTED, ["best"])),
         ("near has no number", lambda: correlation.correlate(PREDICTED.assign(near=np.nan), ["noise", "near"])),
-        ("rows twice", lambda: correlation.correlate(pd.concat([PREDICTED, PREDICTED]), ["near"])),
     ],
 )
 def test_what_cannot_be_computed_learned_or_correlated_is_refused(words, call):

@@ -31,26 +31,28 @@ def tables():
 
 @pytest.fixture(scope="module")
 def entered(tables):
-    return bounds.contest(*tables)
+    return bounds.contest(*tables, gold="WMT-MQM")
 
 
 def test_a_segment_that_one_contestant_left_out_is_out_for_all(tables, entered):
     scored, metrics, outputs = tables
-    kept = entered.segments.segments[0].rsplit(":", 1)[1]
+    segments = entered[0]
+    kept = segments.segments[0].rsplit(":", 1)[1]
     gone = (metrics["metric"] == "sim-metric-05") & (metrics["segment"] == kept) & (metrics["src_lang"] == "eng")
-    one = gone & (metrics["system"] == entered.segments.systems[3])
+    one = gone & (metrics["system"] == segments.systems[3])
     assert one.sum() == 1
-    fewer = bounds.contest(scored, metrics[~one], outputs)
-    assert set(entered.segments.segments) - set(fewer.segments.segments) == {entered.segments.segments[0]}
+    fewer, _ = bounds.contest(scored, metrics[~one], outputs, gold="WMT-MQM")
+    assert set(segments.segments) - set(fewer.segments) == {segments.segments[0]}
 
 
 def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
-    table, passed = bounds.ceiling({"WMT-MQM": entered}, resamples=200)
+    segments, kinds = entered
+    table, passed = bounds.ceiling({"WMT-MQM": entered}, resamples=200, seed=7)
     found = passed.query("statistic == 'segment acc_eq'").reset_index(drop=True)
-    rows, drawn = statistics.draws(entered.segments, resamples=200, documents=True)
+    rows, drawn = statistics.draws(segments, resamples=200, documents=True)
     place = {row.metric: row.Index for row in rows.itertuples() if row.statistic == "acc_eq"}
     value = table[table["statistic"] == "segment acc_eq"].set_index("contestant")["value"]
-    metrics = [name for name, kind in entered.kinds.items() if kind == "metric"]
+    metrics = [name for name, kind in kinds.items() if kind == "metric"]
     for row in found.itertuples():
         own = drawn[:, place[row.person]]
         lows = [np.percentile(drawn[:, place[name]] - own, 2.5) for name in metrics]
@@ -67,7 +69,7 @@ def test_what_cannot_be_is_refused(tables, entered):
     for words, call in {
         "'BLEU'": lambda: bounds.contest(*tables, gold="BLEU"),
         "whole systems": lambda: bounds.measures(named_scores(np.ones((1, 2)), np.ones(2))),
-        "No segment": lambda: bounds.contest(scored, fewer, outputs),
+        "No segment": lambda: bounds.contest(scored, fewer, outputs, gold="MQM-1"),
         "3 judged": lambda: ppi.mean([1, 2], [1, 2], [1, 2]),
         "'magic'": lambda: ppi.mean([1, 2, 3], [1, 2, 3], [1, 2], method="magic"),
         "three segments": lambda: ppi.pool(pooled(0.5, segments=2), "m"),
@@ -302,8 +304,13 @@ def pooled(r, systems=4, segments=400, seed=5):
 @pytest.mark.parametrize("r", [0.0, 0.6, 0.9])
 def test_intervals_hold_and_the_variance_falls_by_r_squared(r):
     scores = pooled(r)
-    found = ppi.simulate(ppi.pool(scores, "m"), humans=100, others=20000, resamples=1500)
-    found = found.groupby(["what", "method"])[["coverage", "variance_ratio"]].mean()
+    own, what = ppi.pool(scores, "m")
+    found = ppi.simulate(own, humans=100, others=20000, resamples=1500)
+    found = (
+        found.assign(what=np.resize(what, len(found)))
+        .groupby(["what", "method"])[["coverage", "variance_ratio"]]
+        .mean()
+    )
     saved = ppi.saved(scores).set_index("what")["saved"]
     for what in ppi.WHAT:
         assert found.loc[(what, "classical"), "variance_ratio"] == 1
@@ -314,23 +321,23 @@ def test_intervals_hold_and_the_variance_falls_by_r_squared(r):
 
 def test_pools_hold_differences_of_systems_and_lines_undo_units():
     scores = pooled(0.9, segments=50)
-    own = ppi.pool(scores, "m")
+    own, what = ppi.pool(scores, "m")
     best = np.argsort(-scores.human.mean(axis=1))
-    assert own.names[:2] == tuple(scores.systems[place] for place in best[:2])
+    assert own.systems[:2] == tuple(scores.systems[place] for place in best[:2])
     assert own.human[4] == pytest.approx(scores.human[best[0]] - scores.human[best[1]])
-    assert list(own.what).count("difference of two systems") == 6
+    assert list(what).count("difference of two systems") == 6
     slope, intercept = ppi.line(scores, "m")
     fit = stats.linregress(scores.values[0].ravel(), scores.human.ravel())
     assert (slope, intercept) == pytest.approx((fit.slope, fit.intercept))
-    moved = ppi.moved(own, slope, intercept)
-    assert moved.metric[4] == pytest.approx(moved.metric[0] - moved.metric[1])
+    moved = ppi.moved(own, what, slope, intercept).values[0]
+    assert moved[4] == pytest.approx(moved[0] - moved[1])
 
 
 def stratified(y, f, g, strata, *, tuned):
     """Estimate one sample stratum by stratum: its segments, each drawn once, are all that there is."""
     judged = np.arange(len(y) + len(g)) < len(y)
     human, metric = np.append(y, np.full(len(g), np.mean(y))), np.append(f, g)
-    pooled = ppi.Pool(human[None], metric[None], np.array(ppi.WHAT[:1]), ("A",), tuple(map(str, range(len(human)))))
+    pooled = named_scores(metric[None, None], human[None])
     labels = np.unique([*map(str, strata[0]), *map(str, strata[1])], return_inverse=True)[1][None]
     sums = ppi._sums(pooled, labels, judged[None].astype(float), (~judged)[None].astype(float))
     found = ppi.estimate(sums, method=ppi.STRATA[-1 if tuned else 0])
@@ -382,7 +389,7 @@ def test_a_stratum_with_too_few_judged_joins_its_neighbour():
 
 
 def test_draws_are_those_of_campaigns_drawn_one_by_one():
-    own = ppi.pool(pooled(0.8, segments=120), "m")
+    own, _ = ppi.pool(pooled(0.8, segments=120), "m")
     strata, rng = ppi.strata_of(own), np.random.default_rng(5)
     size = own.human.shape[1]
     judged, rest = rng.multinomial(40, [1 / size] * size, 9), rng.multinomial(size, [1 / size] * size, 9)
@@ -390,7 +397,7 @@ def test_draws_are_those_of_campaigns_drawn_one_by_one():
     strata |= {ppi.STRATA[3]: strata[ppi.STRATA[0]]}
     for way, (one, row) in itertools.product(found, [(0, 0), (8, 7)]):
         here, there = (np.repeat(np.arange(size), counts[one]) for counts in (judged, rest))
-        sides = own.human[row, here], own.metric[row, here], own.metric[row, there]
+        sides = own.human[row, here], own.values[0, row, here], own.values[0, row, there]
         if way in strata:
             own_labels = strata[way][row, here], strata[way][row, there]
             once = stratified(*sides, own_labels, tuned=way == "strata and PPI++")
@@ -402,9 +409,10 @@ def test_draws_are_those_of_campaigns_drawn_one_by_one():
 def test_campaigns_of_a_pair_take_the_metrics_line_from_the_other_pair():
     scored = {"eng-deu": pooled(0.8, segments=60), "eng-jpn": pooled(0.3, segments=60)}
     found = ppi.campaigns(scored, {pair: ["m"] for pair in scored}, humans=[20, 40], resamples=50)
-    moved = ppi.moved(ppi.pool(scored["eng-deu"], "m"), *ppi.line(scored["eng-jpn"], "m"))
+    own, what = ppi.pool(scored["eng-deu"], "m")
+    moved = ppi.moved(own, what, *ppi.line(scored["eng-jpn"], "m"))
     alone = ppi.simulate(moved, humans=40, resamples=50, strata=ppi.strata_of(moved))
-    means = alone.groupby(["what", "method"])["variance_ratio"].mean()
+    means = alone.assign(what=np.resize(what, len(alone))).groupby(["what", "method"])["variance_ratio"].mean()
     table = ppi.by_method(found, data="eng-deu", metric="m").set_index(["what", "humans"])
     assert table.at[(ppi.WHAT[1], 40), "variance, PPI++"] == pytest.approx(means[ppi.WHAT[1], "PPI++"])
 
@@ -412,10 +420,10 @@ def test_campaigns_of_a_pair_take_the_metrics_line_from_the_other_pair():
 def test_strata_are_cut_by_the_metric_by_documents_and_by_domains():
     segments = ("a:1", "a:2", "b:1", "b:2", "c:x:1", "c:x:2")
     values = np.array([[[1.0, 2, 3, 4, 5, 6], [0] * 6]])
-    own = ppi.pool(named_scores(values, np.zeros((2, 6)), metrics=("m",), segments=segments), "m")
+    own, _ = ppi.pool(named_scores(values, np.zeros((2, 6)), metrics=("m",), segments=segments), "m")
     found = ppi.strata_of(own, domains={"a": "news", "b": "talk", "c:x": "news"})
     assert found["strata of domains"][0].tolist() == [0, 0, 1, 1, 0, 0]
-    a = own.names.index("s0")
+    a = own.systems.index("s0")
     assert found["strata of the metric"][a].tolist() == [0, 0, 1, 2, 3, 3]
     assert found["strata of documents"][a].tolist() == [0, 0, 1, 1, 3, 3]
     table = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "doc": ["a", "a", "b"], "domain": ["n", "n", "t"]})

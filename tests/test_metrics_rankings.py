@@ -15,7 +15,7 @@ from evalkit import DataError, data
 from evalkit.data import testsets
 from evalkit.metrics import darr, rankings, significance, statistics
 from evalkit.metrics.darr import VARIANTS, Matrix
-from evalkit.metrics.scores import align, averaged, coverage, each_pair, pick
+from evalkit.metrics.scores import align, averaged, coverage, each_pair
 from evalkit.metrics.statistics import by_unit, correlations, pair_differences
 from evalkit.reports import cli, execute, findings
 from evalkit.reports.studies import Layout, read_studies
@@ -626,11 +626,10 @@ def test_what_is_not_there_is_named(small_darr):
     sourced = people.copy()
     sourced.attrs["source"] = {"name": "two", "source": "simulated", "origin": "a test", "digest": "none"}
     scores = each_pair(sourced, sourced)
-    assert pick(scores, "eng-deu").systems == ("A", "B"), "human translations are left out"
+    assert scores["eng-deu"].systems == ("A", "B"), "human translations are left out"
     pairs = darr.from_scores(small_darr[0])
     for words, call in {
         "where it comes from": lambda: each_pair(people, people),
-        "'deu-eng'.* eng-deu": lambda: pick(scores, "deu-eng"),
         "no language pair": lambda: each_pair(sourced, sourced.assign(tgt_lang="fra")),
         "'over'": lambda: darr.order(pairs, boundary="over"),
         "ascend": lambda: darr.ordered_up_to(pairs, [5, 1]),

@@ -341,20 +341,6 @@ def test_on_simulated_data_nothing_is_compared():
 # --- Knowles & Lo 2024: its numbers and claims have one row each, and what is built for them is right
 
 
-def test_two_claims_that_fail_are_counted(real):
-    """Oracle: plain pandas on the calibration HITs, all of whose 17 annotators of eng-jpn are kept."""
-    ratings = real("wmt22-calibration-hits")
-    accounts = people.accounts(ratings, real("wmt22-calibration-mapping"), complete_at=100)
-    kept = people.keep(ratings, accounts)
-    japanese = kept[kept["tgt_lang"] == "jpn"].groupby("annotator")["score"]
-    distinct, spread = japanese.nunique().drop("engjpn1614"), japanese.std()
-    assert (len(distinct), (distinct >= 40).sum()) == (16, 3)
-    assert spread.rank()["engjpn1611"] == 6
-    beside = knowles2024.beside(people.usage(kept), "engjpn1611").set_index("annotator")
-    expected = (spread - spread["engjpn1611"]).drop("engjpn1611")
-    pd.testing.assert_series_equal(beside["sd_above"], expected, check_names=False)
-
-
 def test_who_has_the_lowest_correlation_is_explained_by_either_of_the_two():
     extremes = pd.DataFrame({"pair": "p", "statistic": ["r", "s", "t"], "min_between": ["a b", "c b", "c d"]})
     profiles = pd.DataFrame({"pair": "p", "annotator": list("abcd"), "min": [52.0, 0, 50, 10]})

@@ -11,7 +11,7 @@ meta-evaluation", whose sentinels are large models trained on other years; these
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -74,24 +74,15 @@ RELATED = (
 )
 
 
-@dataclass(frozen=True)
-class Contest:
-    """Keep contestants, people and metrics alike, beside the human scores that they are held against.
-
-    segments: their scores; as ``metrics`` they hold all contestants. kinds: the name of a contestant -> one of
-    ``KINDS``.
-    """
-
-    segments: Scores
-    kinds: Mapping[str, str]
-
-
-def contest(scored: pd.DataFrame, metrics: pd.DataFrame, outputs: pd.DataFrame, *, gold: str = GOLDS[0]) -> Contest:
+def contest(
+    scored: pd.DataFrame, metrics: pd.DataFrame, outputs: pd.DataFrame, *, gold: str
+) -> tuple[Scores, dict[str, str]]:
     """Line people and metrics up before one gold, on the segments that every one of them scored for every system.
 
     scored: the result of ``protocols.scores``; human translations are left out. metrics: scores of segments, of
     any pairs. outputs: what systems wrote, for the metric "length". gold: one of ``GOLDS``; contestants that are made
     of it are left out. The segments are the same whatever the gold.
+    Returns scores of segments, whose ``metrics`` are all contestants, and the name of each -> one of ``KINDS``.
     Raises DataError for an unknown gold, and where no segment has all scores.
     """
     if gold not in GOLDS:
@@ -114,7 +105,7 @@ def contest(scored: pd.DataFrame, metrics: pd.DataFrame, outputs: pd.DataFrame, 
     table = pd.concat([*(means[name] for name in (*one, *two)), machine, length], ignore_index=True)
     segments = align(table, means[gold], data="wmt23")
     kinds = dict.fromkeys(segments.metrics, "metric") | dict.fromkeys(one, KINDS[0]) | dict.fromkeys(two, KINDS[1])
-    return Contest(segments, kinds | {"length": KINDS[3]})
+    return segments, kinds | {"length": KINDS[3]}
 
 
 def _plain(table: pd.DataFrame) -> pd.DataFrame:
@@ -129,7 +120,7 @@ def _mean_of(people: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def ceiling(
-    contests: Mapping[str, Contest], *, resamples: int = 500, flips: int = 1000, seed: int = 7
+    contests: Mapping[str, tuple[Scores, Mapping[str, str]]], *, resamples: int, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Evaluate every contestant by the six statistics of ``rankings.MAIN``, and count who passes whom.
 
@@ -145,13 +136,13 @@ def ceiling(
     of comparisons.
     """
     tables, passed = [], []
-    for gold, entered in contests.items():
-        both = entered.segments, of_systems(entered.segments)
-        drawing = partial(statistics.draws, resamples=resamples, flips=flips, documents=True, seed=seed)
+    for gold, (segments, kinds) in contests.items():
+        both = segments, of_systems(segments)
+        drawing = partial(statistics.draws, resamples=resamples, documents=True, seed=seed)
         rows, draws = zip(*map(drawing, both), strict=True)
         table, drawn = _main(pd.concat(rows, ignore_index=True)), np.concatenate(draws, axis=1)
         table["low"], table["high"] = defined_interval(drawn)
-        table["kind"] = table["contestant"].map(dict(entered.kinds))
+        table["kind"] = table["contestant"].map(dict(kinds))
         passed.append(_passing(table, drawn).assign(gold=gold))
         floor = _main(pd.concat([chance_levels(scores, seed=seed) for scores in both], ignore_index=True))
         tables += [table.assign(gold=gold), floor.dropna(subset="value").assign(kind=KINDS[3], gold=gold)]
@@ -406,9 +397,8 @@ def _places(documents: np.ndarray) -> np.ndarray:
     >>> _places(np.array(["a", "a", "a", "b"])).tolist()
     [-0.5, 0.0, 0.5, 0.0]
     """
-    table = pd.Series(documents)
-    place, size = table.groupby(table).cumcount(), table.map(table.value_counts())
-    return np.where(size > 1, place / (size - 1).clip(lower=1) - 0.5, 0.0)
+    found = pd.Series(documents).groupby(documents)
+    return (found.cumcount() / (found.transform("size") - 1)).fillna(0.5).to_numpy() - 0.5
 
 
 def favour(metric: np.ndarray, human: np.ndarray) -> np.ndarray:

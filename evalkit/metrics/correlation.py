@@ -29,27 +29,22 @@ _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, clusters), 
 
 
 def segments(
-    scored: pd.DataFrame,
-    *,
-    gold: str = "score",
-    metrics: Sequence[str] | None = None,
-    resamples: int = 0,
-    seed: int = 7,
+    scored: pd.DataFrame, *, gold: str, metrics: Sequence[str], resamples: int = 0, seed: int = 7
 ) -> pd.DataFrame:
     """Correlate each metric's scores of segments with human ones: a row per language and metric.
 
     scored: translations with tgt_lang, doc (where there is one) and segment, ``gold`` and a column per metric; a row
-    without gold or metric is left out of that correlation. metrics: by default the lexical ones here.
+    without gold or metric is left out of that correlation.
     Where lower is better (TER), the metric's sign is turned, so that higher always means closer to the humans.
     Returns language, metric, pearson, kendall_b, n, sentences; with resamples also pearson_low, pearson_high,
     kendall_b_low and kendall_b_high, percentile intervals of a bootstrap over sentences. NaN where a side is constant.
     Caveat: annotators and systems are taken as they are, so the intervals speak of other sentences only.
 
     >>> table = pd.DataFrame({"tgt_lang": "tam", "segment": list("abcd"), "score": [1.0, 2, 3, 4], "m": [1.0, 2, 4, 3]})
-    >>> segments(table, metrics=["m"]).round(3).values.tolist()
+    >>> segments(table, gold="score", metrics=["m"]).round(3).values.tolist()
     [['ta', 'm', 0.8, 0.667, 4, 4]]
     """
-    metrics = named(scored, metrics, gold)
+    metrics = _named(scored, metrics, gold)
     signs = np.array([-1 if name in LOWER_IS_BETTER else 1 for name in metrics])
     tables = []
     for language, part in by_language(scored):
@@ -74,14 +69,14 @@ def _stacked(models: Sequence[Clustered]) -> _Values:
     return lambda weights: np.stack([model(weights) for model in models], axis=1)
 
 
-def systems(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
+def systems(scored: pd.DataFrame, *, gold: str, metrics: Sequence[str]) -> pd.DataFrame:
     """Correlate the systems' mean metric scores with their mean human scores: a row per language and metric.
 
     Returns language, metric, pearson, pearson_p, kendall_b, kendall_b_p, systems; signs as the metric has them, so a
     good TER correlates negatively, as in print. p: two-sided, of no correlation (Kendall's exact where nothing ties).
     Caveat: with six systems tau-b takes few values, and means hide that systems translated different sentences.
     """
-    metrics = named(scored, metrics, gold)
+    metrics = _named(scored, metrics, gold)
     rows = []
     for language, part in by_language(scored):
         means = part.groupby("system", observed=True)[[gold, *metrics]].mean()
@@ -95,24 +90,21 @@ def systems(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str]
     return pd.DataFrame(rows, columns=columns)
 
 
-def named(scored: pd.DataFrame, metrics: Sequence[str] | None, gold: str) -> list[str]:
-    """Return the metrics to be looked at; DataError where one, or the human score, is not in the table."""
-    metrics = [name for name in METRICS + CAPTION if name in scored] if metrics is None else list(metrics)
+def _named(scored: pd.DataFrame, metrics: Sequence[str], gold: str) -> list[str]:
+    """Return the metrics as a list; DataError where one, or the human score, is not in the table."""
     if missing := [name for name in (gold, *metrics) if name not in scored]:
         raise DataError(f"The table has no column {missing[0]!r}. Compute it first, or name another.")
-    if not metrics:
-        raise DataError("The table has no metric's scores. Compute them with lexical.scores.")
-    return metrics
+    return list(metrics)
 
 
-def languages(scored: pd.DataFrame) -> pd.Series:
+def _languages(scored: pd.DataFrame) -> pd.Series:
     """Return each row's target language as the study prints it: gu, hi, mr, ml, ta; others keep their code."""
     return scored["tgt_lang"].map(SHORT).fillna(scored["tgt_lang"])
 
 
 def by_language(scored: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Split a table by target language, in the paper's order: gu, hi, mr, ml, ta, then others as they come."""
-    parts = [(str(name), part) for name, part in scored.groupby(languages(scored), sort=False)]
+    parts = [(str(name), part) for name, part in scored.groupby(_languages(scored), sort=False)]
     order = {name: place for place, name in enumerate(SHORT.values())}
     return sorted(parts, key=lambda part: order.get(part[0], len(order)))
 
@@ -140,7 +132,9 @@ def correlate(
     Caveat: resamples vary the sentences that are tested, not those that were trained on.
     """
     wanted = [*models, *([against] if against and against not in models else [])]
-    _checked(table, wanted)
+    if gaps := [name for name in ("score", *wanted) if not np.isfinite(table[name].to_numpy(float)).all()]:
+        raise DataError(f"The column {gaps[0]} has no number in some rows. Leave these rows out for all models.")
+    table = table.reset_index(drop=True)
     codes, clusters = pd.factorize(table["sentence"])
     places = pd.Series(codes, table.index)
     groups = list(table.groupby(["setting", "language"], sort=False))
@@ -186,41 +180,28 @@ def _mean(values: np.ndarray) -> np.ndarray:
     return ratio(np.where(defined, values, 0).sum(0), defined.sum(0))
 
 
-def _checked(table: pd.DataFrame, models: Sequence[str]) -> None:
-    needed = ["setting", "language", "sentence", "fold", "score", *models]
-    if missing := [name for name in needed if name not in table]:
-        raise DataError(f"The table of predictions has no column {', '.join(missing)}. It needs {', '.join(needed)}.")
-    if table.empty or not table.index.is_unique:
-        raise DataError("The table of predictions is empty or numbers rows twice. Reset its index, and fill it.")
-    if gaps := [name for name in ("score", *models) if not np.isfinite(table[name].to_numpy(float)).all()]:
-        raise DataError(f"The column {gaps[0]} has no number in some rows. Leave these rows out for all models.")
-
-
-def ranges(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
+def ranges(scored: pd.DataFrame, *, gold: str, metrics: Sequence[str]) -> pd.DataFrame:
     """Return the lowest and highest value of each metric, and of the human score, over all languages: Table 8.
 
     Returns metric, min, max, n; the human score is called "human".
     """
-    metrics = named(scored, metrics, gold)
-    columns = {"human": scored[gold]} | {name: scored[name] for name in metrics}
-    rows = [(name, values.min(), values.max(), int(values.count())) for name, values in columns.items()]
-    return pd.DataFrame(rows, columns=["metric", "min", "max", "n"])
+    table = scored[[gold, *metrics]].rename(columns={gold: "human"}).agg(["min", "max", "count"]).T
+    return table.rename_axis("metric").rename(columns={"count": "n"}).astype({"n": int}).reset_index()
 
 
-def normalised(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
+def normalised(scored: pd.DataFrame, *, gold: str, metrics: Sequence[str]) -> pd.DataFrame:
     """Bring scores to 0-1 by the ends of their scale, or what the data reach where it has none: Figure 4.
 
     Human scores are out of 25, those below 0 count as 0. Returns language, metric ("human" first), value,
     a row per judgement and metric.
     """
-    metrics = named(scored, metrics, gold)
     parts = [pd.DataFrame({"metric": "human", "value": scored[gold].clip(lower=0) / TOP})]
     for name in metrics:
         low, high = SCALES.get(name, (scored[name].min(), scored[name].max()))
         if high <= low:
             raise DataError(f"{name} is {low:g} everywhere: its spread cannot be shown. Leave it out.")
         parts.append(pd.DataFrame({"metric": name, "value": (scored[name] - low) / (high - low)}))
-    whole = pd.concat([part.assign(language=languages(scored)) for part in parts])
+    whole = pd.concat([part.assign(language=_languages(scored)) for part in parts])
     return whole[["language", "metric", "value"]].dropna(subset="value").reset_index(drop=True)
 
 

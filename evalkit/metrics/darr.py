@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ class Matrix:
     """Say what each combination of a human order (row) and a metric's order (column) counts: 1, 0, -1, or X, left out.
 
     cells: three rows cut by ``/``, for human <, =, >, with three values each, for the metric's <, =, >. What follows
-    from them: counting (``tau``), ``formula``, and whether the sign of the metric matters.
+    from them: counting (``tau``) and ``formula``.
 
     >>> soft = Matrix("soft", "1 0 -1 / X X X / -1 0 1")
     >>> soft.formula
@@ -82,9 +82,7 @@ class Matrix:
         counts: … × 3 × 3 numbers of pairs, human by metric. The result keeps its sign. Stanchev et al. 2020 set bars
         around numerator and denominator; read as absolute values they would make TER's official -0.04 a +0.04.
         """
-        total = self.pairs(counts)
-        gain = np.nansum(self.values * np.asarray(counts, float), axis=(-2, -1))
-        return np.where(total > 0, gain / np.where(total > 0, total, 1), np.nan)
+        return ratio(np.nansum(self.values * np.asarray(counts, float), axis=(-2, -1)), self.pairs(counts))
 
     @property
     def formula(self) -> str:
@@ -102,16 +100,6 @@ class Matrix:
         above = " − ".join([" + ".join(gain) or "0", *loss])
         below = [symbol for symbol in found if symbol in {*gain, *loss, *zero}]
         return f"({above}) / ({' + '.join(below) or '0'})"
-
-    @property
-    def negated(self) -> np.ndarray:
-        """Return the values by which a negated metric gets the negated coefficient: columns turned, signs changed."""
-        return 0 - self.values[:, ::-1]
-
-    @property
-    def symmetric(self) -> bool:
-        """Tell whether negating a metric negates its coefficient, so that a strong negative one means as much."""
-        return np.array_equal(self.values, self.negated, equal_nan=True)
 
 
 #: Table 4 (Macháček and Bojar 2014; Ma et al. 2019) and Table 5 of Stanchev et al. 2020.
@@ -140,15 +128,15 @@ def count(human: ArrayLike, metric: ArrayLike) -> np.ndarray:
 def overview(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
     """List matrices: variant, what it is, the formula that follows from it, symmetric, mirrored (yes or no).
 
-    symmetric: negating a metric negates its coefficient. mirrored: it does, once the matrix is changed for another of
-    these, as Table 5 for accuracies is for the one for error rates.
+    symmetric: negating a metric negates its coefficient, so that a strong negative one means as much. mirrored: it
+    does, once the matrix is changed for another of these, as Table 5 for accuracies is for the one for error rates.
     """
-    rows: list[dict[str, Any]] = []
+    rows = []
     for matrix in matrices.values():
-        mirrored = any(np.array_equal(one.values, matrix.negated, equal_nan=True) for one in matrices.values())
-        answers = {"symmetric": _YES[matrix.symmetric], "mirrored": _YES[mirrored]}
-        rows.append({"variant": matrix.name, "meaning": matrix.title, "formula": matrix.formula} | answers)
-    return pd.DataFrame(rows)
+        turned = 0 - matrix.values[:, ::-1]  # by which a negated metric gets the negated coefficient
+        same = [one.name for one in matrices.values() if np.array_equal(one.values, turned, equal_nan=True)]
+        rows.append((matrix.name, matrix.title, matrix.formula, _YES[matrix.name in same], _YES[bool(same)]))
+    return pd.DataFrame(rows, columns=["variant", "meaning", "formula", "symmetric", "mirrored"])
 
 
 def grid(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
@@ -181,10 +169,8 @@ def claim_tables(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
     humans or the metric tie in it. "balance": how many cells of each matrix make a pair concordant or discordant.
     "table5": its two matrices as the one that is printed; a cell in which they differ reads {accuracy-like,error-like}.
     """
-    listed = grid().melt("variant", var_name="cell")
-    listed[["human", "metric"]] = listed["cell"].str.split(" ", expand=True)
-    wide = pd.DataFrame([(*cell, *marks) for cell, *marks in zip(CELLS, *(one.marks for one in VARIANTS.values()))])
-    wide.columns = ["human", "metric", *VARIANTS]
+    cells = pd.DataFrame(CELLS, columns=["human", "metric"])
+    wide = cells.assign(**{name: pd.Series(one.marks, dtype=object) for name, one in VARIANTS.items()})
     *official, accuracy, error = VARIANTS
     tie = wide["human"].eq("=") | wide["metric"].eq("=")
     alike = wide[official].nunique(axis=1).eq(1)
@@ -194,12 +180,11 @@ def claim_tables(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
     rows = printed[printed["item"].eq("Table 3") & printed["cell"].str.endswith(", identical sentences")]
     third = pd.DataFrame({"pair": rows["cell"].str.split(", ").str[0], "identical": rows["printed"].astype(int)})
     third["place"] = third["identical"].rank(ascending=False, method="min").astype(int)
-    cells = wide[["human", "metric"]]
     return {
         "settings": pd.DataFrame([{"threshold": OFFICIAL}]),
         "examples": examples(),
         "symmetry": overview(),
-        "matrices": listed[["variant", "human", "metric", "value"]],
+        "matrices": wide.melt(["human", "metric"], var_name="variant"),
         "alike": cells.assign(alike=alike.map(_YES), tie=tie.map(_YES)),
         "balance": counted.assign(more=more).rename_axis("variant").reset_index(),
         "table5": cells.assign(value=pd.Series(both, dtype=object)),

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, compress
 from typing import NamedTuple
 
@@ -160,29 +160,11 @@ def _joined(sums: np.ndarray, judged: int, others: int) -> np.ndarray:
 # What a metric is worth on real scores
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """Keep what can be estimated: rows of human and metric scores, estimands × segments, and what each row is.
+def pool(scores: Scores, metric: str) -> tuple[Scores, np.ndarray]:
+    """Lay out what can be estimated, as scores whose "systems" are systems and then differences of two, and say which.
 
-    what: one of ``WHAT`` for each row. names: the system, or the two. segments: their names. A row has no gaps.
-    """
-
-    human: np.ndarray
-    metric: np.ndarray
-    what: np.ndarray
-    names: tuple[str, ...]
-    segments: tuple[str, ...]
-
-    @property
-    def documents(self) -> list[str]:
-        """The document of each segment."""
-        return [name.rsplit(":", 1)[0] for name in self.segments]
-
-
-def pool(scores: Scores, metric: str) -> Pool:
-    """Lay out all means of systems, and all differences of two of them, on the segments that all systems have.
-
-    Systems stand best first. Raises DataError where fewer than three segments are whole.
+    Scores are of one metric and have no gaps: segments are those of which metric and people scored all systems. Systems
+    stand best first. The second has one of ``WHAT`` for each row. Raises DataError below three such segments.
     """
     own = _whole(scores, metric)
     if len(own.segments) < 3:
@@ -192,7 +174,7 @@ def pool(scores: Scores, metric: str) -> Pool:
     one, two = np.triu_indices(len(systems), 1)
     names = (*systems, *(f"{a} − {b}" for a, b in combinations(systems, 2)))
     y, f = (np.concatenate([side, side[one] - side[two]]) for side in (own.human[order], own.values[0][order]))
-    return Pool(y, f, np.repeat(WHAT, [len(systems), len(one)]), names, own.segments)
+    return replace(own, systems=names, human=y, values=f[None]), np.repeat(WHAT, [len(systems), len(one)])
 
 
 def _whole(scores: Scores, metric: str) -> Scores:
@@ -211,10 +193,9 @@ def line(scores: Scores, metric: str) -> tuple[float, float]:
     return float(slope), float(intercept)
 
 
-def moved(pooled: Pool, slope: float, intercept: float) -> Pool:
+def moved(pooled: Scores, what: np.ndarray, slope: float, intercept: float) -> Scores:
     """Put a pool's metric into the unit of human scores by a line that was learnt elsewhere."""
-    means = (pooled.what == WHAT[0])[:, None]
-    return replace(pooled, metric=slope * pooled.metric + intercept * means)
+    return replace(pooled, values=slope * pooled.values + intercept * (what == WHAT[0])[:, None])
 
 
 def saved(scores: Scores) -> pd.DataFrame:
@@ -231,12 +212,12 @@ def saved(scores: Scores) -> pd.DataFrame:
     """
     tables = []
     for name in scores.metrics:
-        pooled = pool(scores, name)
-        r = pearson(pooled.metric, pooled.human)
-        by_what = pd.DataFrame({"r": r, "saved": r**2}).groupby(pooled.what, sort=False)
-        table = by_what.mean().assign(lowest=by_what["saved"].min(), highest=by_what["saved"].max())
-        tables.append(table.rename_axis("what").reset_index().assign(metric=name))
-    return pd.concat(tables, ignore_index=True)[["metric", "what", "r", "saved", "lowest", "highest"]].round(12)
+        pooled, what = pool(scores, name)
+        r = pearson(pooled.values[0], pooled.human)
+        tables.append(pd.DataFrame({"metric": name, "what": what, "r": r, "saved": r**2}))
+    found = pd.concat(tables).groupby(["metric", "what"], sort=False)
+    ends = {"lowest": ("saved", "min"), "highest": ("saved", "max")}
+    return found.agg(r=("r", "mean"), saved=("saved", "mean"), **ends).reset_index().round(12)
 
 
 def most_saving(table: pd.DataFrame, *, number: int = 2) -> list[str]:
@@ -279,14 +260,14 @@ def correlations(scores: Scores, metric: str) -> pd.DataFrame:
 # Campaigns drawn from segments whose human scores are all known
 
 
-def strata_of(pooled: Pool, *, domains: Mapping[str, str] | None = None) -> dict[str, np.ndarray]:
+def strata_of(pooled: Scores, *, domains: Mapping[str, str] | None = None) -> dict[str, np.ndarray]:
     """Cut a pool's segments into strata, for each estimand by its own metric scores: way -> estimands × segments.
 
     Of the metric: parts of about equal size of its scores, or of its differences; of documents: of their mean scores.
     domains: document -> domain, where they are known; then all estimands have these strata, too.
     """
-    own = _parts(pooled.metric)
-    by_document = pd.DataFrame(pooled.metric.T).groupby(pooled.documents).transform("mean").to_numpy().T
+    own = _parts(pooled.values[0])
+    by_document = pd.DataFrame(pooled.values[0].T).groupby(pooled.documents).transform("mean").to_numpy().T
     strata = {STRATA[0]: own, STRATA[1]: _parts(by_document)}
     if domains:
         codes = np.unique([str(domains.get(name, "")) for name in pooled.documents], return_inverse=True)[1]
@@ -301,7 +282,7 @@ def _parts(scores: np.ndarray) -> np.ndarray:
 
 
 def simulate(
-    pooled: Pool,
+    pooled: Scores,
     *,
     humans: int,
     others: int = 0,
@@ -314,9 +295,9 @@ def simulate(
     The pool's segments are the population, whose means are known: humans segments are drawn at random with their
     scores, and others (0: as many as the pool has) with the metric's alone, both with replacement. strata: as
     ``strata_of`` makes them, estimated on the same draws.
-    Returns a row per estimand and method: what, name, method, humans, truth, estimate, low, high (of the first draw),
-    variance (of the estimate over draws), variance_ratio (to the classical one's), coverage (share of the 95 %
-    intervals that hold the truth), weight (mean).
+    Returns a row per method and estimand: method, name, truth, estimate, low, high (of the first draw), variance_ratio
+    (of the estimate's variance over draws to the classical one's), coverage (share of the 95 % intervals that hold the
+    truth), weight (mean).
     """
     size = pooled.human.shape[1]
     rng = np.random.default_rng(seed)
@@ -325,15 +306,14 @@ def simulate(
     value, low, high, weight = (np.stack(side) for side in zip(*found.values()))  # methods × draws × estimands
     truth, variance = pooled.human.mean(axis=1), value.var(axis=1)
     columns = {"truth": np.broadcast_to(truth, variance.shape), "estimate": value[:, 0], "low": low[:, 0]}
-    columns |= {"high": high[:, 0], "variance": variance, "variance_ratio": variance / variance[0]}
-    columns |= {"coverage": ((low <= truth) & (truth <= high)).mean(axis=1), "weight": weight.mean(axis=1)}
-    names = {"what": np.tile(pooled.what, len(found)), "name": pooled.names * len(found)}
-    names |= {"method": np.repeat(list(found), len(truth)), "humans": humans}
+    columns |= {"high": high[:, 0], "variance_ratio": variance / variance[0], "weight": weight.mean(axis=1)}
+    columns |= {"coverage": ((low <= truth) & (truth <= high)).mean(axis=1)}
+    names = {"method": np.repeat(list(found), len(truth)), "name": pooled.systems * len(found)}
     return pd.DataFrame(names | {name: each.ravel() for name, each in columns.items()})
 
 
 def _estimates(
-    pooled: Pool, judged: np.ndarray, rest: np.ndarray, strata: Mapping[str, np.ndarray]
+    pooled: Scores, judged: np.ndarray, rest: np.ndarray, strata: Mapping[str, np.ndarray]
 ) -> dict[str, Estimate]:
     """Estimate from samples in every way, given how often each segment was drawn: draws × estimands."""
     counts = judged.astype(float), rest.astype(float)  # integers would be multiplied one by one
@@ -345,14 +325,14 @@ def _estimates(
     return {way: _shifted(estimate(each, method=way), centre) for way, each in sums.items()}
 
 
-def _sums(pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray) -> np.ndarray:
+def _sums(pooled: Scores, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """Sum up samples in each stratum: 9 × strata × draws × estimands.
 
     The first axis has numbers of judged segments and of others; sums of human scores, of their squares, of the
     metric's scores of judged segments, of their squares, and of human times metric; and of the metric's scores of
     others and their squares. Scores are centred, so that squares lose no digits.
     """
-    y, f = (side - side.mean(axis=1, keepdims=True) for side in (pooled.human, pooled.metric))
+    y, f = (side - side.mean(axis=1, keepdims=True) for side in (pooled.human, pooled.values[0]))
     columns = np.stack([np.ones_like(y), y, y * y, f, f * f, y * f])
     sums = np.empty((9, int(labels.max()) + 1, len(judged), len(y)))
     for label in range(sums.shape[1]):
@@ -384,14 +364,15 @@ def campaigns(
     pairs, parts = list(scored), []
     for pair, after in zip(pairs, [*pairs[1:], pairs[0]], strict=True):
         for metric in metrics[pair]:
-            own = moved(pool(scored[pair], metric), *line(scored[after], metric))
+            own, what = pool(scored[pair], metric)
+            own = moved(own, what, *line(scored[after], metric))
             strata = strata_of(own, domains=(domains or {}).get(pair))
             for number in humans:
                 drawn = simulate(own, humans=number, resamples=resamples, seed=seed, strata=strata)
-                by = drawn.groupby(["what", "humans", "method"], sort=False)
+                by = drawn.assign(what=np.resize(what, len(drawn))).groupby(["what", "method"], sort=False)
                 examples = by[["name", "truth", "estimate", "low", "high"]].first()
                 table = examples.join(by[["variance_ratio", "coverage", "weight"]].mean()).reset_index()
-                parts.append(table.assign(data=pair, metric=metric))
+                parts.append(table.assign(data=pair, metric=metric, humans=number))
     columns = ["data", "metric", "what", "humans", "method", "name", "truth", "estimate", "low", "high"]
     return pd.concat(parts, ignore_index=True)[[*columns, "variance_ratio", "coverage", "weight"]]
 
@@ -604,7 +585,6 @@ def corrected_share(
     positives: ArrayLike,
     passes: ArrayLike,
     negatives: ArrayLike,
-    level: float = 0.95,
 ) -> Corrected:
     r"""Correct the share of items that a judge flags by how often people agree with its labels on a sample.
 
@@ -612,7 +592,7 @@ def corrected_share(
     checked items that people flag, how many the judge flags, too; passes, negatives: of the others, how many it does
     not. Counts, broadcast. The value is :math:`(p + Sp - 1) / (Se + Sp - 1)`, kept within 0 and 1, with the flagged
     share p, sensitivity Se and specificity Sp; missing where the judge flags no more of what people flag than of the
-    rest. low, high: the interval of Lang and Reiczigel, which adds two observations to each of Se and Sp and
+    rest. low, high: the 95 % interval of Lang and Reiczigel, which adds two observations to each of Se and Sp and
     :math:`z^2` to p; from 0 to 1 where there is no value.
     Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.  Caveat: people count as right, and items as independent; Se and
     Sp must be the same where people did not check. Made for Se and Sp of a half or more.
@@ -623,7 +603,7 @@ def corrected_share(
     """
     counts = (flagged, of, hits, positives, passes, negatives)
     x, n, a, positive, b, negative = (np.asarray(count, float) for count in counts)
-    z = stats.norm.isf((1 - level) / 2)
+    z = stats.norm.isf(0.025)
     share, sensitivity, specificity = ratio(x, n), ratio(a, positive), ratio(b, negative)
     useful = sensitivity + specificity > 1
     value = np.clip(ratio(share + specificity - 1, np.where(useful, sensitivity + specificity - 1, np.nan)), 0, 1)

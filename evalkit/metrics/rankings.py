@@ -36,7 +36,6 @@ MAIN = {
 WORDS = {short: statistics.WORDS[key] for key, short in MAIN.items()}
 #: From how many robust standard deviations on a system's human score lies far from the others'.
 FAR = 2.5
-_KEY = ["level", "statistic", "grouping"]
 
 
 def label(values: pd.DataFrame) -> pd.Series:
@@ -45,10 +44,8 @@ def label(values: pd.DataFrame) -> pd.Series:
     >>> label(pd.DataFrame([["segment", "spearman", "item"]], columns=["level", "statistic", "grouping"])).tolist()
     ['segment spearman by item']
     """
-    grouped = np.where(values["grouping"] == "none", "", " by " + values["grouping"].astype("str"))
-    plain = values["level"].astype("str") + " " + values["statistic"].astype("str") + grouped
-    keys = pd.Series(list(values[_KEY].itertuples(index=False, name=None)), index=values.index, dtype=object)
-    return keys.map(MAIN).fillna(plain)
+    keys = values[["level", "statistic", "grouping"]].itertuples(index=False, name=None)
+    return pd.Series([statistics.in_words(*key, words=MAIN) for key in keys], index=values.index, dtype=object)
 
 
 def every_test(
@@ -152,35 +149,17 @@ def top(table: pd.DataFrame, *, most: int, also: str = "") -> pd.DataFrame:
     return pd.concat([table.head(most - 1), table[table["metric"] == also]])
 
 
-def p_matrix(values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None = None) -> pd.DataFrame:
-    """Arrange the p-values of one statistic as a square, best metric first: the row's metric against the column's.
-
-    values: metric and value, such as the rows of ``correlations`` for one statistic and grouping; tests: the rows of
-    ``significance`` for the same. statistic: chooses both by its name in ``label``. NaN on and below the diagonal;
-    metrics of equal value are sorted by name.
-    Raises DataError where a metric is there twice, or a pair of metrics was not compared.
-    """
-    if statistic is not None:
-        values, tests = from_ratings(values, statistic), from_ratings(tests, statistic)
-    order = _ordered(values)["metric"].tolist()
-    found = tests.set_index(["metric_a", "metric_b"])["p"]
-    either = pd.concat([found, found.swaplevel()])
-    upper = [(one, other) for number, one in enumerate(order) for other in order[number + 1 :]]
-    if not set(upper) <= set(either.index):
-        raise DataError("Not every two of the metrics were compared. Pass the tests of all metrics that are ranked.")
-    matrix = np.full((len(order), len(order)), np.nan)
-    matrix[np.triu_indices(len(order), 1)] = either.reindex(upper)
-    return pd.DataFrame(matrix, index=order, columns=order)
-
-
 def rank_table(
     values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None = None, ends: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Rank metrics by clusters: a metric opens a new one if any metric of the current cluster is significantly better.
 
-    Takes what ``p_matrix`` takes. ends: the result of ``bootstrap``, whose low and high are added.
+    values: metric and value, such as the rows of ``correlations`` for one statistic and grouping; tests: the rows of
+    ``significance`` for the same. statistic: chooses all by its name in ``label``. ends: the result of ``bootstrap``,
+    whose low and high are added.
     Returns metric, value, rank (1 is best; all metrics of a cluster share it), worse (how many metrics it is
-    significantly better than), best first. A metric without a value is left out.
+    significantly better than), best first, equals by name. A metric without a value is left out.
+    Raises DataError where a metric is there twice, or a pair of metrics was not compared.
     Source: WMT23 metrics task (Freitag et al. 2023), section 6.  Caveat: inside a cluster, metrics can still differ
     significantly from others than the one before; the number of clusters grows with the data, not with their quality.
 
@@ -193,7 +172,12 @@ def rank_table(
         values, tests = from_ratings(values, statistic), from_ratings(tests, statistic)
         ends = None if ends is None else from_ratings(ends, statistic)
     table = _ordered(values)
-    better = p_matrix(values, tests).to_numpy() <= ALPHA  # NaN is not
+    names = table["metric"].tolist()
+    tests = tests[tests["metric_a"].isin(names) & tests["metric_b"].isin(names)]
+    if len(tests) < len(names) * (len(names) - 1) / 2:
+        raise DataError("Not every two of the metrics were compared. Pass the tests of all metrics that are ranked.")
+    p = tests.pivot(index="metric_a", columns="metric_b", values="p").reindex(index=names, columns=names)
+    better = np.triu(p.fillna(p.T) <= ALPHA, 1)  # NaN is not
     rank, start, ranks = 1, 0, []
     for number in range(len(table)):
         if better[start:number, number].any():
@@ -445,17 +429,15 @@ def upside_down(testset: TestSet, values: pd.DataFrame) -> list[str]:
     pearson = pearson.sort_values("level", kind="stable").drop_duplicates("metric")  # segment stands before system
     low = pearson.loc[pearson["value"] < 0, "metric"].tolist()
     others, count = [name for name in low if name != testset.yours], values["metric"].nunique()
-    falling = [(testset.yours, "falls where human scores rise", testset.yours, "yours")] * (testset.yours in low)
+    falling = [(testset.yours, "it", "yours")] * (testset.yours in low)
     if len(low) > count / 2:
-        said = f"fall where {testset.called} rises"
-        falling.append((f"{len(low)} of {count} metrics", said, testset.called, testset.gold))
+        falling.append((f"{len(low)} of {count} metrics", testset.called, testset.gold))
     elif others:
-        verb = "falls" if len(others) == 1 else "fall"
-        falling.append((join_names(others), f"{verb} where human scores rise", "such a metric", "…"))
+        falling.append((join_names(others), "such a metric", "…"))
     return [
-        f"{who} {does}. If a low score is good in {which}, as in TER or MetricX, run again with -p "
-        f"lower_is_better={option}; nothing was turned by itself."
-        for who, does, which, option in falling
+        f"Scores of {who} fall where human scores rise. If a low score is good in {which}, as in TER or MetricX, run "
+        f"again with -p lower_is_better={option}; nothing was turned by itself."
+        for who, which, option in falling
     ]
 
 
@@ -473,13 +455,6 @@ def outliers(scores: Scores) -> list[str]:
     off = (human - human.median()).abs()
     spread = 1.483 * off.median()
     return off.index[off > FAR * spread].tolist() if spread > 0 else []
-
-
-def title(testset: TestSet) -> str:
-    """Title a page about one's own data."""
-    if testset.yours:
-        return f"{testset.yours} on {testset.name} {testset.pair}: how well does it agree with people?"
-    return f"{testset.name} {testset.pair}: which metric agrees best with people, and how sure is that?"
 
 
 def basis(testset: TestSet, far: Sequence[str]) -> str:
@@ -508,6 +483,6 @@ def headline(standing: pd.DataFrame, testset: TestSet, warned: Sequence[str]) ->
         for one in standing.dropna(subset=["place"]).itertuples()
     ]
     where = f"On {testset.name} {testset.pair}, {testset.yours}"
-    fallen = any(sentence.startswith(testset.yours) for sentence in warned)
+    fallen = any(sentence.startswith(f"Scores of {testset.yours} fall") for sentence in warned)
     doubt = " Is a low score good in it? Its scores fall where human scores rise." * fallen
     return (f"{where} comes {', and '.join(told)}." if told else f"{where} has no value by what is shown.") + doubt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -140,13 +140,6 @@ def each_pair(
             excluded = [name for name in map(str, people["system"].unique()) if name.startswith(PEOPLE)]
         found[pair] = align(of_pair(metric_scores, pair), people, without=excluded)
     return found
-
-
-def pick(scored: Mapping[str, Scores], pair: str) -> Scores:
-    """Return the scores of a language pair, or raise DataError naming those there are."""
-    if pair not in scored:
-        raise DataError(f"There are no scores of {pair!r}. Choose among {', '.join(scored)}.")
-    return scored[pair]
 
 
 def coverage(*scores: Scores) -> pd.DataFrame:

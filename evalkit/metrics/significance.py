@@ -9,6 +9,7 @@ difference round, so each mask is used together with its complement. Differences
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -89,8 +90,11 @@ def perm_both(
     if unit not in ("pair", "item"):
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
     how = _How(draws, seed, flips, look or draws, settled, clusters, unit)
-    test = {"pearson": _pearson_test, "accuracy_3way": _accuracy_test, "spa": _spa_test}.get(statistic)
-    test = test or partial(_acc_eq_test, thresholds=acc_eq(scores)["threshold"].to_numpy())
+    test: Callable[..., Permuted]
+    if statistic == "acc_eq":
+        test = partial(_acc_eq_test, thresholds=acc_eq(scores)["threshold"].to_numpy())
+    else:
+        test = {"pearson": _pearson_test, "accuracy_3way": _accuracy_test, "spa": _spa_test}[statistic]
     rows, level = {}, "system" if statistic == "spa" else scores.level
     for cells, members, pairs in pairings(scores):
         enough = cells.all(axis=0).any() if statistic == "spa" else cells.sum() > 2 * (statistic != "acc_eq")
@@ -151,7 +155,7 @@ def _acc_eq_test(
         segments, place = np.unique(compared.segment, return_inverse=True)
         each = np.stack([np.bincount(place, compared.weight * row, len(segments)) for row in right])
         observed = each.sum(axis=1)[a] - each.sum(axis=1)[b]
-        return _swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), how)
+        return _linear_test(observed, -2 * (each[a] - each[b]), how)
     accuracy = compared.mean(right)
     observed = accuracy[a] - accuracy[b]
     wins, losses = [], []
@@ -167,11 +171,6 @@ def _acc_eq_test(
     for weight, won, lost in zip(compared.weights, wins, losses):
         drawn += weight * (2 * rng.binomial(won + lost, 0.5, drawn.shape) - (won + lost))
     return Permuted(observed, (drawn >= np.abs(observed) - TOLERANCE).sum(axis=0), how.draws, exact=False)
-
-
-def _item_hits(each: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    moved = each @ (1 - 2 * masks.T)
-    return _reached(moved[pairs[:, 0]] - moved[pairs[:, 1]], observed)
 
 
 def _swapped(
@@ -224,23 +223,19 @@ def _pearson_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs:
     columns = np.concatenate([values * human, values / np.sqrt(len(human)), values**2])
     r = np.where(constant | (not human.any()), np.nan, values @ human)
     observed = r[pairs[:, 0]] - r[pairs[:, 1]]
-    hits = partial(_pearson_hits, columns, r, pairs, observed)
+
+    def hits(masks: np.ndarray) -> np.ndarray:
+        shared, total, squares = (columns @ masks.T).reshape(3, len(r), -1)
+        found = np.zeros(len(pairs), np.int64)
+        for a, some, others in _by_first(pairs, len(pairs)):
+            moved = shared[a] - shared[others]
+            spread = squares[a] - squares[others]
+            off = 1 - (total[a] - total[others]) ** 2  # both swapped metrics are off the mean 0 by as much
+            difference = _r(r[a] - moved, off - spread) - _r(r[others, None] + moved, off + spread)
+            found[some] = _reached(difference, observed[some])
+        return found
+
     return _swapped(hits, observed, len(human), how)
-
-
-def _pearson_hits(
-    columns: np.ndarray, r: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray
-) -> np.ndarray:
-    shared, total, squares = (columns @ masks.T).reshape(3, len(r), -1)
-    hits = np.zeros(len(pairs), np.int64)
-    for a, some, others in _by_first(pairs, len(pairs)):
-        moved = shared[a] - shared[others]
-        spread = squares[a] - squares[others]
-        off = (total[a] - total[others]) ** 2
-        np.subtract(1, off, out=off)  # both swapped metrics are off the mean 0 by as much
-        difference = _r(r[a] - moved, off - spread) - _r(r[others, None] + moved, off + spread)
-        hits[some] = _reached(difference, observed[some])
-    return hits
 
 
 def _accuracy_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
@@ -269,13 +264,14 @@ def _accuracy_of(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, how: 
         mixed = ahead.astype(float) - behind
         constant[some] = same.sum(axis=1)
         weights[some] = (mixed - same) @ ends[0] - (mixed + same) @ ends[1]
-    hits = partial(_linear_hits, constant, weights)
-    test = _swapped(hits, constant, len(human), how)
-    return Permuted(constant / len(first), test.hits, test.arrangements, test.exact)
+    return replace(_linear_test(constant, weights, how), observed=constant / len(first))
 
 
-def _linear_hits(constant: np.ndarray, weights: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    return _reached(constant[:, None] + weights @ masks.T, constant)
+def _linear_test(observed: np.ndarray, weights: np.ndarray, how: _How) -> Permuted:
+    """Test differences that move by a weight for each swapped cell. weights: pairs of metrics × cells."""
+    return _swapped(
+        lambda masks: _reached(observed[:, None] + weights @ masks.T, observed), observed, weights.shape[1], how
+    )
 
 
 def _r(covariance: np.ndarray, variance: np.ndarray) -> np.ndarray:
@@ -298,12 +294,9 @@ def _by_first(pairs: np.ndarray, most: int) -> Iterator[tuple[int, slice, slice 
     for begin, end in zip(starts, [*starts[1:], len(pairs)]):
         for start in range(begin, end, most):
             some = slice(start, min(start + most, end))
-            yield int(pairs[start, 0]), some, _in_a_row(pairs[some, 1])
-
-
-def _in_a_row(places: np.ndarray) -> slice | np.ndarray:
-    """Return places as a slice, which takes no copy, if they are in a row."""
-    return slice(places[0], places[-1] + 1) if (np.diff(places) == 1).all() else places
+            others = pairs[some, 1]
+            in_a_row = others[-1] - others[0] == len(others) - 1  # a slice takes no copy
+            yield int(pairs[start, 0]), some, slice(others[0], others[-1] + 1) if in_a_row else others
 
 
 def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
@@ -356,13 +349,9 @@ def _spa_hits(
         moved = ((values * swap).reshape(-1, segments) @ mask).reshape(whole.shape)
         stays = whole - moved
         for first, some, others in _by_first(pairs, _PAIRS):
-            one, other = soft_accuracy(_of_swapped(stays, moved, first, others), gold).reshape(2, -1)
+            both = np.concatenate(  # the first of each pair, then the others, swapped
+                [stays[:, first, None] + moved[:, others], stays[:, others] + moved[:, first, None]], axis=1
+            )
+            one, other = soft_accuracy(confidences(both, near=_NEAR), gold).reshape(2, -1)
             hits[some] += _reached((one - other)[:, None], observed[some])
     return hits
-
-
-def _of_swapped(stays: np.ndarray, moved: np.ndarray, first: int, others: np.ndarray | slice) -> np.ndarray:
-    """Return the p-values of both swapped metrics of some pairs, first the first of each pair."""
-    one = stays[:, first, None] + moved[:, others]
-    other = stays[:, others] + moved[:, first, None]
-    return confidences(np.concatenate([one, other], axis=1), near=_NEAR)

@@ -79,7 +79,7 @@ _FLIPS = 200  # of the tests in a draw
 _Values = Callable[[np.ndarray], np.ndarray]  # weights, resamples × units, to values, metrics × resamples
 
 
-def every_statistic(*scores: Scores, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
+def every_statistic(*scores: Scores, seed: int = 7) -> pd.DataFrame:
     """Evaluate every metric by all statistics that its level allows: correlations, and for segments acc_eq and SPA.
 
     Returns data, pair, level, statistic, grouping, metric, value, n, groups.
@@ -88,27 +88,18 @@ def every_statistic(*scores: Scores, flips: int = 1000, seed: int = 7) -> pd.Dat
     for each in scores:
         tables.append(correlations(each))
         if each.level == "segment":
-            tables += [acc_eq(each).drop(columns=["threshold", "ties"]), spa(each, flips=flips, seed=seed)]
+            tables += [acc_eq(each).drop(columns=["threshold", "ties"]), spa(each, seed=seed)]
     return pd.concat(tables, ignore_index=True)
 
 
-def in_words(level: str, statistic: str, grouping: str) -> str:
-    """Write a statistic in words.
+def in_words(level: str, statistic: str, grouping: str, *, words: Mapping[tuple[str, str, str], str] = WORDS) -> str:
+    """Write a statistic in words, or as level, statistic and grouping where there are none for it.
 
     >>> in_words("segment", "acc_eq", "item"), in_words("domain", "pearson", "system")
     ('accuracy with ties (acc_eq)', 'domain pearson by system')
     """
     plain = f"{level} {statistic}" + ("" if grouping == "none" else f" by {grouping}")
-    return WORDS.get((level, statistic, grouping), plain)
-
-
-def evaluate(metric: np.ndarray, human: np.ndarray, statistics: Sequence[str] = STATISTICS) -> dict[str, np.ndarray]:
-    """Compute statistics of samples along the last axis, pairs counted once: name -> a value for each sample."""
-    found = {name: _OF_SAMPLES[name](metric, human) for name in statistics if name in _OF_SAMPLES}
-    if len(found) < len(statistics):
-        pairs = count_pairs(metric, human)
-        found |= {name: _OF_PAIRS[name](pairs) for name in statistics if name in _OF_PAIRS}
-    return found
+    return words.get((level, statistic, grouping), plain)
 
 
 def correlations(
@@ -134,12 +125,18 @@ def correlations(
         for metric, values in zip(scores.metrics, scores.values):
             sample = grouped(values, grouping)
             n = int((np.isfinite(sample) & np.isfinite(human)).sum())
-            for name, each in evaluate(sample, human, statistics).items():
+            found = {name: _OF_SAMPLES[name](sample, human) for name in statistics if name in _OF_SAMPLES}
+            if len(found) < len(statistics):
+                pairs = count_pairs(sample, human)
+                found |= {name: _OF_PAIRS[name](pairs) for name in statistics if name in _OF_PAIRS}
+            for name, each in found.items():
                 defined = np.isfinite(each)
                 value = float(each[defined].mean()) if defined.any() else np.nan
                 rows.append((scores.level, name, grouping, metric, value, n, int(defined.sum())))
-    found = pd.DataFrame(rows, columns=_COLUMNS)
-    return described(scores, found.sort_values(["statistic", "grouping"], key=_order, kind="stable", ignore_index=True))
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    order = {name: place for place, name in enumerate((*STATISTICS, *GROUPINGS))}
+    table = table.sort_values(["statistic", "grouping"], key=lambda names: names.map(order), kind="stable")
+    return described(scores, table.reset_index(drop=True))
 
 
 def pair_differences(scores: Scores) -> pd.DataFrame:
@@ -167,25 +164,18 @@ def pair_differences(scores: Scores) -> pd.DataFrame:
     return described(scores, pd.DataFrame(rows, columns=_COLUMNS))
 
 
-def by_unit(
-    scores: Scores, units: Sequence[str], *, level: str, statistics: Sequence[str] = ("pearson",)
-) -> pd.DataFrame:
-    """Correlate means over units of segments, such as documents, in the groupings that scores of segments have.
+def by_unit(scores: Scores, units: Sequence[str], *, level: str) -> pd.DataFrame:
+    """Correlate means over units of segments, such as documents, by Pearson's r in the groupings of ``correlations``.
 
     units: the name of each segment's unit, see ``scores.averaged``; level: what to call them. By item, the systems'
     means in one document are a sample. Returns the columns of ``correlations``.
     """
-    return correlations(averaged(scores, units), statistics=statistics).assign(level=level)
+    return correlations(averaged(scores, units), statistics=["pearson"]).assign(level=level)
 
 
 def grouped(cells: np.ndarray, grouping: str) -> np.ndarray:
     """Arrange cells, systems × segments, as groups × members."""
     return {"none": cells.reshape(1, -1), "item": cells.T, "system": cells}[grouping]
-
-
-def _order(column: pd.Series) -> pd.Series:
-    """Sort by the place in the lists above."""
-    return column.map({name: place for place, name in enumerate((*STATISTICS, *GROUPINGS))})
 
 
 class Comparisons:
@@ -358,7 +348,7 @@ def flipped(segments: int, *, flips: int, seed: int) -> np.ndarray:
 # Intervals
 
 
-def bootstrap(*scores: Scores, resamples: int = 1000, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
+def bootstrap(*scores: Scores, resamples: int = 1000, seed: int = 7) -> pd.DataFrame:
     """Return every metric's main statistics with 95 % percentile intervals.
 
     Of scores of segments, those are Pearson's r over all, Kendall's tau-b by item, acc_eq and SPA; of scores of
@@ -372,14 +362,14 @@ def bootstrap(*scores: Scores, resamples: int = 1000, flips: int = 1000, seed: i
     """
     tables = []
     for each in scores:
-        table, drawn = draws(each, resamples=resamples, flips=flips, seed=seed)
+        table, drawn = draws(each, resamples=resamples, seed=seed)
         low, high = defined_interval(drawn)
         tables.append(described(each, table.assign(low=low, high=high)))
     return pd.concat(tables, ignore_index=True)
 
 
 def draws(
-    scores: Scores, *, resamples: int = 1000, flips: int = 1000, documents: bool = False, seed: int = 7
+    scores: Scores, *, resamples: int = 1000, documents: bool = False, seed: int = 7
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Return level, statistic, grouping, metric and value, and what each row came to in every resample.
 
@@ -388,7 +378,7 @@ def draws(
     caveats: see ``bootstrap``.
     """
     labels = {"system": scores.systems, "segment": scores.documents if documents else scores.segments}
-    estimates = _of_systems(scores) if scores.level == "system" else _of_segments(scores, flips, seed)
+    estimates = _of_systems(scores) if scores.level == "system" else _of_segments(scores, seed)
     rows, drawn = [], []
     for key, estimate in estimates.items():
         units = pd.factorize(np.array(labels[key[0]], object))[0]  # in the order in which they come
@@ -486,10 +476,10 @@ def _of_systems(scores: Scores) -> dict[tuple[str, str, str], _Values]:
     }
 
 
-def _of_segments(scores: Scores, flips: int, seed: int) -> dict[tuple[str, str, str], _Values]:
+def _of_segments(scores: Scores, seed: int) -> dict[tuple[str, str, str], _Values]:
     """Return what is estimated and the functions from weights of segments (SPA: of systems) to values."""
     upper, near = np.triu_indices(len(scores.systems), 1), []
-    for metric, human in metric_and_human_p(scores, flips=flips, seed=seed):
+    for metric, human in metric_and_human_p(scores, flips=1000, seed=seed):
         pairs = np.zeros((2, len(scores.systems), len(scores.systems)))
         pairs[:, *upper] = 1 - np.abs(metric - human), np.ones(len(human))
         near.append(_share(*(pairs + pairs.swapaxes(1, 2))))

@@ -241,11 +241,11 @@ def wmt23_lines(printed: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:
     return table.merge(ours[["pair", "system", "score", "wins", "line"]], on=["pair", "system"], how="left")
 
 
-def auto_rank(scores: pd.DataFrame, *, metrics: tuple[str, ...] = ("metricx", "cometkiwi")) -> pd.DataFrame:
+def auto_rank(scores: pd.DataFrame) -> pd.DataFrame:
     """Rank the systems of each language pair by metrics: adds autorank, 1 for a system that is best by all of them.
 
-    scores: pair, system, and a column per metric, lower is better. Each metric is stretched from 1, its best system,
-    to systems + 1, its worst; AutoRank is their mean. past_cutoff: below the first gap of more than ``GAP``.
+    scores: pair, system, metricx and cometkiwi, of which lower is better. Each metric is stretched from 1, its best
+    system, to systems + 1, its worst; AutoRank is their mean. past_cutoff: below the first gap of more than ``GAP``.
     Source: WMT24's workbook humeval/AutoRank.xlsx. Its report says that scores are stretched from 1 to the number of
     systems; the workbook has one more.  Caveat: one system far behind squeezes all others together, and no line
     follows from it: it has no test.
@@ -255,7 +255,7 @@ def auto_rank(scores: pd.DataFrame, *, metrics: tuple[str, ...] = ("metricx", "c
     >>> auto_rank(scores)["autorank"].round(3).tolist()
     [1.0, 1.562, 4.0]
     """
-    columns = scores[list(metrics)]
+    columns = scores[["metricx", "cometkiwi"]]
     by_pair = columns.groupby(scores["pair"])
     low, high = by_pair.transform("min"), by_pair.transform("max")
     systems = scores.groupby("pair")["system"].transform("size")
@@ -363,16 +363,12 @@ def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[s
 def _missing(row, scale: str, flat: str) -> str:
     """Explain one score by judgements that the ratings lack; ``row`` is one of ``explain_missing``."""
     low, high = (f"{end:.{DIGITS[scale] + 2}f}" for end in (row.lowest, row.highest))
-    becomes, rounds = low, "which rounds to the printed number"
-    if low != high:
-        becomes = f"{low} to {high}, depending on the segments that they belong to"
-        rounds = "in which values round to the printed number"
-    more = "a judgement" if row.missing_judgements == 1 else f"{row.missing_judgements} judgements"
-    new = {0: "no segment", 1: "a segment"}.get(row.missing_segments, f"{row.missing_segments} segments")
+    becomes = low if low == high else f"{low} to {high}, depending on the segments that they belong to"
+    fits = "as the printed number does" if row.explained else "unlike the printed number: something else differs, too"
     return (
-        f"The official number counts {more} and {new} more. That fits annotators without spread, who have no z-score "
-        f"and therefore no row in the released ratings{flat}: with 0 for these the score becomes {becomes}, "
-        + (f"{rounds}." if row.explained else "which is not the printed number: something else differs, too.")
+        f"The official number counts more (judgements: {row.missing_judgements}, segments: {row.missing_segments}). "
+        "That fits annotators without spread, who have no z-score and therefore no row in the released "
+        f"ratings{flat}: with 0 for these the score becomes {becomes}, {fits}."
     )
 
 

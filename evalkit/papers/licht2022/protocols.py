@@ -378,14 +378,14 @@ def power(
     sentences: int = 250,
     annotators: int = 3,
     replicates: int = 1000,
-    alpha: float = 0.05,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Simulate how often a protocol of a given kappa sees that one translation is worse than another by some points.
 
     reliability: protocol -> true kappa. Both translations' categories come from ``simulate.categories`` with this
     kappa, the better one's from ``marginal``, the worse one's from ``worse(marginal, points)``; the test is the
-    paired t of ``progression``, one-sided. Returns protocol, kappa, points, power, and se, the simulation's own error.
+    paired t of ``progression``, one-sided, at 5 %.
+    Returns protocol, kappa, points, power, and se, the simulation's own error.
     Caveat: the two translations' qualities are independent, sentence by sentence; where hard sentences are hard for
     all, pairing helps and power is higher.
     """
@@ -398,7 +398,7 @@ def power(
             low = simulate.categories(kappa, marginal=worse(marginal, size), **shape).mean(-1)
             d = high - low
             t = d.mean(1) / (d.std(1, ddof=1) / np.sqrt(sentences))
-            share = float((stats.t.sf(t, sentences - 1) < alpha).mean())
+            share = float((stats.t.sf(t, sentences - 1) < 0.05).mean())
             rows.append((protocol, kappa, size, share, np.sqrt(share * (1 - share) / replicates)))
     return pd.DataFrame(rows, columns=["protocol", "kappa", "points", "power", "se"])
 

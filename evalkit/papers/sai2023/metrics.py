@@ -81,13 +81,7 @@ def count_errors(scored: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
     return scored.assign(**counts)
 
 
-def correlations(
-    judged: pd.DataFrame,
-    *,
-    formula: str = "score",
-    own: str = "own_score",
-    metrics: Sequence[str] | None = None,
-) -> pd.DataFrame:
+def correlations(judged: pd.DataFrame, *, formula: str, own: str, metrics: Sequence[str]) -> pd.DataFrame:
     """Correlate metrics with human scores within each family's subset, under each rule: the paper's Table 10.
 
     judged: the result of ``count_errors``. formula, own: columns of the formula's and the annotators' own scores.

@@ -165,16 +165,16 @@ def _untrained(name: str, seen: pd.DataFrame, z: pd.DataFrame, truth: pd.Series)
     return seen, make_pipeline(StandardScaler(), LogisticRegression(C=0.05, max_iter=500, class_weight=weights))
 
 
-def predict_each_test_set(labels: pd.DataFrame, translations: pd.DataFrame, *, rule: str = "median") -> pd.DataFrame:
+def predict_each_test_set(labels: pd.DataFrame, translations: pd.DataFrame) -> pd.DataFrame:
     """Label each test set by classifiers that learned on all others: the columns of ``predict``.
 
-    labels: of all three annotators, whose reduction by ``rule`` is learned. translations: texts and DA scores; those of
+    labels: of all three annotators, whose median is learned. translations: texts and DA scores; those of
     test sets without labels are left out.
     """
     own = translations[translations["doc"].isin(labels["doc"].unique())].reset_index(drop=True)
     seen, parts = features(own), []
     for dimension in TABLES:
-        truth = named(reduce(labels, rule=rule, dimension=dimension).assign(dimension=dimension))
+        truth = named(reduce(labels, rule="median", dimension=dimension).assign(dimension=dimension))
         for doc in own["doc"].unique():
             split = own.assign(split=np.where(own["doc"] == doc, "test", "train"))
             parts.append(predict(split, truth, seen, dimension=dimension, models=tuple(JUDGES)))

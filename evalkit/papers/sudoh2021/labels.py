@@ -171,44 +171,34 @@ def da_by_label(labelled: pd.DataFrame) -> pd.DataFrame:
     return found[["dimension", "annotator", "label", "mean", "sd", "n", "of", "low", "high", "rows"]]
 
 
-def contrasts(
-    labelled: pd.DataFrame,
-    *,
-    pairs: Sequence[tuple[str, str]] = FINDING,
-    dimension: str = "adequacy",
-    models: Sequence[str] = tuple(MODELS),
-    by: Sequence[str] = (),
-) -> pd.DataFrame:
-    """Test differences of mean direct assessments between labels, annotator by annotator.
+def contrasts(labelled: pd.DataFrame, *, models: Sequence[str] = tuple(MODELS)) -> pd.DataFrame:
+    """Test the differences of mean direct assessments in ``FINDING``, annotator by annotator.
 
-    labelled: as ``joined`` makes it. pairs: the first label's mean less the second's. models: what is held constant,
-    names in ``MODELS``. by: columns to test apart, such as ``src_lang``.
-    Returns [by], model, annotator, label, against, difference, low, high (95 %), t, df, p, p_holm, d, superior, n,
-    n_against.
+    labelled: as ``joined`` makes it. models: what is held constant, names in ``MODELS``.
+    Returns model, annotator, label, against, difference, low, high (95 %), t, df, p, p_holm, d, superior, n, n_against.
     Errors are robust to sentences that recur (sandwich over references, which occur up to seven times); df is the
     smaller number of sentences of the two labels less one, which is conservative. p is two-sided; p_holm is corrected
     for all tests of one model. d: difference over the pooled sd. superior: the chance that a translation with the first
     label is assessed higher than one with the second (ties half). A contrast that the rows cannot tell has no values.
     Source: Liang & Zeger 1986; Holm 1979; Vargha & Delaney 2000.
     """
-    part = labelled[labelled["dimension"] == dimension]
+    part = labelled[labelled["dimension"] == "adequacy"]
     rows = []
-    for keys, some in part.groupby([*by, "annotator"], sort=False):
+    for annotator, some in part.groupby("annotator", sort=False):
         for model in models:
-            here = dict(zip([*by, "annotator"], keys)) | {"model": model}
-            rows += [here | row for row in _contrasted(some, pairs, model, dimension)]
-    columns = [*by, "model", "annotator", "label", "against", "difference", "low", "high", "t", "df", "p", "p_holm"]
+            rows += [{"annotator": annotator, "model": model} | row for row in _contrasted(some, model)]
+    columns = ["model", "annotator", "label", "against", "difference", "low", "high", "t", "df", "p", "p_holm"]
     found = pd.DataFrame(rows).reindex(columns=[*columns, "d", "superior", "n", "n_against"])
     for _, some in found.groupby("model"):
         found.loc[some.index, "p_holm"] = inference.adjust(some["p"], method="holm")
     return found
 
 
-def _contrasted(part: pd.DataFrame, pairs: Sequence[tuple[str, str]], model: str, dimension: str) -> Iterator[dict]:
+def _contrasted(part: pd.DataFrame, model: str) -> Iterator[dict]:
     """Compute the contrasts of one annotator under one model; without values where the rows cannot tell."""
     groups = {"all rows": None, "same test set": KEY[:3], "same sentence": ["reference"]}[model]
-    beta, cov, sentences = _fit(part, categories(dimension), groups)
-    for label, against in pairs:
+    beta, cov, sentences = _fit(part, categories("adequacy"), groups)
+    for label, against in FINDING:
         one, other = (part.loc[part["label"] == name, "z"].to_numpy() for name in (label, against))
         row = {"label": label, "against": against, "n": len(one), "n_against": len(other)}
         error, df = 0.0, 0
