@@ -525,21 +525,20 @@ def _worth(
     sides: what heads either system.
     """
     numeric = not options.words and numbers.is_numeric([str(cell) for cell in answers.dropna()])
-    if numeric and (options.positive or not _of_places(answers)):
+    told = options.words or _of_places(answers)
+    if numeric and (options.positive or not told):
         worth, wrong, scale = _leads(answers, sides, options, receipt)
-        how = f"how far {answers.name} favours the system over the other, as --positive tells"
-        what = "the number in its favour, below 0 where it is against it"
-    else:
-        worth, wrong = _shares(answers, systems, options, receipt)
-        how, what, scale = (
-            "the share of comparisons won, a tie half",
-            "1 for the one that won, 0.5 for a tie",
-            (0.0, 1.0),
+        receipt.orientation = (
+            f"higher is better: the score is how far {answers.name} favours the system over the other, as --positive "
+            "tells"
         )
-    receipt.orientation = f"higher is better: the score is {how}"
+    else:
+        if told and not options.words:
+            receipt.note("preference 1 was read as the first system, 2 as the second, 0 as a tie")
+        (worth, wrong), scale = _shares(answers, systems, told, receipt), (0.0, 1.0)
+        receipt.orientation = "higher is better: the score is the share of comparisons won, a tie half"
     receipt.note(
-        f"each comparison is two judgements, one of each system: {what}; hit is the comparison, against the other "
-        "system"
+        "each comparison is two judgements, one of each system; hit is the comparison, against the other system"
     )
     return worth, wrong, scale
 
@@ -558,17 +557,16 @@ def _of_places(answers: pd.Series) -> dict[str, float]:
 
 
 def _shares(
-    answers: pd.Series, systems: Systems, options: Options, receipt: Receipt
+    answers: pd.Series, systems: Systems, told: dict[str, float], receipt: Receipt
 ) -> tuple[np.ndarray, dict[int, str]]:
-    """Return which share of each comparison the first system won, NaN where it is not known, and why it is not."""
-    for word, share in options.words.items():
+    """Return which share of each comparison the first system won, NaN where it is not known, and why it is not.
+
+    told: what answers (small) are worth.
+    """
+    for word, share in told.items():
         if not 0 <= share <= 1:
             raise DataError(f"--map-values {word}={share:g} is outside 0-1. {_MAP}")
     distinct = [str(answer) for answer in answers.dropna().unique()]
-    told = {answer: options.words[answer.casefold()] for answer in distinct if answer.casefold() in options.words}
-    if not options.words and (told := _of_places(answers)):
-        tie = ", 0 as a tie" if 0.5 in told.values() else ""
-        receipt.note(f"preference 1 was read as the first system, 2 as the second{tie}")
     ties = {"".join(_said(answer)) for answer in distinct if is_tie(answer)} - {"none", "both", "neither"}
     none = numbers.ABSENT - (set() if ties else {"none"})  # where "tie" is a tie, "none" is no answer
     if of_first := [answer for answer in distinct if _said(answer) in (["<"], [">"])]:
@@ -578,8 +576,8 @@ def _shares(
         )
 
     def worth(answer: str, pair: list[str]) -> float | str:
-        if answer in told:
-            return told[answer]
+        if isinstance(answer, str) and answer.casefold() in told:
+            return told[answer.casefold()]
         if pd.isna(answer) or answer.casefold() in none or is_none(answer):
             return NO_ANSWER
         if _NUMBER.fullmatch(answer.replace("−", "-")):
