@@ -236,7 +236,7 @@ def test_without_documents_only_what_is_sure_is_matched(tmp_path):
     for frame, words in (
         (people(), "nothing tells which"),
         (people().assign(segment=lambda t: "s" + t["segment"]), "'s1', 's2'"),
-        (people().assign(system=lambda t: t["system"] + "1"), "no system has the same name"),
+        (people().assign(system=lambda t: t["system"] + "1"), "people have system 'A1'"),
     ):
         with pytest.raises(DataError, match=words):
             imported(frame, metric_files=[unsure])

@@ -322,8 +322,13 @@ def _with_languages(keys: pd.DataFrame, items: pd.DataFrame, origin: str) -> pd.
     return keys.drop(columns="pair", errors="ignore")
 
 
-def _matched(text: str, scored: pd.DataFrame, items: pd.DataFrame, ways: Mapping[str, bool], origin: str) -> Metric:
-    """Match one metric's rows with people's items by names. text: its name, perhaps with a sign."""
+def _matched(
+    text: str, scored: pd.DataFrame, items: pd.DataFrame, ways: Mapping[str, bool], origin: str, *, order: str = ""
+) -> Metric:
+    """Match one metric's rows with people's items by names.
+
+    text: its name, perhaps with a sign. order: how lines of mt-metrics-eval's layout got their names.
+    """
     name, sign = signed(text)
     scored = scored.dropna()
     if scored.empty:
@@ -346,9 +351,11 @@ def _matched(text: str, scored: pd.DataFrame, items: pd.DataFrame, ways: Mapping
             f"{theirs}; people have {ours}. Write names as the people's file does."
         )
     values = scored["score"].to_numpy()
-    lower, why = lower_is_better(name, values, ways.get(name, sign), otherwise=ways.get(""))
-    told = _described(name, origin, matched, items, why, how=f", matched by {', '.join(columns)}", scored=scored)
-    return _metric(name, lower, pd.concat([matched, _further(first, items)], ignore_index=True), told)
+    lower, why = lower_is_better(name, values, ways.get(name, sign), otherwise=ways.get(""), kept=bool(order))
+    how = f", matched by {order or ', '.join(columns)}"
+    told = _described(name, origin, matched, items, why, how=how, scored=scored)
+    more = [] if order else [_further(first, items)]
+    return _metric(name, lower, pd.concat([matched, *more], ignore_index=True), told)
 
 
 def _further(scored: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -381,10 +388,22 @@ def _of_layout(places: list[Place], items: pd.DataFrame, ways: Mapping[str, bool
             f"people judged {judged}. Name the file like en-de.COMET-refA.seg.score."
         )
     called = mtme.called([place.name for place in own])
-    return [
-        _of_lines(name, {place: pair for place, pair in own.items() if called[place.name] == name}, items, ways)
-        for name in dict.fromkeys(called.values())
-    ]
+    by_segment = {called[place.name] for place in own if place.level == "seg"}
+    metrics: dict[str, list[Metric]] = {}
+    for place, pair in own.items():
+        name, origin = called[place.name], place.path.name
+        scored = mtme.scores(place.path).astype({"system": "str"}).assign(**dict(zip(_PAIR, pair)))
+        judged = items[(items[_PAIR] == [*pair]).all(axis=1)]
+        if place.level == "seg":
+            order, scored = _in_order(place, scored, judged)
+            metrics.setdefault(name, []).append(_matched(name, scored, judged, ways, origin, order=order))
+        elif name not in by_segment:  # of whole systems, which rest on other texts than people judged
+            lower, why = lower_is_better(name, scored["score"], ways.get(name), otherwise=ways.get(""), kept=True)
+            whole = scored[scored["system"].isin(judged["system"])].dropna()
+            whole = whole.assign(doc=WHOLE, segment=WHOLE, item_type="system")
+            told = f"{name}: scores of whole systems only; {why}"
+            metrics.setdefault(name, []).append(_metric(name, lower, whole, told, "system"))
+    return [_joined(own) for own in metrics.values()]
 
 
 def _pair_of(place: Place, pairs: list[tuple[str, str]]) -> tuple[str, str] | None:
@@ -395,32 +414,8 @@ def _pair_of(place: Place, pairs: list[tuple[str, str]]) -> tuple[str, str] | No
     return stated if stated in pairs else None
 
 
-def _of_lines(
-    name: str, files: Mapping[Place, tuple[str, str]], items: pd.DataFrame, ways: Mapping[str, bool]
-) -> Metric:
-    """Read one metric's files, of which each is of a language pair."""
-    tables = {place: mtme.scores(place.path).astype({"system": "str"}) for place in files}
-    values = np.concatenate([table["score"].to_numpy(float) for table in tables.values()])
-    lower, why = lower_is_better(name, values, ways.get(name), otherwise=ways.get(""), kept=True)
-    found, told, systems = list[pd.DataFrame](), list[str](), list[pd.DataFrame]()
-    for place, pair in files.items():
-        own, table = items[(items[_PAIR] == [*pair]).all(axis=1)], tables[place]
-        if place.level == "sys":
-            whole = dict(zip(_PAIR, pair)) | {"doc": WHOLE, "segment": WHOLE, "item_type": "system"}
-            systems.append(table[table["system"].isin(own["system"])].dropna().assign(**whole))
-            continue
-        how, matched = _in_order(place, table, own)
-        found.append(matched.dropna(subset="score"))
-        scored = table.dropna(subset="score")
-        told.append(_described(name, place.path.name, found[-1], own, why, how=f", matched by {how}", scored=scored))
-    if not found:
-        told = [f"{name}: scores of whole systems only; {why}"]
-        return _metric(name, lower, pd.concat(systems, ignore_index=True), told[0], "system")
-    return _metric(name, lower, pd.concat(found, ignore_index=True), "; ".join(told))
-
-
 def _in_order(place: Place, table: pd.DataFrame, items: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Find out which line of a system is which of people's segments; say how, and give people's items their scores.
+    """Name the lines of each system as people name their segments; say how.
 
     Raises DataError where systems have different numbers of lines, or nothing tells the order, or two ways fit alike.
     """
@@ -430,21 +425,19 @@ def _in_order(place: Place, table: pd.DataFrame, items: pd.DataFrame) -> tuple[s
             f"{origin}: {counts.index[-1]} has {counts.iloc[-1]:,} lines, {counts.index[0]} {counts.iloc[0]:,}. In "
             "this layout every system has a line for each segment: get the file again."
         )
-    if not table["system"].isin(items["system"]).any():
-        theirs, ours = (", ".join(names[:3]) for names in (counts.index, items["system"].unique()))
-        raise DataError(f"{origin} scores {theirs} …, people judged {ours} …: no system has the same name.")
-    line, fitting = table.groupby("system", sort=False).cumcount().to_numpy(), []
+    line, ways = table.groupby("system", sort=False).cumcount().to_numpy(), []
     for how, keys in _orders(place, int(counts.iloc[0]), items):
-        there = items.merge(table.assign(**keys.iloc[line].reset_index(drop=True)), on=["system", *keys])
-        if len(there):  # people's items that have a line, and those of them that have a score
-            fitting.append(((len(there), there["score"].notna().sum()), how, there))
-    fitting.sort(key=lambda one: one[0], reverse=True)
-    if fitting and [one[0] for one in fitting].count(fitting[0][0]) == 1:
-        return fitting[0][1:]
-    ways = " or ".join(how for _, how, _ in fitting) or "none of them"
+        named = table.assign(**keys.iloc[line].reset_index(drop=True))
+        there = items.merge(named, on=["system", *keys])
+        ways.append(((len(there), int(there["score"].notna().sum())), how, named))  # items with a line, with a score
+    best = max((fit for fit, _, _ in ways), default=(0, 0))
+    fitting = [(how, named) for fit, how, named in ways if fit == best]
+    if len(fitting) == 1 or (fitting and best == (0, 0)):  # where none is people's, that is told of the first
+        return fitting[0]
+    tried = " or ".join(how for how, _ in fitting) or "none of them"
     raise DataError(
         f"{origin} gives scores in the order of the test set, and nothing tells which line people's segments "
-        f"({', '.join(map(repr, items['segment'].unique()[:3]))}) are: {ways}. Put documents/<pair>.docs beside it as "
+        f"({', '.join(map(repr, items['segment'].unique()[:3]))}) are: {tried}. Put documents/<pair>.docs beside it as "
         f"mt-metrics-eval does, or pass {_AS_TABLE}."
     )
 
