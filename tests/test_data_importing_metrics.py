@@ -408,17 +408,6 @@ def test_translations_that_a_scheme_discards_are_set_apart(imported_mqm):
     assert report.rows_excluded == 1
 
 
-HEADINGS = {"typ": {}, "ErrorType": {}, "Fehlertyp": {}, "subcategory": {}, "was ist es": {"category": "was ist es"}}
-
-
-@pytest.mark.parametrize("heading", HEADINGS)
-def test_categories_under_other_headings(heading, imported_mqm):
-    text = table("A\td\t1\tr\tAccuracy/Omission\tMajor", header=HEADER.replace("category", heading))
-    ratings, spans, report = imported_mqm(text, columns=HEADINGS[heading])
-    assert (ratings["score"].tolist(), spans["error_type"].tolist()) == ([-5], ["accuracy/omission"])
-    assert report.format == "mqm"
-
-
 def test_categories_and_their_parts_are_joined(imported_mqm):
     rows = ["A\td\t1\tr\tFluency\tPunctuation\tMinor", "A\td\t2\tr\tOther\t\tMinor", "A\td\t3\tr\tNo-error\t\t"]
     ratings, spans, _ = imported_mqm(table(*rows, header=HEADER.replace("category", "category\tsubcategory")))

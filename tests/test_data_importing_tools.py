@@ -140,18 +140,6 @@ def test_sliders_are_criteria_each_on_its_own_scale(exported, tmp_path):
     assert "outside 0-5" in report.first[0]["reason"]
 
 
-def test_a_single_screen_is_refused_and_its_folder_read(exported, tmp_path):
-    folder = tmp_path / "site.en-de"
-    folder.mkdir()
-    for place in range(2):
-        said = {"annotation": [{"A": answer(10 * place)}]}
-        screen = {"status": "ok", "info": {"item_i": place}, "payload": [ONE], "payload_existing": said}
-        (folder / f"{place}.json").write_text(json.dumps(screen), encoding="utf-8")
-    with pytest.raises(DataError, match=r"evalkit import site\.en-de"):
-        exported(folder / "0.json")
-    assert exported(folder)[0]["score"].tolist() == [0, 10]
-
-
 # Label Studio: four segments, three systems, two annotators
 
 PENALTY, SCORE = {"A": 0, "B": -1, "C": -6}, {"A": 90, "B": 70, "C": 40}
