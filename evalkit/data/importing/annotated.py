@@ -46,13 +46,10 @@ NO_JUDGEMENTS = {
 }
 _SEGMENTS = {
     "text": "No names of segments are in the file: one source text is one segment, whatever its document.",
-    "position": "The file names no segments and holds no texts: a segment is a position (item_i) in one annotator's "
-    "own task, so nothing says which segments annotators share. Put the campaign's JSON beside the log, or pass "
-    "--map segment=item_i if all were shown the same items in the same order.",
-    "task": "No field names segments or source texts: a segment is one task of the tool, so nothing says which tasks "
-    "show the same segment. Name the field with --map segment=FIELD.",
-    "shared": "Segments are positions (item_i) in the campaign's shared list of items, which its JSON says is one for "
-    "all.",
+    "position": "The file names no segments and holds no texts: a segment is a position (item_i) in an annotator's own "
+    "task, and perhaps another in others. Put the campaign's JSON beside the log, or pass --map segment=item_i.",
+    "task": "The file names no segments and holds no texts: a segment is one task. Pass --map segment=FIELD.",
+    "shared": "Segments are positions (item_i) in the campaign's shared list of items, as its JSON says.",
 }
 _SCORE = "(score)"  # the heading of scores that errors make
 _OMITTED = "missing"  # stands for the place of an error where a translation lacks something

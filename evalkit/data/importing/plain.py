@@ -1,7 +1,6 @@
 """Read tables of judgements: a score a row, or columns of scores of systems, annotators or criteria; CSV and XSTS."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -125,17 +124,13 @@ def _decided(table: Table, options: Options, numeric: list[str], have: set[str |
         return Scores("", {named[0]: ""})
     if len(people) > 1 and "annotator" not in have and not named:
         return _named("annotator", people)
-    unclear = ", and nothing says what they are"
-    if not whole and (named or any(map(_touches_criterion, others))):
-        unclear = "; some name what was judged, others do not"
-    elif odd := _odd(table, others):
-        unclear = f", but those of {odd} are of another kind"
-    elif len(others) > 1 and (role := _by_others(others, have)):
+    mixed = not whole and (named or any(map(_touches_criterion, others)))
+    if len(others) > 1 and not mixed and _are_alike(table, others) and (role := _by_others(others, have)):
         return _named(role, others)
     judged = [] if named else [name for name in others if is_quality(name)]
     if len(judged) == 1 or len(numeric) < 2:
         return Scores("", dict.fromkeys(judged, ""))
-    return Scores(question=f"{', '.join(numeric[:_SHOWN])} hold numbers{unclear}")
+    return Scores(question=f"{', '.join(numeric[:_SHOWN])} hold numbers, and nothing says what they are")
 
 
 def _people(table: Table, options: Options, numeric: list[str]) -> list[str]:
@@ -174,17 +169,12 @@ def _touches_criterion(heading: str) -> bool:
     return bool(listed("criteria") & set(words(heading)) or vocabulary.tendency(heading))
 
 
-def _odd(table: Table, names: list[str]) -> str:
-    """Name a column whose numbers are not of the others' kind: on a far narrower or wider scale, or all alike."""
-    values = {name: _values(table.judged(name)) for name in names}
-    ends = {name: scales.proposed(own)[0] or (0.0, 0.0) for name, own in values.items()}
-    spans = {name: high - low for name, (low, high) in ends.items()}
-    usual = Counter(spans.values()).most_common(1)[0][0] if spans else 0.0
-    for name, span in spans.items():
-        alike = len(values[name]) > _ALIKE and len(set(values[name])) == 1
-        if alike or (span != usual and max(span, usual) >= _NARROW * min(span, usual)):
-            return name
-    return ""
+def _are_alike(table: Table, names: list[str]) -> bool:
+    """Tell whether columns hold numbers of one kind: on scales of about one width, none of them all the same."""
+    values = [_values(table.judged(name)) for name in names]
+    widths = {high - low for low, high in (scales.proposed(own)[0] or (0.0, 0.0) for own in values)}
+    flat = any(len(own) > _ALIKE and len({*own}) == 1 for own in values)
+    return not flat and (len(widths) == 1 or max(widths) < _NARROW * min(widths))
 
 
 def _named(role: str, names: list[str]) -> Scores:
@@ -204,7 +194,6 @@ def _demand_neighbours(table: Table, names: list[str], options: Options) -> None
     """Raise DataError where a column that looks like those of scores cannot be used: a system or a person would go."""
     people = all(map(_OF_PERSON.fullmatch, names))
     first, last = (table.header.index(name) for name in (names[0], names[-1]))
-    beside = f"looks like those of scores ({', '.join(names[:3])}), but"
     for name in _unknown(table, options):
         place, cells = table.header.index(name), table.judged(name)
         if place < first or name in names or len(cells) < _ALIKE or (people and not _OF_PERSON.fullmatch(name)):
@@ -212,17 +201,14 @@ def _demand_neighbours(table: Table, names: list[str], options: Options) -> None
         if name in vocabulary.EXTRAS or is_check_heading(name) or is_metric(name) or _is_no_score(name):
             continue
         values = numbers.read(cells)[0]
-        share = np.isfinite(values).mean()
-        if _SOME <= share <= _MOST:
-            line, text = next(cells[np.isnan(values)].items())
+        share, odd = np.isfinite(values).mean(), cells[np.isnan(values)]
+        counted = share > _MOST and place < last and bool((np.abs(values) < _LARGEST).all())
+        if counted or _SOME <= share <= _MOST:
+            why = "its numbers count up" if counted else f"{odd.iloc[0][:40]!r} on line {odd.index[0]} is no score"
             raise DataError(
-                f"{table.name}: the column {name!r} {beside} {text[:40]!r} on line {line} is no score. Correct it, or "
-                "write NA where there is no judgement."
-            )
-        if place < last and share > _MOST and (np.abs(values) < _LARGEST).all():
-            raise DataError(
-                f"{table.name}: the column {name!r} {beside} its numbers count up like those of rows. If they are "
-                "scores, name all columns of scores: --map 'score=HEADING+HEADING'; else move it before them."
+                f"{table.name}: the column {name!r} looks like those of scores ({', '.join(names[:3])}), but {why}. "
+                "Correct it, with NA where there is no judgement, or move it before them; or name all columns of "
+                "scores: --map 'score=HEADING+HEADING'."
             )
 
 

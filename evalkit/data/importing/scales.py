@@ -33,7 +33,6 @@ _FEWEST, _MOST_STEPS, _SHOWN = 5, 12, 20  # filled cells that tell a scale of wo
 
 _FEW_GROUPS, _MOST_RANKS = 5, 100  # groups in which scores must be places before they are taken for ranks; places
 _PLAINLY = "higher is better: nothing in heading or numbers says otherwise"
-_ASK = "Say which holds: --lower-is-better or --higher-is-better."
 
 
 # Words for scores
@@ -224,27 +223,19 @@ def orientation(
     if not scores.size:
         return False, "higher is better"
     low, high = scores.min(), scores.max()
-    range_of = f"its numbers go from {low:g} to {high:g}"
     systems = together["system"].nunique() if "system" in together else 0
-    ranks, problem = are_ranks(values, together.drop(columns="system", errors="ignore")), ""
-    if means == "unclear" and ranks:
-        means = "rank"
-    if means == "unclear" or _is_mark(heading, scores, table):
-        problem = "can mean that high is good, or that low is"
-    elif means in ("penalty", "rank") and low < 0:
-        problem = f"says that low is good, but {range_of}"
-    elif means == "rank" and systems and high > systems:
-        problem = f"ranks {systems} systems, but {range_of}"
-    elif means == "mqm" and high > 0:
-        problem = f"may hold scores or penalties; {range_of}"
-    elif ranks and means not in ("penalty", "rank"):
-        problem = (
-            "holds 1, 2, 3 … in the order of the systems of each segment, as ranks do, where 1 is best; its heading "
-            "does not say so"
+    ranks = are_ranks(values, together.drop(columns="system", errors="ignore"))
+    means = "rank" if means == "unclear" and ranks else means
+    turned = means in ("penalty", "rank")
+    either = means == "unclear" or _is_mark(heading, scores, table) or (means == "mqm" and high > 0)
+    against = (turned and low < 0) or (means == "rank" and 0 < systems < high)
+    if either or against or (ranks and not turned):
+        order = ", in the order of the systems of each segment, as ranks do, where 1 is best" if ranks else ""
+        raise DataError(
+            f"{table.name}: {heading!r} may mean that high is good, or that low is; its numbers go from {low:g} to "
+            f"{high:g}{order}. Say which holds: --lower-is-better or --higher-is-better."
         )
-    if problem:
-        raise DataError(f"{table.name}: {heading!r} {problem}. {_ASK}")
-    if means in ("penalty", "rank"):
+    if turned:
         return True, f"lower is better by the heading {heading}: the score is minus it"
     if high <= 0 > low:
         return False, f"higher is better: no number of {heading} is above 0, as in sums of penalties that are taken off"
