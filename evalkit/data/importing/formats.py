@@ -85,13 +85,7 @@ FORMATS = (
     ),
     Format("appraise", "an export of Appraise", _JUDGED, appraise.convert, appraise.NEEDED, scale=appraise.SCALE),
     Format("mqm", "files of IndicMT-Eval", f"{_JUDGED}, its errors in columns", whole.convert_indicmt, whole.INDIC),
-    Format(
-        "mqm",
-        "annotations of the WMT chat task",
-        f"{_JUDGED}, its errors lists",
-        mqm.convert_chat,
-        mqm.CHAT,
-    ),
+    Format("mqm", "annotations of the WMT chat task", f"{_JUDGED}, its errors lists", mqm.convert_chat, mqm.CHAT),
     Format(
         "preferences",
         comparisons.TITLE,
