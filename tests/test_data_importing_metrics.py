@@ -175,7 +175,7 @@ MISFITS = {
     "line 2, column COMET": (lambda t: t.assign(COMET="high"), None),
     "COMET has no score": (lambda t: t.assign(COMET=np.nan), None),
     "whose scores": (lambda t: t.rename(columns={"COMET": "ours", "TER": "mine"}), None),
-    "no row that names": (lambda t: t.assign(metric="", score="1"), None),
+    "no column says": (lambda t: t.assign(metric="", score="1"), None),
     "has no column doc": (lambda t: t.drop(columns="doc"), same_names),
     "does not say the languages": (None, two_pairs),
 }
@@ -378,7 +378,7 @@ TOLD = [
     (
         "minor=1,major=5,critical=25,fluency/punctuation:minor=.5,non-translation:*=50",
         [-0.5, -50, -5, -5, -25, -1],
-        "non-translation 50",
+        "non-translation:*=50",
     ),
     ("Burchardt & Lommel 2014", [24, 20, 25, 25, 15, 24], "Burchardt & Lommel 2014"),
 ]

@@ -96,6 +96,10 @@ _COUNTED = re.compile(r"(sentence|segment|item|source|text|satz|phrase|line|no|n
 _STEM = 5  # letters that adequate and adequacy, fluent and fluency share
 _STEMS = {word[:_STEM] for word in listed("criteria") if len(word) >= _STEM} - {"trans"}  # transfer, not translation
 _LONG = 40  # letters of a label that is a sentence rather than a system's name
+_UNTOLD = (
+    "nothing says of which segment, criterion or system each answer is. Write them into the headings: 1. Source text: "
+    "adequacy [System]."
+)
 
 
 #: What a column of a form is of: a segment, a system ("" where the user names it), and a measure.
@@ -185,15 +189,11 @@ def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> 
     """Say of each column which segment, system and measure it is of."""
     rows = [*dict.fromkeys(row for _, row in asked.values())]
     if len({*asked.values()}) < len(asked):
-        raise DataError(
-            f"{origin} asks one question about one thing twice, and nothing says of which segment or system each is. "
-            "Give each question's heading its segment, and each row of it its system: 1. Source text [System]."
-        )
+        raise DataError(f"{origin} asks one question about one thing twice, and {_UNTOLD}")
     if all(map(is_criterion, rows)):
         if "system" not in options.values:
             raise DataError(
-                f"{origin} asks for {', '.join(rows)} in each question, and nothing says which system's translation it "
-                "shows. Where all are of one system, pass --value system=NAME."
+                f"{origin} asks for {', '.join(rows)}, and {_UNTOLD} Or pass --value system=NAME, where all are of one."
             )
         return {name: (question, "", row) for name, (question, row) in asked.items()}
     measured = _measured(origin, [*dict.fromkeys(question for question, _ in asked.values())])
@@ -204,9 +204,8 @@ def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> 
     places = [system for system in systems.values() if _PLACE.fullmatch(system)]
     if places and options.wide != "systems":
         raise DataError(
-            f"{origin}: {', '.join(places[:8])} may be places on a screen, and nothing says which system stood there. "
-            "Where each is the same system in every question, pass --wide systems; else write the system's name into "
-            "the heading of each column: 1. Source text [System]."
+            f"{origin}: {', '.join(places[:8])} may be places on a screen, and {_UNTOLD} Or pass --wide systems, where "
+            "each is the same system in every question."
         )
     roles = {name: (*measured[question], row) for name, (question, row) in asked.items()}
     return {
@@ -228,10 +227,7 @@ def _measured(origin: str, questions: list[str]) -> dict[str, tuple[str, str]]:
             return {question: (question, "score") for question in questions}
     elif len({*zip(rest.values(), named.values())}) == len(questions) == len(criteria) * len({*rest.values()}):
         return {question: (rest[question], " ".join(own)) for question, own in named.items()}
-    raise DataError(
-        f"{origin} asks several things about each segment, and its questions do not say which belong together. Begin "
-        "each with the number of its segment and name one criterion in it: 1. Source text: adequacy [System]."
-    )
+    raise DataError(f"{origin} asks several things about each segment, and {_UNTOLD}")
 
 
 def _without(question: str, own: tuple[str, ...]) -> str:

@@ -270,10 +270,9 @@ def _of_table(path: Path, items: pd.DataFrame, ways: Mapping[str, bool]) -> list
     is scored twice.
     """
     table, *others = reading.opened(path, Options(Pseudonyms(keep=True)))
-    if others:
-        raise DataError(f"{path.name} has several sheets or tables. Write the one of metrics as CSV.")
-    if table.broken:
-        raise DataError(f"{path.name}, line {table.broken[0].line}: {table.broken[0].reason}. Correct the file.")
+    if others or table.broken:
+        why = [f"line {one.line} {one.reason}" for one in table.broken[:1]] or ["it has several sheets or tables"]
+        raise DataError(f"{path.name}: {why[0]}. Write the table of metrics as one sound CSV.")
     cells = table.cells
     names = vocabulary.mapped([*cells], {"annotator": "", "item_type": "", "hit": ""}, origin=path.name).names
     if missing := [name for name in ("system", "segment") if name not in names]:
@@ -290,16 +289,14 @@ def _of_table(path: Path, items: pd.DataFrame, ways: Mapping[str, bool]) -> list
     columns: dict[str, str | pd.Series] = {name: name for name in wide if name != score}
     if score is not None and (of_metric or not columns):
         columns = {score: cells[of_metric] if of_metric else path.name.partition(".")[0]}
-    if not columns or (of_metric and score is None):
+    if not columns or (of_metric and (score is None or cells[of_metric].isna().all())):
         raise DataError(
             f"{path.name}: no column says whose scores these are; it has {', '.join(cells)}. Name columns like their "
             "metrics, such as COMET, with + (higher is better) or - behind a name that is not well known."
         )
     read = {name: _numbers(cells[name], path.name, typed=table.typed) for name in columns}
-    long = pd.concat([keys.assign(metric=metric, score=read[name]) for name, metric in columns.items()])
-    if long["metric"].isna().all():
-        raise DataError(f"{path.name} has no row that names a metric in {of_metric}. Check that it is complete.")
-    each = long.groupby("metric", sort=False)
+    long = [keys.assign(metric=metric, score=read[name]) for name, metric in columns.items()]
+    each = pd.concat(long).groupby("metric", sort=False)
     return [_matched(str(text), own.drop(columns="metric"), items, ways, path.name) for text, own in each]
 
 

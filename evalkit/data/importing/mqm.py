@@ -96,9 +96,8 @@ def convert(rows: Rows) -> Judgements:
     else:
         category = constant(UNSTATED, category.index)
         rows.note(
-            "no column says of which category errors are: it is unstated, and what weighs otherwise for its category "
-            "(punctuation, non-translation, errors in the source) cannot be told; if there is one, pass "
-            "--map category=…"
+            "no column says of which category errors are: what weighs otherwise for its category (punctuation, "
+            "non-translation, errors in the source) cannot be told; if there is one, pass --map category=…"
         )
     _set_alongside(rows)
     _reject_torn(rows)

@@ -133,12 +133,9 @@ def _of_whole(path: Path, said: Any) -> list[Records]:
             others = {}
         if not arrays or vocabulary.count_known(others) > 1 or any(one <= set(said) for one in _ALONE):
             arrays = {"": [said]}
-    elif not isinstance(said, list):
-        raise DataError(f"{path.name} holds one value, no objects. {_REMEDY}")
     found = []
     for title, values in arrays.items():
-        where = f"the array {title!r}" if title else "the file"
-        note = f"{where} is read as a whole: what is called a line is the number of an object in it"
+        note = f"{title or 'the file'} is read as a whole: what is called a line is the number of an object in it"
         counted = ((place, value, _flaw(value), "") for place, value in enumerate(values, 1))
         found.append(replace(_gathered(path, counted, _REMEDY), title=title, notes=[note]))
     return found

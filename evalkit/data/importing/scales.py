@@ -190,8 +190,7 @@ def proposed(values: np.ndarray, *, signed: bool = False) -> tuple[Ends | None, 
     if scores.size < FEW:
         sure = "a guess"
     elif missing:
-        do = "do" if len(missing) > 1 else "does"
-        sure = f"{' and '.join(missing)} {do} not occur, so --scale LOW:HIGH may state another"
+        sure = f"no score is {' or '.join(missing)}, so --scale LOW:HIGH may state another"
     return USUAL[place], f"{GUESSED}: the smallest usual scale that holds {held} scores ({ends}{outside}); {sure}"
 
 
