@@ -289,7 +289,8 @@ def scatter(
     least squares. sharey: whether panels have one vertical axis.
     """
     kinds = _kinds(table, series)
-    figure, drawn = _panels(table, panels, height=1.8 if panels else 3.6, sharex=True, sharey=sharey, **words)
+    height = 3.6 if panels is None else 2.6 if label else 1.8
+    figure, drawn = _panels(table, panels, height=height, sharex=True, sharey=sharey, **words)
     told = []
     for axes, part in drawn:
         for number, kind in enumerate(kinds):
@@ -301,13 +302,13 @@ def scatter(
         if fit:
             sns.regplot(data=part, x=x, y=y, ax=axes, scatter=False, ci=None, color=GREY, line_kws={"lw": 1.2})
             axes.set(xlabel="", ylabel="")
-        for number, row in enumerate(part.sort_values(y).to_dict("records") if label else []):
-            aside, align = ((-5, 0), "right") if number % 2 else ((5, 0), "left")
-            at: dict[str, Any] = {"xytext": aside, "textcoords": "offset points", "ha": align, "va": "center"}
-            axes.annotate(literal(row[label]), (row[x], row[y]), **at)
         name = f"{part[panels].iloc[0]}: " if panels else ""
         told.append(f"{name}{len(part):,} points, Pearson's r {part[x].corr(part[y]):.2f}")
     figure = _finished(figure, table.head(0), [], x, kinds=kinds if series else [], marks=False, **words)
+    if label:
+        figure.draw_without_rendering()  # where marks stand is known once axes have their places
+        for axes, part in drawn:
+            _name_marks(axes, part[[x, y]].to_numpy(float), part[label].astype(str))
     return describe(figure, f"{figure.get_label()} {'; '.join(told)}.")
 
 
@@ -574,9 +575,8 @@ def rank_moves(
         for name, places in wide.iterrows():
             number = bold.index(name) if name in bold else None
             colour, line, width = (GREY, "-", 0.9) if number is None else (*_styled(number), 2.2)
-            axes.plot(
-                range(len(across)), places, color=colour, ls=line, lw=width, marker="o", ms=11, mfc="white", mec=colour
-            )
+            axes.plot(range(len(across)), places, color=colour, ls=line, lw=width, zorder=1)
+            axes.plot(range(len(across)), places, "o", ms=14, mfc="white", mec=colour, zorder=2)  # over all lines
             for place, level in enumerate(places):
                 weight = "normal" if number is None else "bold"
                 axes.text(place, level, f"{places.iloc[0]:.0f}", ha="center", va="center_baseline", weight=weight)
@@ -586,7 +586,9 @@ def rank_moves(
             axes.hlines(ends, place - 0.3, place + 0.3, color=INK, lw=1.6)
         axes.set(xlim=(-0.4, len(across) - 0.6), ylim=(wide.max(axis=None) + 0.7, 0.3))
         axes.set_yticks(wide[across[0]], _spoken(wide.index, words.get("names")))
-        spoken = _spoken(across, words.get("names"), 12)
+        letters = 42 // max(3, len(across))
+        called = [_called(name, words.get("names")) for name in across]
+        spoken = [textwrap.fill(name, letters, break_long_words=False) for name in called]
         axes.set_xticks(range(len(across)), spoken, rotation=90 * (len(across) > 5))
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
@@ -707,6 +709,27 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> Non
         at: dict[str, Any] = {"xycoords": "axes fraction", "va": "center", "annotation_clip": False}
         axes.annotate(textwrap.fill(name, 20), (1.02, level), color=_dark(colour), **at)
     axes.set_ylim(limits)
+
+
+def _name_marks(axes: Axes, places: np.ndarray, names: Iterable[str]) -> None:
+    """Write short names beside marks, each on the side where it covers least of other marks, names and the edges."""
+    per_point = axes.figure.dpi / 72
+    marks, panel = axes.transData.transform(places) / per_point, np.reshape(axes.bbox.extents, (2, 2)) / per_point
+    taken = np.stack([marks - 4, marks + 4], axis=1)  # boxes: lower left corner, upper right corner
+    for (x, y), mark, name in zip(places, marks, names, strict=True):
+        size = np.array([0.65 * LETTERS * len(name), LETTERS + 1])
+        options: list[tuple[Any, ...]] = []
+        for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
+            middle = mark + [right, up] * (size / 2 + [5 - 2 * abs(up), 4 - 2 * abs(right)])
+            box = np.stack([middle - size / 2, middle + size / 2])
+            shared = np.minimum(taken[:, 1], box[1]) - np.maximum(taken[:, 0], box[0])
+            inside = np.clip(np.minimum(panel[1], box[1]) - np.maximum(panel[0], box[0]), 0, None).prod()
+            covered = np.clip(shared, 0, None).prod(axis=1).sum() + size.prod() - inside
+            options.append((covered, len(options), middle - mark, box))
+        *_, aside, box = min(options, key=lambda option: option[:2])
+        taken = np.concatenate([taken, box[None]])
+        at: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "center"}
+        axes.annotate(literal(name), (x, y), xytext=tuple(aside), **at)
 
 
 def _dark(colour: str) -> tuple[float, float, float]:
