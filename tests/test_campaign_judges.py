@@ -110,7 +110,7 @@ def test_pairs_of_systems_in_another_order_are_named():
     assert found.pairs[["judge", "above", "below"]].to_numpy().tolist() == [["COMET", order[0], order[1]]]
     tests = ranking.pairwise.set_index(["better", "worse"])["significant"]
     assert found.pairs["sure"].tolist() == [bool(tests[order[0], order[1]])]
-    apart = campaign.disagreeing_systems(found, resamples=50).set_index("system")
+    apart = found.systems.set_index("system")
     assert apart[["place", "place_by_judge"]].T.to_dict("list") == {order[0]: [1, 2], order[1]: [2, 1]}
     x, y = frame.groupby("system")["COMET"].mean(), wide_of(frame).mean(axis=1).groupby("system").mean()
     bias = (x - x.mean()) / x.std() - (y - y.mean()) / y.std()
@@ -122,7 +122,7 @@ def test_pairs_of_systems_in_another_order_are_named():
 def test_items_of_disagreement_are_the_farthest_in_rank():
     frame = with_metric(people()).assign(source=lambda t: "s" + t["segment"], hypothesis=lambda t: "<b>" + t["system"])
     found, mine, _ = compared(frame, metric_columns=["COMET"])
-    items = campaign.disagreeing_items(found, mine)
+    items = found.items
     own = frame.groupby(["system", "segment"])["COMET"].first()
     both = pd.DataFrame({"x": own, "y": wide_of(frame).mean(axis=1)}).dropna()
     ranks = 100 * both.apply(lambda side: stats.rankdata(side) / len(side))
@@ -144,8 +144,8 @@ def test_peoples_mean_agrees_fully_and_a_lower_is_better_metric_is_its_mirror():
     table = found.table.set_index("judge")[names].astype(float)
     assert table.loc["COMET"].tolist() == pytest.approx([1] * 7)
     assert table.loc["TER"].tolist() == pytest.approx(table.loc["BLEU"].tolist())
-    assert found.lower == ("TER",)
-    items = campaign.disagreeing_items(found, mine)
+    assert found.sides.lower == ["TER"]
+    items = found.items
     assert (items.query("judge == 'TER'")["score"] > 0).all()  # shown as the file has them
 
 
@@ -153,11 +153,11 @@ def test_what_one_annotator_one_system_or_a_constant_metric_cannot_tell():
     found, _, _ = compared(with_metric(people(persons=("Ann",), each=None)), metric_columns=["COMET"])
     assert (found.persons, found.beaten, set(found.table["kind"])) == (0, {"COMET": 0}, {"metric"})
     found, _, _ = compared(with_metric(people(systems="A")), metric_columns=["COMET"])
-    assert campaign.disagreeing_systems(found).empty
+    assert found.systems.empty
     found, mine, _ = compared(with_metric(people()).assign(BLEU=5.0), metric_columns=["COMET", "BLEU"])
     assert found.table.set_index("judge").loc["BLEU", ["kendall_b", "system_kendall_b"]].isna().all()
-    assert "BLEU" not in set(campaign.disagreeing_systems(found)["judge"])
-    assert len(campaign.disagreeing_items(found, mine))
+    assert "BLEU" not in set(found.systems["judge"])
+    assert len(found.items)
 
 
 def test_a_model_is_one_more_annotator_and_never_ranks():
@@ -207,7 +207,7 @@ def test_scores_of_whole_systems_order_systems_only():
     means = wide_of(frame).mean(axis=1).groupby("system").mean()
     expected = stats.kendalltau([5, 4, 3, 2, 1], means).statistic
     assert found.table["system_kendall_b"].iloc[0] == pytest.approx(expected)
-    assert campaign.disagreeing_items(found, mine).empty
+    assert found.items.empty
 
 
 def test_where_low_scores_are_good_people_and_models_are_turned_and_metrics_are_not():
@@ -257,7 +257,7 @@ def estimated(folder, **options):
 
 def test_segments_that_nobody_judged_narrow_intervals_and_enter_no_comparison(tmp_path):
     judges, found = estimated(tmp_path)
-    assert len(judges.grid) == 64
+    assert len(judges.sides.grid) == 64
     assert judges.table.set_index("judge").loc["COMET", "items"] == 128  # agreement is on what people judged
     table = found.table.set_index("name")
     assert table[["judged", "others"]].drop_duplicates().values.tolist() == [[64, 128]]
@@ -265,14 +265,14 @@ def test_segments_that_nobody_judged_narrow_intervals_and_enter_no_comparison(tm
         assert row.plain_low < row.plain < row.plain_high
         assert row.low < row.estimate < row.high
     assert table.loc[["A", "B"], "narrower"].min() > 0.15
-    grid = judges.grid
+    grid = judges.sides.grid
     assert table.loc["A − B", "plain"] == pytest.approx((grid["A"] - grid["B"]).mean())
 
 
 def test_an_interval_is_that_of_documents_added_up_one_by_one(tmp_path):
     judges, found = estimated(tmp_path, r=0.8, seed=4)
-    metric = judges.everywhere["COMET"]
-    human = judges.grid.reindex(metric.index)
+    metric = judges.sides.everywhere["COMET"]
+    human = judges.sides.grid.reindex(metric.index)
     scale = np.nanstd(human.to_numpy()) / np.nanstd(metric.where(human.notna()).to_numpy())
     row = found.table[found.table["name"] == "A"].iloc[0]
     y, f = human["A"], scale * metric["A"]
@@ -332,7 +332,7 @@ def test_a_model_s_labels_are_corrected_by_its_errors_on_what_people_checked():
 
 def test_labels_of_a_model_that_guesses_are_not_corrected_and_scores_are_no_labels(tmp_path):
     found = labelled(sure=0.4, persons=2)[0]
-    assert found.whole[["corrected"]].isna().all(axis=None)
+    assert found.table["corrected"].isna().all()
     assert "count people's alone" in " ".join(found.sentences)
     paths = files(tmp_path)
     ratings, _ = data.open_campaign(paths[0])

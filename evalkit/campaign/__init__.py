@@ -21,7 +21,7 @@ from evalkit.campaign.design.expectation import compare_plan
 from evalkit.campaign.exports import export, export_pages
 from evalkit.campaign.few import correct_labels, correlation, estimate_with_metrics, of_pilot
 from evalkit.campaign.findings import Finding, Missing, not_in_file
-from evalkit.campaign.judges import compare_judges, disagreeing_items, disagreeing_systems, find_disagreement
+from evalkit.campaign.judges import compare_judges
 from evalkit.campaign.method import choose_method
 from evalkit.campaign.opening import Campaign, example, from_ratings
 from evalkit.campaign.pilot import read_pilot
@@ -48,14 +48,11 @@ __all__ = [
     "count_errors",
     "count_judgements",
     "counterpart",
-    "disagreeing_items",
-    "disagreeing_systems",
     "estimate_with_metrics",
     "example",
     "export",
     "export_pages",
     "find_comparisons",
-    "find_disagreement",
     "from_ratings",
     "give_feedback",
     "grade_quality",

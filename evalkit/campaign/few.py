@@ -101,11 +101,6 @@ class Few(Result):
         hidden = ("what", "weight", "distinguished", "no_longer")
         return [name for name in self.table if name not in hidden]
 
-    @property
-    def differences(self) -> pd.DataFrame:
-        """The rows of two systems each."""
-        return self.table[self.table["what"] == ppi.WHAT[1]]
-
 
 def _narrower(rows: pd.DataFrame) -> Finding:
     """Say how much narrower intervals are on average."""
@@ -124,13 +119,11 @@ def estimate_with_metrics(judges: Judges | Missing) -> Few | Missing:
     if not judges:
         return Missing(NONE, COLLECT)
     rows, chance = [], {}
-    names = judges.grid.index.get_level_values("doc") if "doc" in judges.grid.index.names else []
-    documents = len(set(names)) >= GROUPS
-    for name in judges.names:
-        if (everywhere := judges.everywhere.get(name)) is None:
-            continue
-        index = judges.grid.index.append(everywhere.index.difference(judges.grid.index, sort=False))
-        human, metric = (side.reindex(index=index, columns=judges.grid.columns) for side in (judges.grid, everywhere))
+    grid, everywhere = judges.sides.grid, judges.sides.everywhere
+    documents = "doc" in grid.index.names and grid.index.get_level_values("doc").nunique() >= GROUPS
+    for name in (name for name in judges.names if name in everywhere):
+        index = grid.index.append(everywhere[name].index.difference(grid.index, sort=False))
+        human, metric = (side.reindex(index=index, columns=grid.columns) for side in (grid, everywhere[name]))
         metric = metric * _unit(human, metric)
         groups = pd.factorize(index.get_level_values("doc"))[0] if documents else np.arange(len(index))
         order = human.mean().sort_values(ascending=False, kind="stable").index
@@ -164,13 +157,13 @@ def _row(human: pd.Series, metric: pd.Series, groups: np.ndarray, name: str, wha
     if n < FEWEST or others < OTHERS * n or len(set(groups[judged])) < GROUPS:
         return {}
     weight = float(ppi.mean(y[judged], f[judged], f[rest]).weight)
-    (plain, low, high), tuned = (_ends(y, f, judged, rest, groups, one) for one in (0.0, weight))
-    before, after = (what == ppi.WHAT[1] and (one > 0 or other < 0) for one, other in ((low, high), tuned[1:]))
-    alone = {"plain": plain, "plain_low": low, "plain_high": high}
-    both = dict(zip(("estimate", "low", "high"), tuned)) | {"weight": weight}
-    gain = {"narrower": 1 - (tuned[2] - tuned[1]) / (high - low) if high > low else 0.0}
-    said = {"distinguished": before, "newly": after and not before, "no_longer": before and not after}
-    return {"what": what, "name": name, "judged": n, "others": others, **alone, **both, **gain, **said}
+    plain, tuned = (_ends(y, f, judged, rest, groups, one) for one in (0.0, weight))
+    widths = [high - low for _, low, high in (plain, tuned)]
+    before, after = (what == ppi.WHAT[1] and not low <= 0 <= high for _, low, high in (plain, tuned))
+    row = {"what": what, "name": name, "judged": n, "others": others}
+    row |= dict(zip(("plain", "plain_low", "plain_high", "estimate", "low", "high"), (*plain, *tuned)))
+    row |= {"weight": weight, "narrower": 1 - widths[1] / widths[0] if widths[0] > 0 else 0.0}
+    return row | {"distinguished": before, "newly": after and not before, "no_longer": before and not after}
 
 
 def _ends(
@@ -221,14 +214,9 @@ class Labels(Result):
     worse: float
     table: pd.DataFrame
 
-    @property
-    def whole(self) -> pd.DataFrame:
-        """The rows of all systems together."""
-        return self.table[self.table["system"] == EVERY]
-
     def tell(self) -> Iterator[Finding]:
         """Say what a model's labels tell once they are corrected."""
-        for row in list(self.whole.itertuples())[: _SAID + 1]:
+        for row in self.table[self.table["system"] == EVERY].head(_SAID + 1).itertuples():
             yield finding("labels.one", found=self, row=row, alarms=1 - row.specificity, useful=pd.notna(row.corrected))
         yield finding("labels.read")
 
@@ -247,29 +235,27 @@ def correct_labels(campaign: Campaign, judges: Judges | Missing) -> Labels | Mis
     values, rows = np.unique(campaign.judged["score"]), []
     if not judges or len(values) != 2:
         return nothing
-    for name, own in judges.everywhere.items():
-        people = judges.raw.reindex(index=own.index, columns=own.columns)
-        there, middle = own.notna().to_numpy(), values.mean()
-        known, rest = there & people.notna().to_numpy() & people.ne(middle).to_numpy(), there & people.isna().to_numpy()
-        if not own.stack().isin(values).all() or known.sum() < FEWEST or not rest.any():
+    for name, own in judges.sides.everywhere.items():
+        labels = pd.DataFrame({"model": own.stack(), "people": judges.sides.raw.stack()}).dropna(subset="model")
+        labels = labels[labels["people"] != values.mean()]
+        worse = labels.lt(values.mean()).assign(known=labels["people"].notna())
+        checked, others = worse[worse["known"]], worse.loc[~worse["known"], "model"]
+        if not labels["model"].isin(values).all() or len(checked) < FEWEST or others.empty:
             continue
-        y, f = (people < middle).to_numpy(), (own < middle).to_numpy()
-        told = {"hits": y & f, "positives": y, "passes": ~y & ~f, "negatives": ~y}
-        counts = {what: int((which & known).sum()) for what, which in told.items()}
-        flagged, of, checked, worse = (
-            np.r_[side.sum(), side.sum(axis=0)] for side in (f & rest, rest, known, y & known)
-        )
-        found = ppi.corrected_share(flagged, of, **counts)
-        table = pd.DataFrame({"judge": name, "system": [EVERY, *own.columns], "checked": checked, "others": of})
-        table = table.assign(
-            people=worse / np.where(checked, checked, np.nan), flagged=flagged / np.where(of, of, np.nan)
-        )
-        table = table.assign(sensitivity=float(found.sensitivity), specificity=float(found.specificity))
-        table = table.assign(corrected=found.value, low=found.low, high=found.high)
-        both = ppi.mean(y[known], f[known], f[rest]) if rest.sum() > 1 else (np.nan,) * 3
-        table.loc[0, ["ppi", "ppi_low", "ppi_high"]] = [float(one) for one in both[:3]]
-        rows.append(table)
+        y, f = checked["people"], checked["model"]
+        counts = {"hits": (y & f).sum(), "positives": y.sum(), "passes": (~y & ~f).sum(), "negatives": (~y).sum()}
+        by_ppi = ppi.mean(y, f, others)[:3] if len(others) > 1 else ()
+        for system, part in [(EVERY, worse), *worse.groupby("system")]:
+            people, flagged = part.loc[part["known"], "people"], part.loc[~part["known"], "model"]
+            found = ppi.corrected_share(flagged.sum(), len(flagged), **counts)
+            row = {"judge": name, "system": system, "checked": len(people), "others": len(flagged)}
+            row |= {"people": people.mean(), "flagged": flagged.mean()}
+            row |= {"sensitivity": float(found.sensitivity), "specificity": float(found.specificity)}
+            row |= {"corrected": float(found.value), "low": float(found.low), "high": float(found.high)}
+            row |= dict.fromkeys(("ppi", "ppi_low", "ppi_high"), np.nan)
+            row |= dict(zip(("ppi", "ppi_low", "ppi_high"), map(float, by_ppi if system == EVERY else ())))
+            rows.append(row)
     if not rows:
         return nothing
-    worse = sum(campaign.scale) - values[0] if campaign.turned else values[0]
-    return Labels(campaign.pair, float(worse), pd.concat(rows, ignore_index=True))
+    worst = sum(campaign.scale) - values[0] if campaign.turned else values[0]
+    return Labels(campaign.pair, float(worst), pd.DataFrame(rows))

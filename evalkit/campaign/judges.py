@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from evalkit.metrics.bounds import MEASURES, favour, measures
 from evalkit.metrics.scores import Scores
 from evalkit.metrics.statistics import AGREEMENT, agreement
 from evalkit.stats.agreement import coefficients
-from evalkit.stats.correlation import kendall_b
+from evalkit.stats.correlation import kendall_b, ratio
 from evalkit.stats.inference import interval, resample
 
 #: What judgements are that say nothing of it.
@@ -56,6 +57,11 @@ class Sides:
     def models(self) -> list[str]:
         """Names of judges that are models."""
         return self.facts.index[self.facts["kind"].eq("judge")].tolist()
+
+    @property
+    def lower(self) -> list[str]:
+        """Names of metrics whose scores were turned."""
+        return self.facts.index[self.facts["better"].eq("lower")].tolist()
 
 
 def arrange(campaign: Campaign, judged: pd.DataFrame, *, column: str) -> Sides:
@@ -148,39 +154,36 @@ _RANGE = {PEOPLE: "median", "one person, lowest": "min", "one person, highest": 
 
 @dataclass(frozen=True, eq=False)
 class Judges(Result):
-    """How each metric and model agrees with people, and people with each other.
+    """How each metric and model agrees with people, people with each other, and where the two disagree.
 
-    table: a row for each of them, and for people three (median, lowest and highest of the persons, each against the
-    mean of the others): judge, kind (metric, judge, people), items (shared with people), systems, and the statistics
-    of ``AGREEMENT``. intervals: judge, statistic, value, low, high; of people low and high are the range over
-    persons. persons: how many could be held against others; beaten: judge -> how many of them agree less with the
-    others, on the same items, than it does (by Kendall's tau-b over items). pairs: judge, above, below, sure: systems
-    that it orders otherwise than people do, and whether people's order is significant. grid: people's mean scores,
-    segments × systems, raw: the same as they were given, and scores: judge -> the same of its scores, higher is better;
-    everywhere: of all segments that it scored, judged by people or not.
+    sides: the scores of both. table: a row for each metric and model, and for people three (median, lowest and highest
+    of the persons, each against the mean of the others): judge, kind (metric, judge, people), items (shared with
+    people), systems, and the statistics of ``AGREEMENT``. intervals: judge, statistic, value, low, high; of people low
+    and high are the range over persons. persons: how many could be held against others; beaten: judge -> how many of
+    them agree less with the others, on the same items, than it does (by Kendall's tau-b over items). pairs: judge,
+    above, below, sure: systems that it orders otherwise than people do, and whether people's order is significant.
+    systems, items: see ``disagreeing_systems`` and ``disagreeing_items``.
     models: of judges that are models: judge, judgements, items, mean, sd, difference, alpha_without, alpha (of people
     alone, and with it, on the same items), and the alternative annotator test: tested (people), advantage and
     winning_rate. calibrated: of the same, on items shared with people: judge, measure (a name of
     ``bounds.MEASURES``, in points of people's scale), value, low, high, cells. unit: what the intervals draw.
-    lower: metrics whose scores were turned.
+    treated: what people's scores are, where they are not raw. read: how files of metrics were read.
     """
 
     pair: str
+    sides: Sides
     table: pd.DataFrame
     intervals: pd.DataFrame
     persons: int
     beaten: dict[str, int]
     pairs: pd.DataFrame
+    systems: pd.DataFrame
+    items: pd.DataFrame
     models: pd.DataFrame
     calibrated: pd.DataFrame
-    grid: pd.DataFrame
-    raw: pd.DataFrame
-    scores: dict[str, pd.DataFrame]
-    everywhere: dict[str, pd.DataFrame]
     unit: str
-    lower: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    treated: str = ""
+    treated: str
+    read: pd.DataFrame
 
     def tell(self) -> Iterator[Finding]:
         """Say how the best metrics and models agree with people, and people with each other."""
@@ -202,7 +205,7 @@ class Judges(Result):
             yield finding("judges.annotator", row=row, **told, **test)
         for name, own in self.calibrated.groupby("judge", sort=False) if len(self.calibrated) else ():
             yield _meaning(str(name), own.set_index("measure"))
-        yield from which("judges", self, lower=self.lower, treated=self.treated)
+        yield from which("judges", self, lower=self.sides.lower, treated=self.treated)
 
     def _one(self, row: Any) -> Finding:
         """Say of one metric how it orders systems, and what its score of an item tells."""
@@ -245,15 +248,9 @@ class Judges(Result):
         return held.sort_values("judge", key=lambda names: names.map(order.index), kind="stable")
 
     @property
-    def meant(self) -> pd.DataFrame:
-        """``calibrated`` with its measures in words."""
-        named = self.calibrated
-        return named.assign(measure=named["measure"].map(MEASURES)) if len(named) else named
-
-    @property
-    def read(self) -> pd.DataFrame:
-        """How files of metrics were read: file."""
-        return pd.DataFrame({"file": self.notes})
+    def cells(self) -> dict[str, dict[str, str]]:
+        """Measures in words, for a table."""
+        return {"measure": MEASURES}
 
     @property
     def names(self) -> list[str]:
@@ -309,23 +306,22 @@ def compare_judges(
     )
     persons, beaten = _one_by_one(sides, seed)
     table, intervals = _tabulated(found, sides, persons)
+    names = table.loc[table["kind"] != "people", "judge"].tolist()
     return Judges(
         pair=campaign.pair,
+        sides=sides,
         table=table,
         intervals=intervals,
         persons=len(persons),
         beaten=beaten,
         pairs=_other_order(sides, ranking),
+        systems=disagreeing_systems(sides, names, resamples=resamples, seed=seed),
+        items=disagreeing_items(sides, names, campaign),
         models=_as_annotators(campaign, sides),
         calibrated=_calibrated(sides, units, resamples=resamples, seed=seed),
-        grid=sides.grid,
-        raw=sides.raw,
-        scores=sides.scores,
-        everywhere=sides.everywhere,
         unit="documents" if units is not None else "segments",
-        lower=tuple(sides.facts.index[sides.facts["better"] == "lower"]),
-        notes=tuple(judged.attrs.get("notes", ())),
         treated=ranking.method.scores_name if ranking and column != "score" else "",
+        read=pd.DataFrame({"file": judged.attrs.get("notes", ())}),
     )
 
 
@@ -370,28 +366,24 @@ def _one_by_one(sides: Sides, seed: int) -> tuple[pd.DataFrame, dict[str, int]]:
 
     Returns a row of statistics for each person, and how many persons each metric agrees better than.
     """
-    people, scores, grid = sides.people, sides.scores, sides.grid
-    shared = people[people.notna().sum(axis=1) > 1]
+    shared = sides.people[sides.people.notna().sum(axis=1) > 1]
     counts = shared.notna().sum()
     chosen = counts[counts >= FEWEST].sort_values(ascending=False, kind="stable").index[:MOST]
-    rows, beaten = [], dict.fromkeys(scores, 0)
-    flat = {name: each.stack() for name, each in scores.items()}
+    rows, beaten = [], dict.fromkeys(sides.scores, 0)
     for person in sorted(chosen):
         own = shared[person].dropna()
         others = shared.drop(columns=person).loc[own.index].mean(axis=1)
-        wide = gridded(others, grid.columns)
-        stacked = stack({person: gridded(own, grid.columns).reindex_like(wide)}, wide)
-        found = agreement(stacked, flips=200, seed=seed)
-        row = _wide(found, [person]).iloc[0].to_dict()
+        wide = gridded(others, sides.grid.columns)
+        stacked = stack({person: gridded(own, wide.columns).reindex_like(wide)}, wide)
+        row = _wide(agreement(stacked, flips=200, seed=seed), [person]).iloc[0].to_dict()
         rows.append(row | {"items": len(own), "systems": wide.shape[1]})
-        order = [*[name for name in own.index.names if name != "system"], "system"]
-        index = own.index.reorder_levels(order)
-        for name, each in flat.items():
-            theirs = each.reindex(index).to_numpy(float)
-            there = np.isfinite(theirs)
-            if there.sum() >= FEWEST:
-                x, y, z = theirs[there], own.to_numpy(float)[there], others.to_numpy(float)[there]
-                beaten[name] += bool(np.nan_to_num(kendall_b(x, z), nan=-2) > np.nan_to_num(kendall_b(y, z), nan=-2))
+        for name, each in sides.items.items():
+            both = pd.DataFrame({"metric": each.reindex(own.index), "own": own, "others": others}).dropna()
+            if len(both) >= FEWEST:
+                theirs, hers = (
+                    np.nan_to_num(kendall_b(both[one], both["others"]), nan=-2) for one in ("metric", "own")
+                )
+                beaten[name] += bool(theirs > hers)
     return pd.DataFrame(rows), beaten
 
 
@@ -406,10 +398,9 @@ def _other_order(sides: Sides, ranking: Ranking | Missing | None) -> pd.DataFram
     for name, own in sides.scores.items():
         metric, human = system_scores(own, sides.grid, sides.whole.loc[name])
         order = human.sort_values(ascending=False, kind="stable").index
-        for place, above in enumerate(order):
-            for below in order[place + 1 :]:
-                if (metric[above] - metric[below]) * (human[above] - human[below]) < 0:
-                    rows.append((name, above, below, (above, below) in sure))
+        for above, below in itertools.combinations(order, 2):
+            if (metric[above] - metric[below]) * (human[above] - human[below]) < 0:
+                rows.append((name, above, below, (above, below) in sure))
     return pd.DataFrame(rows, columns=["judge", "above", "below", "sure"])
 
 
@@ -476,7 +467,7 @@ MOST_ITEMS, MOST_SYSTEMS = 10, 3
 _TEXTS = ("source", "hypothesis")
 
 
-def disagreeing_systems(found: Judges, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
+def disagreeing_systems(sides: Sides, names: Sequence[str], *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
     """List the systems that metrics place otherwise than people do, the largest differences of each metric first.
 
     Returns judge, system, place (people's), place_by_judge, bias, low, high. bias: the metric's mean of the system less
@@ -485,80 +476,44 @@ def disagreeing_systems(found: Judges, *, resamples: int = 200, seed: int = 7) -
     that place all systems as people do.
     Caveat: a metric's biases add up to 0, so one far favoured system makes others look disfavoured.
     """
-    tables = []
-    for name in found.names:
-        own = found.scores[name]
-        metric, human = system_scores(own, found.grid)
+    tables = [pd.DataFrame(columns=["judge", "system", "place", "place_by_judge", "bias", "low", "high"])]
+    for name in names:
+        metric, human = system_scores(sides.scores[name], sides.grid)
         if len(metric) < 3 or metric.nunique() < 2 or human.nunique() < 2:
             continue
-        table = pd.DataFrame({"judge": name, "system": metric.index})
-        table["place"] = human.rank(ascending=False, method="min").astype(int).to_numpy()
-        table["place_by_judge"] = metric.rank(ascending=False, method="min").astype(int).to_numpy()
-        x, y = own[metric.index].to_numpy(float), found.grid[metric.index].to_numpy(float)
+        x, y = (side[metric.index].to_numpy(float) for side in (sides.scores[name], sides.grid))
         both = np.isfinite(x) & np.isfinite(y)
-        sides = [np.where(both, side, 0) for side in (x, y)]
 
-        def bias(weights: np.ndarray, sides: list[np.ndarray] = sides, both: np.ndarray = both) -> np.ndarray:
-            count = np.maximum(weights @ both, 1e-300)
-            return favour(*(weights @ side / count for side in sides))
+        def bias(weights: np.ndarray, x: np.ndarray = x, y: np.ndarray = y, both: np.ndarray = both) -> np.ndarray:
+            return favour(*(ratio(weights @ np.where(both, side, 0), weights @ both) for side in (x, y)))
 
-        table["bias"] = bias(np.ones((1, len(x))))[0]
-        table["low"], table["high"] = interval(resample(bias, np.arange(len(x)), resamples=resamples, seed=seed))
-        moved = table.assign(by=(table["place"] - table["place_by_judge"]).abs(), size=table["bias"].abs())
-        moved = moved[moved["by"] > 0].sort_values(["by", "size"], ascending=False, kind="stable")
-        tables.append(moved.head(MOST_SYSTEMS).drop(columns=["by", "size"]))
-    columns = ["judge", "system", "place", "place_by_judge", "bias", "low", "high"]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+        low, high = interval(resample(bias, np.arange(len(x)), resamples=resamples, seed=seed))
+        places = [side.rank(ascending=False, method="min").astype(int).to_numpy() for side in (human, metric)]
+        table = pd.DataFrame({"judge": name, "system": metric.index, "place": places[0], "place_by_judge": places[1]})
+        table = table.assign(bias=bias(np.ones((1, len(x))))[0], low=low, high=high)
+        moved = table.assign(by=np.abs(places[0] - places[1]), size=table["bias"].abs()).query("by > 0")
+        tables.append(moved.nlargest(MOST_SYSTEMS, ["by", "size"])[table.columns])
+    return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
-def disagreeing_items(found: Judges, campaign: Campaign) -> pd.DataFrame:
+def disagreeing_items(sides: Sides, names: Sequence[str], campaign: Campaign) -> pd.DataFrame:
     """List the items on which metrics and people disagree most, at most ``MOST_ITEMS``, fairly shared by the metrics.
 
     Returns judge, doc and segment (as the campaign names segments), system, people (mean raw score), people_percentile,
     score (the metric's), percentile, and source and hypothesis where the file has them. Percentiles are of an item's
     rank among all items of both, ties at their middle, 0 to 100.
     """
-    names = found.names[:MOST_ITEMS]
-    share = max(MOST_ITEMS // max(len(names), 1), 1)
-    tables = []
-    for name in names:
-        cells = pd.DataFrame({"people": found.grid.stack(), "score": found.scores[name].stack()}).dropna()
-        ranks = cells.rank(pct=True) * 100
-        cells = cells.assign(people_percentile=ranks["people"], percentile=ranks["score"])
-        far = (ranks["score"] - ranks["people"]).abs().sort_values(ascending=False, kind="stable")
-        cells["people"] = found.raw.stack().reindex(cells.index)
-        rows = cells.loc[far[far > 0].index[:share]].reset_index()
-        rows["score"] *= -1 if name in found.lower else 1
-        tables.append(rows.assign(judge=name))
-    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
     order = ["judge", *campaign.segment, "system", "people", "people_percentile", "score", "percentile"]
-    return _with_texts(table.reindex(columns=order), campaign)
-
-
-@dataclass(frozen=True, eq=False)
-class Disagreement(Result):
-    """Where metrics and people disagree: ``disagreeing_systems`` and ``disagreeing_items``."""
-
-    pair: str
-    systems: pd.DataFrame
-    items: pd.DataFrame
-
-
-def find_disagreement(
-    found: Judges | Missing, campaign: Campaign, *, resamples: int = 200, seed: int = 7
-) -> Disagreement | Missing:
-    """List systems and items on which metrics and people disagree. found: the result of ``compare_judges``."""
-    if isinstance(found, Missing):
-        return found
-    systems = disagreeing_systems(found, resamples=resamples, seed=seed)
-    return Disagreement(campaign.pair, systems, disagreeing_items(found, campaign))
-
-
-def _with_texts(table: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:
-    """Add source and translation of each item, where the file has them."""
-    judged = campaign.judged
+    tables = [pd.DataFrame(columns=order)]
+    for name in names[:MOST_ITEMS]:
+        cells = pd.DataFrame({"people": sides.grid.stack(), "score": sides.scores[name].stack()}).dropna()
+        ranks = cells.rank(pct=True) * 100
+        far = (ranks["score"] - ranks["people"]).abs()
+        far = far[far > 0].sort_values(ascending=False, kind="stable").head(MOST_ITEMS // min(len(names), MOST_ITEMS))
+        shown = {"judge": name, "people": sides.raw.stack(), "people_percentile": ranks["people"]}
+        shown |= {"score": cells["score"] * (-1 if name in sides.lower else 1), "percentile": ranks["score"]}
+        tables.append(pd.DataFrame(shown).loc[far.index].reset_index()[order])
+    table, judged = pd.concat(tables[1:] or tables, ignore_index=True), campaign.judged
     texts = [name for name in _TEXTS if name in judged and judged[name].notna().any()]
-    if not texts or table.empty:
-        return table
-    own = judged.drop_duplicates([*campaign.segment, "system"])[[*campaign.segment, "system", *texts]]
-    return table.merge(own, on=[*campaign.segment, "system"], how="left")
+    key = [*campaign.segment, "system"]
+    return table.merge(judged.drop_duplicates(key)[[*key, *texts]], on=key, how="left") if texts else table
