@@ -99,8 +99,6 @@ def test_means_orders_and_levels_are_those_of_pandas_and_scipy(two):
     difference = both["here"] - both["there"]
     level = found.level
     assert level["difference"] == pytest.approx(difference.mean())
-    assert level["sd_difference"] == pytest.approx(np.std(difference, ddof=1))
-    assert (level["sd_here"], level["sd_there"]) == pytest.approx(tuple(both.std()))
     assert found.footing.stretched
 
 
@@ -128,7 +126,6 @@ def test_people_in_both_are_held_against_themselves(two):
         both = pd.concat([one, other], axis=1, keys=["x", "y"]).dropna()
         assert row.items == len(both) >= FEWEST
         assert row.pearson == pytest.approx(stats.pearsonr(both["x"], both["y"])[0])
-        assert row.kendall_b == pytest.approx(stats.kendalltau(both["x"], both["y"])[0])
         assert row.difference == pytest.approx((both["x"] - both["y"]).mean())
         assert row.median_abs_diff == pytest.approx((both["x"] - both["y"]).abs().median())
 
@@ -173,12 +170,10 @@ def test_intervals_of_differences_are_paired_t_intervals_over_documents_where_on
         assert table[end].to_numpy() == pytest.approx(expected.to_numpy(), abs=0.12 * reach.mean())
 
 
-@pytest.mark.parametrize("digits", [-1, 3])
-def test_draws_of_items_are_correlations_of_the_items_drawn(digits):
-    """By both ways to count pairs: few different scores, and hardly any two alike."""
+def test_draws_of_items_are_correlations_of_the_items_drawn():
     rng = np.random.default_rng(4)
-    here = rng.normal(60, 15, 80).round(digits)
-    there = (here + rng.normal(0, 15, 80)).round(digits)
+    here = rng.normal(60, 15, 80).round(-1)
+    there = (here + rng.normal(0, 15, 80)).round(-1)
     segments = [f"{number:02}" for number in range(80)]
     index = pd.MultiIndex.from_product([["s"], ["d"], segments], names=["system", "doc", "segment"])
     cells = pd.DataFrame({"here": here, "there": there, "here_square": here**2, "there_square": there**2}, index=index)
@@ -258,7 +253,7 @@ def test_a_campaign_against_itself_is_the_same(here):
     one = found.alike[found.alike["estimate"].notna()]
     assert one["estimate"].to_numpy() == pytest.approx(1)
     assert one[["low", "high"]].dropna().to_numpy() == pytest.approx(1)
-    assert found.level["sd_difference"] == 0
+    assert found.level["difference"] == 0
     assert set(found.decisions["verdict"]) <= {SAME, NEITHER}
     assert (found.persons["median_abs_diff"] == 0).all()
     assert found.names == ("one", "one-against")

@@ -88,35 +88,31 @@ def find_shared(mine: Campaign, other: Campaign) -> Shared:
     item, both = ["system", *key], (mine.judged, other.judged)
     systems = sorted({*mine.systems} & {*other.systems})
     if not systems:
-        here, there = (
-            f"{pluralize(len(one.systems), 'system')} {{}} ({join_names(one.systems)})" for one in (mine, other)
-        )
-        raise DataError(f"none of the {here.format('here')} is among the {there.format('there')}.")
+        here, there = (f"{pluralize(len(one.systems), 'system')}" for one in (mine, other))
+        names = " and ".join(f"({join_names(one.systems)})" for one in (mine, other))
+        raise DataError(f"none of the {here} here is among the {there} there {names}.")
     one, two = (pd.MultiIndex.from_frame(rows[item]).unique() for rows in both)
     items = one.intersection(two).sort_values()
     common = items.get_level_values("system").value_counts().reindex(systems, fill_value=0)
     kept = common.index[common >= FEWEST].tolist()
     if not kept:
-        one, two = (len(rows[list(key)].drop_duplicates()) for rows in both)
         docs = [join_names(sorted(rows["doc"].astype("str").unique())) for rows in both]
-        several = len(systems) > 1
         raise DataError(
-            f"{pluralize(len(systems), 'system')} of both campaigns ({join_names(systems)}) "
-            f"{'have' if several else 'has'} {common.max() or 'no'} segments in common{' at most' * several}, of "
-            f"{one:,} segments here and {two:,} there (documents here: {docs[0]}; there: {docs[1]}); "
-            f"{FEWEST} are the fewest for a comparison."
+            f"no system has more than {common.max() or 'no'} segments in common, of those that both judged "
+            f"({join_names(systems)}); {FEWEST} are the fewest for a comparison (documents here: {docs[0]}; there: "
+            f"{docs[1]})."
         )
     items = items[items.isin(kept, level="system")]
     of_kept = [table[table["system"].isin(kept)] for table in both]
     rows = [own[pd.MultiIndex.from_frame(own[item]).isin(items)].reset_index(drop=True) for own in of_kept]
     rows = [own.assign(share=1 / own.groupby(item)["score"].transform("size")) for own in rows]
-    counts: list[tuple[str, int, int, int]] = []
+    counts = []
     for what, columns in {"systems": ["system"], "documents": ["doc"], "segments": [*key], "items": item}.items():
         tables = (*(of_kept if what == "items" else both), rows[0])
-        counts.append((what, *(len(table[columns].drop_duplicates()) for table in tables)))  # type: ignore[arg-type]
+        counts.append((what, *(len(table[columns].drop_duplicates()) for table in tables)))
     ours, theirs = (set(table["annotator"]) for table in both)
     counts.append(("annotators", len(ours), len(theirs), len(ours & theirs)))
-    told = pd.DataFrame(counts, columns=["what", "here", "there", "both"])
+    told = pd.DataFrame(counts, columns=["what", *SIDES, "both"])
     return Shared(key, kept, tuple(sorted({*systems} - {*kept})), items, tuple(rows), told)
 
 
@@ -149,14 +145,14 @@ class Against(Result):
     """What two campaigns say of the same outputs: "here" is one's own, "there" the other; differences: here - there.
 
     names: of the two files. shared: what, here, there, both; sparse: systems with too few items in both. drawn: what
-    was drawn anew for intervals; empty where there are none. criteria: what was judged, where a file says so.
+    was drawn anew for intervals; empty where there are none. criteria: what was judged, "not named" where none is.
     unturned: why scores there were not turned round although those here were; empty where both were, or neither.
     ranked_by: what orders the systems. systems: system, mean_here, mean_there, difference with low and high (only on
     one footing), and places on shared items with intervals (rank_here_low, …). decisions: every two systems:
     better_here, better_there (empty where the test does not decide), verdict. alike: of (systems, items), coefficient,
-    estimate, low, high, n. level: difference of the mean over shared items, low, high, sd_difference (of single items),
-    sd_here, sd_there; empty without a footing. agreement: where, coefficient, estimate, low, high, items; lacks:
-    where -> why there is none. persons: annotators called the same in both, on the items that they judged in both.
+    estimate, low, high, n. level: difference of the mean over shared items, low, high; empty without a footing.
+    agreement: where, coefficient, estimate, low, high, items; lacks: where -> why there is none. persons: annotators
+    called the same in both, on the items that they judged in both.
     """
 
     pair: str
@@ -184,10 +180,7 @@ class Against(Result):
             key = "opposed" if len(opposite) else "agreed" if table["verdict"].eq(SAME).any() else "open"
             yield finding(f"against.{key}", opposite=opposite)
         yield self._shared()
-        here, there = (criterion or "not named" for criterion in self.criteria)
-        if any(self.criteria):
-            yield finding("against.criterion" if here == there else "against.criteria", here=here, there=there)
-        yield from which("against", self, unturned=self.unturned)
+        yield from which("against", self, criteria=self.criteria[0] != self.criteria[1], unturned=self.unturned)
         yield self._orders()
         if named := [finding("against.opposite", row=row) for row in opposite.head(_PAIRS).itertuples()]:
             yield finding("against.named", named=named)
@@ -229,11 +222,10 @@ class Against(Result):
         """Say who scores higher, or why that cannot be said."""
         if not self.footing.unit:
             return finding("against.no_level", found=self)
-        level = self.level
-        low, high = level["low"], level["high"]
+        low, high = self.level["low"], self.level["high"]
         key = "higher" if low > 0 else "lower" if high < 0 else "chance" if low < high else "difference"
-        values = {"level": level, "size": abs(level["difference"]), "ends": (low, high), "sure": low == low}
-        return finding("against.level", found=self, which=finding(f"against.{key}", found=self, **values), **values)
+        values = {"difference": self.level["difference"], "size": abs(self.level["difference"])}
+        return finding(f"against.{key}", found=self, ends=(low, high), sure=low == low, **values)
 
     def _people(self) -> Finding:
         """Say how people who took part in both agree with themselves."""
@@ -316,14 +308,14 @@ def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, see
         shared=shared.counts,
         sparse=shared.sparse,
         drawn=drawn,
-        criteria=(mine.criterion, other.criterion),
+        criteria=(mine.criterion or "not named", other.criterion or "not named"),
         unturned=other.orientation if mine.turned and not other.turned else "",
         ranked_by=(methods[0].title, methods[1].title),
         footing=footing,
         systems=_systems(shared.systems, found, footing),
         decisions=_decisions(held, methods),
         alike=_alike(shared, found, cells, items),
-        level=_level(found, cells) if footing.unit else {},
+        level=_level(found) if footing.unit else {},
         agreement=agreement,
         lacks=lacks,
         persons=_persons(shared, rows, footing),
@@ -421,14 +413,10 @@ def draw_items(cells: pd.DataFrame, shared: Shared, *, documents: bool, resample
     here, there = (cells[name].to_numpy() for name in SIDES)
     squares = cells["here_square"] + cells["there_square"]
     moments = correlation.moments(here - here.mean(), there - there.mean()).T
-    few = len(np.unique(here)) * len(np.unique(there)) <= 8 * len(here)
 
     def statistic(counts: np.ndarray) -> np.ndarray:
         whole = counts.astype(int)
-        if few:  # off tables, where scores take few values
-            tau = correlation.kendall_b_of_values(here, there, whole)
-        else:
-            tau = np.array([kendall_b(np.repeat(here, times), np.repeat(there, times)) for times in whole])
+        tau = np.array([kendall_b(np.repeat(here, times), np.repeat(there, times)) for times in whole])
         between = cross_replication(here, there, squares, counts)
         return np.stack([correlation.pearson_of_sums(counts @ moments), tau, between], axis=1)
 
@@ -487,12 +475,10 @@ def _alike(shared: Shared, found: _Scores, cells: pd.DataFrame, items: np.ndarra
     return pd.DataFrame(rows, columns=["of", "coefficient", "estimate", "low", "high", "n"])
 
 
-def _level(found: _Scores, cells: pd.DataFrame) -> dict[str, float]:
-    """Compare how high scores are on shared items, and how far they spread."""
+def _level(found: _Scores) -> dict[str, float]:
+    """Compare how high scores are on shared items."""
     here, there = found.estimate[:, MEAN, -1]
-    spread = {f"sd_{where}": float(cells[where].std()) for where in SIDES}
-    spread["sd_difference"] = float((cells["here"] - cells["there"]).std())
-    return {"difference": here - there, "low": float(found.low[-1]), "high": float(found.high[-1])} | spread
+    return {"difference": here - there, "low": float(found.low[-1]), "high": float(found.high[-1])}
 
 
 def _agreement(
@@ -520,28 +506,26 @@ def _agreement(
 def _decisions(held: list[Campaign], methods: list[Method]) -> pd.DataFrame:
     """Set the tests of every two systems beside each other, each campaign's own on shared items."""
     ours, theirs = (_tested(one, method) for one, method in zip(held, methods, strict=True))
-    rows = []
-    for pair, (here, p_here) in ours.items():
-        there, p_there = theirs.get(pair, ("", np.nan))
-        alone = HERE if here else THERE if there else NEITHER
-        verdict = alone if not (here and there) else SAME if here == there else OPPOSITE
-        rows.append((*sorted(pair), here, there, verdict, p_here, p_there))
-    columns = ["system_a", "system_b", "better_here", "better_there", "verdict", "p_here", "p_there"]
+    pair = ["system_a", "system_b"]
+    table = ours.merge(theirs, on=pair, how="left", suffixes=("_here", "_there")).fillna({"better_there": ""})
+    here, there = (table[f"better_{side}"] for side in SIDES)
+    known = {NEITHER: here.eq("") & there.eq(""), SAME: here.eq(there), THERE: here.eq(""), HERE: there.eq("")}
     order = [OPPOSITE, HERE, THERE, SAME, NEITHER]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.sort_values("verdict", key=lambda column: column.map(order.index), kind="stable", ignore_index=True)
+    verdict = pd.Categorical(np.select([*known.values()], [*known], OPPOSITE), order)
+    table = table.assign(verdict=verdict).sort_values("verdict", kind="stable", ignore_index=True)
+    columns = [*pair, "better_here", "better_there", "verdict", "p_here", "p_there"]
+    return table[columns].astype({"verdict": "str"})
 
 
-def _tested(held: Campaign, method: Method) -> dict[frozenset[str], tuple[str, float]]:
-    """Test every two systems: the two -> the better one, or nothing where that is not decided, and the adjusted p."""
+def _tested(held: Campaign, method: Method) -> pd.DataFrame:
+    """Test every two systems: system_a, system_b, better ("" where that is not decided), p (adjusted)."""
     own = choose_method(held, score=method.score)
     if len(held.systems) < 2 or own.barred:
-        return {}
+        return pd.DataFrame(columns=["system_a", "system_b", "better", "p"], dtype="str")
     found = own.pairwise(held, own.table(held))
-    return {
-        frozenset((row.better, row.worse)): (row.better if row.significant else "", float(row.adjusted))
-        for row in found.itertuples()
-    }
+    one, other = np.sort(found[["better", "worse"]].to_numpy(str), axis=1).T
+    better = found["better"].where(found["significant"], "")
+    return pd.DataFrame({"system_a": one, "system_b": other, "better": better, "p": found["adjusted"]})
 
 
 def _persons(shared: Shared, rows: list[pd.DataFrame], footing: Footing) -> pd.DataFrame:
@@ -550,11 +534,10 @@ def _persons(shared: Shared, rows: list[pd.DataFrame], footing: Footing) -> pd.D
     both = pd.concat([table.groupby(item)["score"].mean() for table in rows], axis=1, keys=SIDES).dropna()
     found = []
     for name, own in both.groupby(level="annotator"):
-        one, two = own["here"].to_numpy(), own["there"].to_numpy()
-        row = {"annotator": name, "items": len(own), "pearson": np.nan, "kendall_b": np.nan}
-        if len(own) >= FEWEST:
-            row |= {"pearson": float(pearson(one, two)), "kendall_b": float(kendall_b(one, two))}
+        apart = own["here"] - own["there"]
+        row = {"annotator": name, "items": len(own)}
+        row["pearson"] = float(pearson(own["here"], own["there"])) if len(own) >= FEWEST else np.nan
         if footing.unit:
-            row |= {"difference": float((one - two).mean()), "median_abs_diff": float(np.median(abs(one - two)))}
+            row |= {"difference": apart.mean(), "median_abs_diff": apart.abs().median()}
         found.append(row)
     return pd.DataFrame(found)
