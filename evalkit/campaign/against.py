@@ -525,7 +525,7 @@ def _tested(held: Campaign, method: Method) -> pd.DataFrame:
     found = own.pairwise(held, own.table(held))
     one, other = np.sort(found[["better", "worse"]].to_numpy(str), axis=1).T
     better = found["better"].where(found["significant"], "")
-    return pd.DataFrame({"system_a": one, "system_b": other, "better": better, "p": found["adjusted"]})
+    return pd.DataFrame({"system_a": one, "system_b": other, "better": better, "p": found["adjusted_p"]})
 
 
 def _persons(shared: Shared, rows: list[pd.DataFrame], footing: Footing) -> pd.DataFrame:

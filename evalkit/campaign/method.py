@@ -188,7 +188,8 @@ class Method:
 
     def pairwise(self, campaign: Campaign, table: SegmentMeans) -> pd.DataFrame:
         """Test every two systems of a table; see ``lines.pairwise_tests``."""
-        return engine.compare(campaign.pair, table, self._rule).drop(columns="pair")
+        found = engine.compare(campaign.pair, table, self._rule).drop(columns="pair")
+        return found.rename(columns={"adjusted": "adjusted_p"})
 
     def places(self, table: SegmentMeans, *, resamples: int, seed: int) -> pd.DataFrame:
         """Give each score its 95 % interval, and each system its places: as ``movement.rank_ranges``, without draws of

@@ -26,8 +26,8 @@ _BY_HIT = "the median time of a judgement in an annotator's HITs, for HITs hold 
 class Cost(Result):
     """Time and money that judgements took.
 
-    by_annotator: as ``hours`` returns it, with ``cost`` where a pay is known. judgements: with times; untimed: without.
-    hours: of the pair; all_hours: of all language pairs. how: how time is counted. hourly_pay: 0 where unknown.
+    by_annotator: as ``hours`` returns it, the longest hours first, with ``cost`` where a pay is known. judgements: with
+    times; untimed: without. hours: of the pair. how: how time is counted. hourly_pay: 0 where unknown.
     """
 
     pair: str
@@ -35,11 +35,9 @@ class Cost(Result):
     judgements: int
     untimed: int
     hours: float
-    all_hours: float
     how: str
     hourly_pay: float
     currency: str
-    pairs: int
 
     def tell(self) -> Iterator[Finding]:
         """Say how long judgements took, and what that cost."""
@@ -48,14 +46,7 @@ class Cost(Result):
         yield finding("cost.hours", seconds=3600 * each, median=median, **values)
         if self.hourly_pay > 0:
             yield finding("cost.paid", cost=self.hours * self.hourly_pay, price=each * self.hourly_pay, **values)
-        if self.pairs > 1:
-            yield finding("cost.all", price=self.all_hours * self.hourly_pay, **values)
         yield from which("lacks", self, times=self.untimed, pay=self.hourly_pay <= 0)
-
-    @property
-    def longest(self) -> pd.DataFrame:
-        """``by_annotator``, the longest hours first."""
-        return self.by_annotator.sort_values("hours", ascending=False, kind="stable")
 
 
 @or_missing(
@@ -74,20 +65,10 @@ def measure_cost(campaign: Campaign, *, hourly_pay: float = 0.0, currency: str =
         raise DataError("there are no times.")
     if hourly_pay > 0:
         table = table.assign(cost=table["hours"] * hourly_pay)
-    total, judgements = float(table["hours"].sum()), int(table["judgements"].sum())
-    several = len(campaign.pairs) > 1
-    return Cost(
-        pair=campaign.pair,
-        by_annotator=table.sort_values("mean_seconds", kind="stable", ignore_index=True),
-        judgements=judgements,
-        untimed=len(campaign.part) - judgements,
-        hours=total,
-        all_hours=float(hours(campaign.ratings)[0]["hours"].sum()) if several else total,
-        how=how,
-        hourly_pay=hourly_pay,
-        currency=currency.strip(),
-        pairs=len(campaign.pairs),
-    )
+    table = table.sort_values(["hours", "mean_seconds"], ascending=[False, True], kind="stable", ignore_index=True)
+    judgements, total = int(table["judgements"].sum()), float(table["hours"].sum())
+    untimed = len(campaign.part) - judgements
+    return Cost(campaign.pair, table, judgements, untimed, total, how, hourly_pay, currency.strip())
 
 
 def hours(part: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -220,16 +201,6 @@ class Plan(Result):
     currency: str = ""
 
     @property
-    def best(self) -> tuple[str, str]:
-        """The two best systems, whose observed difference is the first row's."""
-        return self.rivals[0]
-
-    @property
-    def gap(self) -> float:
-        """The difference of the two best systems, points."""
-        return self.gaps[0]
-
-    @property
     def shown(self) -> list[str]:
         """The table's columns that a page has room for."""
         return [name for name in self.table.columns if name not in _WHOLE[:5]]
@@ -306,7 +277,7 @@ class Plan(Result):
             return str(finding("steps.hopeless", plan=self))
         if not self.table["more_judgements"].iloc[0]:
             return ""
-        key = "equal_or_more" if self.row(self.best, CAUTIOUS) is None else "more_or_equal"
+        key = "equal_or_more" if self.row(self.rivals[0], CAUTIOUS) is None else "more_or_equal"
         more = self.takes(self.table.iloc[0].to_dict(), segments=False)
         return str(finding(f"steps.{key}", plan=self, more=more))
 
@@ -328,15 +299,13 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     ranking: tells what is compared, and the best systems; the differences between these are noisy themselves, hence the
     other differences. hourly_pay, currency: what an annotator is paid for an hour; 0 leaves prices out.
     """
-    names = ranking.names if ranking else []
-    if len(campaign.systems) < 2:
-        raise DataError("There is one system, so there is no difference to plan for.")
+    if len(campaign.systems) < 2 or (ranking and len(ranking.names) < 2):
+        raise DataError("There is one system that can be the best, so there is no difference to plan for.")
     if campaign.ranked_types[0] == "calibration":
         raise DataError("There are only calibration items, of which systems may have other texts each.")
     if not ranking:
         raise DataError("Without a ranking there is no difference to plan for.")
-    if len(names) < 2:
-        raise DataError("There is one system that can be the best, so there is no difference to plan for.")
+    names = ranking.names
     level = [name for name in names[1:] if name in ranking.level][: TOP - 1]
     rivals = tuple((names[0], name) for name in level or names[1:2])
     near = list(dict.fromkeys([names[0], *level, *names]))[:TOP]  # bad systems scatter more than good ones

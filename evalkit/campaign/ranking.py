@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -80,9 +79,8 @@ class Ranking(Result):
         elif self.method.lines != OWN_LINES:
             rule, ours = rules.named(self.method.lines), self.method.scores_name
             own = "z-scores" if rule.by == "z" else "raw scores"
-            does = {"test": rules.TESTS[rule.test], "line": rules.LINES[rule.line]}
-            values = {"ours": ours, "own": own, "other": ours != own, "domains": rule.mean == "domains"}
-            yield finding("lines.rule", rule=rule, **does, **values)
+            values = {"test": rules.TESTS[rule.test], "line": rules.LINES[rule.line], "ours": ours, "own": own}
+            yield finding("lines.rule", rule=rule, other=ours != own, domains=rule.mean == "domains", **values)
 
     @property
     def systems(self) -> pd.DataFrame:
@@ -142,11 +140,6 @@ class Ranking(Result):
         return [name for name in self.names[1:] if name not in self.beaten]
 
     @property
-    def p(self) -> float:
-        """The adjusted p-value of the first system against the second."""
-        return float(self.pairwise["adjusted_p"].iloc[0])
-
-    @property
     def best(self) -> float | None:
         """The share of draws in which the first system comes first; None without draws."""
         return None if self.unsure else float(self.table["best"].iloc[0])
@@ -163,9 +156,9 @@ class Ranking(Result):
         stands = first.map({True: label, False: "worse than the first"})
         both = pd.concat([self.table.assign(stands=stands), self.humans.assign(stands="human translation")])
         both = both.sort_values("score", ascending=False, kind="stable").head(MOST_DRAWN).reset_index(drop=True)
-        shown = both.reindex(columns=["system", "score", "low", "high", "stands"])
-        shown = shown.assign(low=np.nan, high=np.nan) if self.unsure else shown
-        far = ~_near(shown["score"].to_numpy(float)) if not self.method.compares else np.zeros(len(shown), bool)
+        shown = both.reindex(columns=["system", "score", *([] if self.unsure else ["low", "high"]), "stands"])
+        shown = shown.reindex(columns=["system", "score", "low", "high", "stands"])
+        far = ~_near(shown["score"].to_numpy(float)) & (not self.method.compares)
         shown.loc[far, "system"] += shown.loc[far, "score"].map(" ({:.2f}, far below)".format).astype("str")
         shown.loc[far, ["score", "low", "high"]] = np.nan
         return shown
@@ -173,19 +166,12 @@ class Ranking(Result):
     @property
     def in_short(self) -> str:
         """Who is ahead, in the ten words that a picture's title has room for."""
-        if len(self.names) == 1:
-            return f"{self.top} is the only system"
-        rivals = f"{pluralize(len(self.level), 'other')} may be as good"
-        return f"{self.top} is ahead, but {rivals}" if self.level else f"{self.top} is better than all others"
+        return words(f"short.{'only' if len(self.names) == 1 else 'level' if self.level else 'ahead'}", found=self)
 
     @property
     def unit_in_words(self) -> str:
         """What the scores are, with their unit."""
-        if self.method.compares:
-            return "share of comparisons won (a tie counts half)"
-        adjusted = {"z": "mean z-score (standard deviations of an annotator)"}
-        adjusted["adjusted"] = "adjusted mean score (points, annotators' strictness taken out)"
-        return adjusted.get(self.method.score, "mean score (points)")
+        return words(f"units.{'wins' if self.method.compares else self.method.score}")
 
     def gap(self, one: str, other: str) -> float:
         """Return how far one system is ahead of another by what is compared, in points of the scale."""
@@ -254,11 +240,9 @@ def rank_systems(
         humans = humans.merge(places[["system", "low", "high"]], on="system")
     pairwise = method.pairwise(campaign, systems) if len(table) > 1 else pd.DataFrame()
     duels = _duels(campaign, method, whole) if len(humans) else pd.DataFrame()
-    tests = (one.rename(columns={"adjusted": "adjusted_p"}) for one in (pairwise, duels))
-    tables = dict(zip(("pairwise", "duels"), tests, strict=True)) | {"table": table, "humans": humans}
     points = _pooled(campaign) if method.by_z else 1.0
-    how: dict[str, Any] = {"points": points, "resamples": resamples, "unsure": unsure, "refused": refused}
-    return Ranking(campaign.pair, campaign.scale, method, **tables, **how)
+    tables = (table, pairwise, humans, duels)
+    return Ranking(campaign.pair, campaign.scale, method, *tables, points, resamples, unsure, refused)
 
 
 def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resamples: int, seed: int) -> Ranking:
@@ -282,7 +266,7 @@ def _duels(campaign: Campaign, method: Method, whole: SegmentMeans) -> pd.DataFr
     mixed = every[every["better"].isin(campaign.humans) != every["worse"].isin(campaign.humans)]
     adjusted = inference.adjust(mixed["p"], method="holm")
     sure = (adjusted < method.alpha) & (mixed["difference"] > 0)
-    return mixed.assign(adjusted=adjusted, significant=sure).reset_index(drop=True)
+    return mixed.assign(adjusted_p=adjusted, significant=sure).reset_index(drop=True)
 
 
 def _pooled(campaign: Campaign) -> float:
@@ -334,8 +318,7 @@ class Comparisons(Result):
     comparisons won, ties half), average (the same, averaged over opponents) and n. groups: systems that were compared,
     perhaps through others. fit, circles, residuals: of the largest group. apart: systems of it that others never beat
     or tied with, and these others; empty where strengths are finite. place: what standing first adds to the log odds,
-    with its interval, or None; placed: whether the file tells places at all. first: share of comparisons, ties half,
-    that the one that stood first won.
+    with its interval, or None.
     """
 
     pair: str
@@ -347,8 +330,6 @@ class Comparisons(Result):
     residuals: pd.DataFrame
     apart: list[list[str]]
     place: tuple[float, float, float] | None
-    placed: bool
-    first: float
 
     def tell(self) -> Iterator[Finding]:
         """Say who met whom, what standing first adds, and whether one scale of strengths fits."""
@@ -366,7 +347,7 @@ class Comparisons(Result):
             does = "favours" if low > 0 else "harms" if high < 0 else "open"
             yield finding("place.effect", does=does, share=1 / (1 + math.exp(-gain)), place=self.place)
         else:
-            yield finding("lacks.follows" if self.placed else "lacks.place")
+            yield finding("lacks.follows" if self.answers["first"].ne("unknown").any() else "lacks.place")
         fit, odd = self.fit.strengths, self.residuals[self.residuals["residual"].abs() >= ODD]
         key = "untold" if not fit.freedom else "good" if fit.p >= 0.05 else "bad"
         yield finding(f"fit.{key}", fit=fit, odd=odd, row=None if odd.empty else odd.iloc[0])
@@ -395,15 +376,13 @@ def find_comparisons(
     units = [KINDS[name] for name in (ranking.method if ranking else choose_method(campaign)).redrawn]
     groups = sorted(preferences.groups(preferences.count(answers)), key=len, reverse=True)
     parts, fits, tables = [answers[answers["system_a"].isin(group)] for group in groups], [], []
+    drawn: dict[str, Any] = {"units": units, "resamples": resamples, "seed": seed}
     for number, part in enumerate(parts[:1] if whole else parts, 1):
-        options: dict[str, Any] = {"units": units, "resamples": resamples, "seed": seed}
-        fits.append(whole or preferences.standing(part, place=None, **options))
+        fits.append(whole or preferences.standing(part, place=None, **drawn))
         table = fits[-1].table()[["system", "strength", "low", "high"]].assign(group=number)
         tables.append(table.merge(preferences.win_rates(part), on="system", validate="one_to_one"))
     fitted, table = fits[0].fitted, pd.concat(tables, ignore_index=True)
     columns = [*["group"] * (len(groups) > 1), *table.columns.drop("group")]
-    worth = answers["preference"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
-    by_place = worth.where(answers["first"].eq("a"), 1 - worth)[answers["first"].ne("unknown")]
     apart = preferences.separated(fitted.cells)
     return Comparisons(
         campaign.pair,
@@ -415,8 +394,6 @@ def find_comparisons(
         preferences.residuals(fitted),
         apart if len(apart) > 1 else [],
         fits[0].place,
-        bool(answers["first"].isin(["a", "b"]).any()),
-        float(by_place.mean()),
     )
 
 
@@ -542,13 +519,12 @@ def normalize_scores(
         raise DataError(method.barred)
     method = replace(method, column="normalized")
     if campaign.strict:
-        adjusted = made["raw scores"].assign(normalized=lambda rows: rows["adjusted"])
-        made = dict(islice(made.items(), 1)) | {ADJUSTED: adjusted} | dict(islice(made.items(), 1, None))
+        raw = made["raw scores"]
+        made = {"raw scores": raw, ADJUSTED: raw.assign(normalized=raw["adjusted"])} | made
     ranks = {name: method.scores(table).set_index("system")["rank"] for name, table in made.items()}
     wide = pd.DataFrame(ranks).rename_axis("system").sort_index()
     tops = {name: sorted(rank.index[rank == 1]) for name, rank in ranks.items()}
-    shifts = rankings = pd.DataFrame()
-    problem = ""
+    shifts, rankings, problem = pd.DataFrame(), pd.DataFrame(), ""
     try:
         shifts, rankings = method.shifts(made, resamples=resamples, seed=seed)
     except DataError as refused:  # too few segments to resample: the ranks above stand

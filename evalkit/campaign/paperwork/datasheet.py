@@ -186,7 +186,7 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     if plan:
         now = int(plan.table["segments_now"].iloc[0])
         answers["3.1.3.1"] = [finding("sheet.power_by")]
-        answers["3.1.3.2"] = [finding("sheet.power", apart=abs(plan.gap), power=POWER, needed=plan.needed, now=now)]
+        answers["3.1.3.2"] = [finding("sheet.power", apart=abs(plan.gaps[0]), power=POWER, needed=plan.needed, now=now)]
         answers["3.1.3.3"] = [finding("sheet.power_from", version=__version__)]
     if campaign.names_people:
         own, everywhere = campaign.part["annotator"].nunique(), campaign.ratings["annotator"].nunique()
