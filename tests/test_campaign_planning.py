@@ -262,7 +262,7 @@ def test_a_pilot_is_any_file_that_the_import_reads_or_has_read(written, tmp_path
     assert cli.main(["import", path, "--out", out]) == 0
     for name in (path, out):
         found = read_pilot(name)
-        assert (found.pair, found.layout, found.scale) == ("eng-deu", "campaign", (0.0, 100.0))
+        assert (found.pair, found.layout, found.mine.scale) == ("eng-deu", "campaign", (0.0, 100.0))
         assert sorted(found.ratings["score"]) == pytest.approx(sorted(frame["score"]))
         assert not found.stretched
 
@@ -296,13 +296,13 @@ def test_another_scale_is_stretched_and_told(written):
     plain = components.estimate(read_pilot(written(frame)).ratings, layout="campaign")
     low = frame.assign(score=1 + frame["score"] / 25)
     found = read_pilot(written(low), scale=(1, 5))
-    assert found.scale == (1.0, 5.0)
+    assert found.mine.scale == (1.0, 5.0)
     assert found.own_points(3) == pytest.approx(0.12)
     moved = components.estimate(found.ratings, layout="campaign")
     for name in ("annotator", "block", "residual"):
         assert moved[name].iloc[0] == pytest.approx(plain[name].iloc[0], rel=1e-6)
     assert found.stretched
-    assert found.block == 5
+    assert plans.block_length(found.part) == 5
 
 
 def test_where_low_is_good_scores_are_turned_between_the_ends_that_were_given(written):
@@ -332,7 +332,7 @@ def test_of_several_criteria_one_is_planned_for(written):
     frame["fluency"] = (frame["adequacy"] / 2).round(2)
     path = written(frame)
     first, second = read_pilot(path), read_pilot(path, criterion="fluency")
-    assert (first.criterion, second.criterion) == ("adequacy", "fluency")
+    assert (first.mine.criterion, second.mine.criterion) == ("adequacy", "fluency")
     assert len(first.ratings) == len(second.ratings) == len(table())
     with pytest.raises(DataError, match="criterion: there is no 'style'"):
         read_pilot(path, criterion="style")

@@ -39,22 +39,17 @@ class Pilot(Result):
     """Judgements that a plan rests on, and how they were read.
 
     ratings: outputs of systems (or calibration items, where there is nothing else) of all language pairs that can be
-    planned with, higher is better, on a scale from 0 to 100; with provenance. pair: the one that is planned with.
-    layout: of ``components.estimate``; chosen: whether it was chosen here. scale: the pilot's own ends; known_scale:
-    whether they are declared, not just the lowest and the highest score. orientation: which way is better, as the
-    import told it. criterion: what was judged, of ``criteria``. seconds: the median time of a judgement. apart: how
-    many judgements of which kind of item were kept out. unusable: language pair -> why it cannot be planned with.
+    planned with, higher is better, on a scale from 0 to 100; with provenance. mine: the whole file, with its own scale
+    and criteria. pair: the one that is planned with. layout: of ``components.estimate``; chosen: whether it was chosen
+    here. seconds: the median time of a judgement. apart: how many judgements of which kind of item were kept out.
+    unusable: language pair -> why it cannot be planned with. example: no file of one's own.
     """
 
     ratings: pd.DataFrame
+    mine: Campaign
     pair: str
     layout: str
     chosen: bool
-    scale: tuple[float, float]
-    known_scale: bool
-    orientation: str
-    criterion: str
-    criteria: tuple[str, ...]
     seconds: float | None
     apart: Mapping[str, int]
     unusable: Mapping[str, str]
@@ -62,13 +57,13 @@ class Pilot(Result):
 
     def tell(self) -> Iterator[Finding]:
         """Say what the plan rests on, and how it was read."""
-        part, several = self.part, len(self.criteria) > 1
+        part, mine = self.part, self.mine
         counts = {"systems": part["system"].nunique(), "people": part["annotator"].nunique()}
         items = [finding(f"items.{kind}", n=number) for kind, number in self.apart.items()]
         values = {"outputs": part["item_type"].eq("system").all(), "named": self.layout != "unnamed", "items": items}
-        lower = self.orientation.startswith("lower")
-        yield finding("pilot.rests", found=self, **counts, **values, several=several, lower=lower)
-        yield finding("pilot.layout", found=self, where=LAYOUTS[self.layout])
+        read = {"several": len(mine.criteria) > 1, "lower": mine.orientation.startswith("lower")}
+        yield finding("pilot.rests", found=self, **counts, **values, **read)
+        yield finding("pilot.layout", found=self, where=LAYOUTS[self.layout], block=block_length(part))
         if self.stretched:
             yield finding("pilot.stretched", found=self, point=self.own_points(1))
         if self.unusable:
@@ -111,23 +106,13 @@ class Pilot(Result):
         return self.ratings[self.ratings["pair"] == self.pair]
 
     @property
-    def block(self) -> int:
-        """How many segments of one document an annotator judges in one go by one system, as a judgement finds it."""
-        return block_length(self.part)
-
-    @property
     def stretched(self) -> bool:
         """Whether the pilot's scale is another than 0 to 100."""
-        return self.scale != (0.0, 100.0)
-
-    @property
-    def tells_liking(self) -> bool:
-        """Whether the layout can tell how differently annotators like systems."""
-        return self.layout != "unnamed"
+        return self.mine.scale != (0.0, 100.0)
 
     def own_points(self, points: float) -> float:
         """Say points of the scale from 0 to 100 in those of the pilot's own."""
-        return points * (self.scale[1] - self.scale[0]) / 100
+        return points * (self.mine.scale[1] - self.mine.scale[0]) / 100
 
     def price(self, hourly_pay: float, otherwise: float) -> float:
         """Return what a judgement costs: its median time at an hourly pay, where both are known."""
@@ -177,18 +162,14 @@ def read_pilot(
     counted = counted[~counted["pair"].isin(unusable)].reset_index(drop=True)
     return Pilot(
         ratings=mine.on_hundred(like(counted, ratings)),
+        mine=mine,
         pair=mine.pair,
         layout=found,
         chosen=layout == "auto",
-        scale=mine.scale,
-        known_scale=mine.known_scale,
-        orientation=mine.orientation,
-        criterion=mine.criterion,
-        criteria=tuple(mine.criteria),
         seconds=typical_seconds(mine),
-        example=example,
-        unusable=unusable,
         apart=mine.part.loc[mine.part["item_type"].ne(kind), "item_type"].value_counts(sort=True).to_dict(),
+        unusable=unusable,
+        example=example,
     )
 
 
@@ -220,15 +201,14 @@ def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> st
 
     given: whether the layout was chosen by hand, so that a single system may do.
     """
-    told: dict[str, Any] = {"pair": pair}
-    if len(rows) < FEWEST:
-        return words("unplanned.few", n=len(rows), fewest=FEWEST, **told)
-    if rows["score"].nunique() == 1:
-        return words("unplanned.same", score=rows["score"].iloc[0], **told)
-    if rows["system"].nunique() == 1 and not given:
-        return words("unplanned.one_system", **told)
-    if rows["annotator"].nunique() == 1 and layout != "unnamed":
-        return words("unplanned.one_person", **told)
+    faults = {
+        "few": len(rows) < FEWEST,
+        "same": rows["score"].nunique() == 1,
+        "one_system": rows["system"].nunique() == 1 and not given,
+        "one_person": rows["annotator"].nunique() == 1 and layout != "unnamed",
+    }
+    if fault := next((name for name, holds in faults.items() if holds), ""):
+        return words(f"unplanned.{fault}", pair=pair, n=len(rows), fewest=FEWEST, score=rows["score"].max())
     try:
         components.estimate(rows, layout=layout)
     except DataError as problem:

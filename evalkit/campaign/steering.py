@@ -16,6 +16,7 @@ from evalkit.data.provenance import reading_of
 from evalkit.human import adaptive
 from evalkit.human.adaptive import Log, Looks
 from evalkit.stats import inference
+from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import share_interval
 
 
@@ -112,7 +113,7 @@ class Steering(Result):
     look), p (that plain and weighted mean differ by chance alone; Holm), any_low, any_high (of the plain mean, at every
     look; missing without an order in time), worth (evenly weighted judgements that are as sure as the weighted ones, as
     a share); the best at the top. weighted: whether there are probabilities; why: if not, why. lacking: judgements
-    without one. logged: whether the file is Pearmut's log. ordered: whether screens stand in the order of time.
+    without one. logged: whether the file is Pearmut's log.
     """
 
     pair: str
@@ -121,7 +122,6 @@ class Steering(Result):
     lacking: int
     why: str
     logged: bool
-    ordered: bool
 
     def tell(self) -> Iterator[Finding]:
         """Say what was shown more often, what that does to means, and what weights change."""
@@ -171,8 +171,7 @@ class Steering(Result):
     @property
     def shown(self) -> list[str]:
         """The columns that have something to show on a page."""
-        names = ["system", "judgements", "plain", "weighted", "low", "high", "any_low", "any_high"]
-        return [name for name in names if self.table[name].notna().any()]
+        return [name for name in self.table if name not in ("p", "worth") and self.table[name].notna().any()]
 
 
 @or_missing("")
@@ -198,7 +197,6 @@ def weigh_steered(campaign: Campaign) -> Steering:
         int(screens.judgements[screens.shown & ~screens.known].sum()),
         why if screens.written else "",
         reading_of(campaign.ratings).get("format") == "pearmut",
-        screens.ordered,
     )
 
 
@@ -241,10 +239,10 @@ def _means(screens: Screens, weights: np.ndarray) -> pd.DataFrame:
     wide = stats.norm.ppf(1 - ALPHA / 2) * errors[0]
     any_low, any_high = _any_look(screens) if screens.ordered else (np.nan, np.nan)
     sums = [own.sum(axis=0) for own in (weights, counts)]
-    gap = _share(weights * (scores - weighted[0]), sums[0]) - _share(counts * (scores - plain[0]), sums[1])
+    gap = ratio(weights * (scores - weighted[0]), sums[0]) - ratio(counts * (scores - plain[0]), sums[1])
     shown = np.maximum(screens.shown.sum(axis=0), 2)
     error = np.sqrt((gap**2).sum(axis=0) * shown / (shown - 1))
-    worth = _share(sums[0] ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * sums[1])
+    worth = ratio(sums[0] ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * sums[1])
     return pd.DataFrame(
         {
             "system": screens.systems,
@@ -253,7 +251,7 @@ def _means(screens: Screens, weights: np.ndarray) -> pd.DataFrame:
             "weighted": weighted[0],
             "low": weighted[0] - wide,
             "high": weighted[0] + wide,
-            "p": inference.adjust(2 * stats.norm.sf(np.abs(_share(weighted[0] - plain[0], error)))),
+            "p": inference.adjust(2 * stats.norm.sf(np.abs(ratio(weighted[0] - plain[0], error)))),
             "any_low": any_low,
             "any_high": any_high,
             "worth": worth,
@@ -269,11 +267,6 @@ def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:
     low, high = adaptive.asymptotic(scores.T, shown.T, tuned=TUNED, alpha=ALPHA, start=START)
     low, high = (np.where(np.isfinite(end[:, -1]), end[:, -1], np.nan) for end in (low, high))
     return low, high
-
-
-def _share(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Divide; missing where there is nothing to divide by."""
-    return np.divide(above, below, where=below > 0, out=np.full(np.broadcast(above, below).shape, np.nan))
 
 
 NAIVE, STRICT = "a test at every look", "a strict test at every look"
@@ -304,7 +297,6 @@ class Stopping(Result):
     looks: int
     daily: bool
     planned: int
-    judgements: int
 
     def tell(self) -> Iterator[Finding]:
         """Say whether one may stop, and how often such a rule errs."""
@@ -316,7 +308,7 @@ class Stopping(Result):
     @property
     def rule(self) -> pd.Series:
         """The rule to go by: the strict test where a number was planned, else the interval."""
-        return self.table.iloc[-1 if not self.planned else self.table["rule"].eq(STRICT).to_numpy().argmax()]
+        return self.table.iloc[1 if self.planned else -1]
 
 
 @or_missing(_TIMES)
@@ -348,16 +340,7 @@ def may_stop(
     rng = np.random.default_rng(seed)
     null = _without_difference(log, resamples, rng)
     rows = [_asked(rule, log, null, when, at, names) for rule in rules]
-    return Stopping(
-        campaign.pair,
-        names,
-        pd.DataFrame(rows),
-        len(screens.scores),
-        len(at),
-        daily,
-        planned,
-        int(screens.judgements.sum()),
-    )
+    return Stopping(campaign.pair, names, pd.DataFrame(rows), len(screens.scores), len(at), daily, planned)
 
 
 def _looks(screens: Screens) -> tuple[np.ndarray, bool]:
@@ -391,12 +374,5 @@ def _asked(rule: str, log: Log, null: Log, when: Looks, at: np.ndarray, names: t
     errors = int((_RULES[rule](null, when) != 0).any(axis=1).sum())
     low, high = share_interval([errors], [len(null.scores)])
     better = "not yet" if not said.any() else f"{names[0] if said[look] > 0 else names[1]} is better"
-    return {
-        "rule": rule,
-        "verdict": better,
-        "screens": int(at[look]),
-        "false_alarms": errors / len(null.scores),
-        "low": float(low[0]),
-        "high": float(high[0]),
-        "nominal": ALPHA,
-    }
+    row = {"rule": rule, "verdict": better, "screens": int(at[look]), "false_alarms": errors / len(null.scores)}
+    return row | {"low": float(low[0]), "high": float(high[0]), "nominal": ALPHA}
