@@ -96,14 +96,13 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
         parts[pair] = table.assign(pair=pair, coefficient=table["coefficient"].map(_NAMES))
     own, first = parts[campaign.pair], pd.concat([table.head(1) for table in parts.values()], ignore_index=True)
     main, there = own.iloc[0], bool(own["estimate"].notna().iloc[0])
-    between = every_two(campaign.asked(campaign.part, once=True))
     columns = ["coefficient", "level", "estimate", "low", "high", "items", "annotators"]
     notes = [["note"] if table["note"].ne("").any() else [] for table in (first, own)]
     return Agreement(
         pair=campaign.pair,
         by_pair=first[["pair", *columns, *notes[0]]].head(len(first) if first["estimate"].notna().any() else 0),
         measures=own[[*columns, "why", *notes[1]]].head(len(own) if there else 0),
-        between=between.head(len(between) if there else 0),
+        between=every_two(campaign.asked(campaign.part, once=True)),
         estimate=float(main["estimate"]) if there else None,
         low=float(main["low"]),
         high=float(main["high"]),
@@ -145,32 +144,29 @@ def kind_of(scores: pd.Series) -> str:
 
 def _measured(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int) -> pd.DataFrame:
     """Estimate the measures of one pair, or the first of them; an estimate that cannot be had is missing, with why."""
-    kept = of_systems(ratings, _WITH_CALIBRATION)
-    kind, note = kind_of(kept["score"]), ""
+    kind = kind_of(of_systems(ratings, _WITH_CALIBRATION)["score"])
     for types in (_RANKED, _WITH_CALIBRATION):
         several = of_systems(ratings, types)
         several = several[several.groupby(ITEM)["annotator"].transform("nunique") > 1]
         items = len(several.drop_duplicates(ITEM))
         if items >= FEWEST:
             break
-    if several["item_type"].eq("calibration").any():
-        note = "with calibration items"
+    note = "with calibration items" if several["item_type"].eq("calibration").any() else ""
+    enough = items >= FEWEST and several["score"].nunique() > 1
     if items < FEWEST:
         note = f"{pluralize(items, 'item')} {'was' if items == 1 else 'were'} judged by two annotators or more"
-    elif several["score"].nunique() < 2:
-        items_alike = "all of these judgements are the same score"
-        note = f"{items_alike}, so there is nothing to agree on beyond chance"
-    scores = agreement.score_matrix(several) if items >= FEWEST and several["score"].nunique() > 1 else None
-    people, rows = several["annotator"].nunique(), []
-    blank = {"estimate": np.nan, "low": np.nan, "high": np.nan, "items": items, "annotators": people, "note": note}
-    for name, level, why in MEASURES[kind] if detail else MEASURES[kind][:1]:
-        found = _estimate(scores, name, level, resamples, seed) if scores is not None else {}
-        rows.append({"coefficient": name, "level": level, "why": why, **blank, **found})
-    complete = scores.dropna() if detail and kind == "continuous" and scores is not None else pd.DataFrame()
-    if len(complete) >= FEWEST and complete.shape[1] <= 50:
-        name, level, why = _COMPLETE
-        found = _estimate(complete, name, level, resamples, seed)
-        if "note" not in found:  # else alpha above says what there is to say
+    elif not enough:
+        note = "all of these judgements are the same score, so there is nothing to agree on beyond chance"
+    scores = agreement.score_matrix(several) if enough else pd.DataFrame()
+    blank = dict.fromkeys(("estimate", "low", "high"), np.nan)
+    blank |= {"items": items, "annotators": several["annotator"].nunique(), "note": note}
+    complete = scores.dropna() if kind == "continuous" else pd.DataFrame()
+    asked = [(scores, *measure) for measure in MEASURES[kind]][: None if detail else 1]
+    asked += [(complete, *_COMPLETE)] * (detail and len(complete) >= FEWEST and complete.shape[1] <= 50)
+    rows = []
+    for cells, name, level, why in asked:
+        found = _estimate(cells, name, level, resamples, seed) if enough else {}
+        if name != _COMPLETE[0] or "note" not in found:  # else alpha above says what there is to say
             rows.append({"coefficient": name, "level": level, "why": why, **blank, **found})
     return pd.DataFrame(rows)
 

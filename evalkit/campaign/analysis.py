@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -93,13 +93,12 @@ def analyse(
     compared: dict[str, Any] = {"score": score, "unit": unit, "lines": lines}
     if ranking is None:
         ranking = rank_systems(campaign, **compared, resamples=resamples, seed=seed)
-    profiles, screening = profile_annotators(campaign), screen_annotators(campaign, rules=rules, score=score)
     return Analysis(
         campaign=campaign,
         collection=count_judgements(campaign),
         agreement=measure_agreement(campaign, resamples=resamples, seed=seed),
-        profiles=replace(profiles, first=screening.proposed) if profiles and screening else profiles,
-        screening=screening,
+        profiles=profile_annotators(campaign),
+        screening=screen_annotators(campaign, rules=rules, score=score),
         quality=control_quality(campaign),
         context=compare_contexts(campaign, resamples=resamples, seed=seed),
         calibration=calibrate(campaign, resamples=resamples, seed=seed),

@@ -46,14 +46,13 @@ class Profiles(Result):
     """How each annotator of the pair works, on a scale from 0 to 100.
 
     table: one row per annotator, lenient ones first; measures that nobody has are left out. lacks: those of ``WANTED``
-    that nobody has. scores: the judgements on 0 to 100, for a figure. first: annotators whom rules name.
+    that nobody has. scores: the judgements on 0 to 100, for a figure.
     """
 
     pair: str
     table: pd.DataFrame
     lacks: tuple[str, ...]
     scores: pd.DataFrame
-    first: tuple[str, ...] = ()
 
     def tell(self) -> Iterator[Finding]:
         """Say how far annotators' means are apart, and which measures nobody has."""
@@ -74,12 +73,6 @@ class Profiles(Result):
         order = [name for name in self.table["annotator"] if name in set(busiest)]
         part = self.scores[self.scores["annotator"].isin(order)]
         return part.sort_values("annotator", key=lambda names: names.map(order.index), kind="stable")
-
-    @property
-    def ordered(self) -> pd.DataFrame:
-        """The table with those on top whom rules name."""
-        own = self.table["annotator"].isin(self.first)
-        return pd.concat([self.table[own], self.table[~own]], ignore_index=True)
 
 
 @or_missing("Check the columns annotator and score.", of_people=True)
@@ -132,9 +125,7 @@ class Screening(Result):
         """Say which rules were applied, and whom they name."""
         said = annotators.rules_in_words([*self.aside, *self.rules])
         yield from (finding("rules.aside", rule=said[rule], why=why) for rule, why in self.aside.items())
-        yield from (
-            finding("rules.common", rule=said[one], some=some, of=of) for one, (some, of) in self.common.items()
-        )
+        yield from (finding("rules.common", rule=said[rule], counts=counts) for rule, counts in self.common.items())
         if not self.rules:
             yield finding("lacks.rules")
             return
@@ -156,37 +147,30 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     """
     used, aside = _fitting(campaign, [str(annotators.Rule.parse(rule)) for rule in rules])
     found = _applied(campaign, used)
-    totals = annotators.screening_totals(found) if used else found
-    common = _common(found)
-    odd = found["flagged"] & ~found["rule"].isin([*common])
+    known = found[found["value"].notna()]
+    told = known.groupby("rule", sort=False)["flagged"].agg(["sum", "size"])
+    common = told[(told["size"] > 1) & (told["sum"] > told["size"] / 2)]
+    odd = found["flagged"] & ~found["rule"].isin(common.index)
     named = found.loc[odd, ["annotator", "rule", "value"]].reset_index(drop=True)
     proposed = tuple(sorted(named["annotator"].unique()))
     gone = campaign.part["annotator"].isin(proposed)
-    nobody = totals[(totals["rule"] != "any") & (totals["unknown"] == totals["annotators"])] if used else totals
     before, after = order(campaign, campaign.part, score=score), order(campaign, campaign.part[~gone], score=score)
     comparable = len(before) > 1 and set(after) == set(before)
     return Screening(
         pair=campaign.pair,
         rules=tuple(used),
         aside=aside,
-        totals=totals,
+        totals=annotators.screening_totals(found) if used else found,
         named=named,
         proposed=proposed,
         annotators=campaign.part["annotator"].nunique(),
-        looked_at=found.loc[found["value"].notna(), "annotator"].nunique(),
-        unknown=tuple(nobody["rule"]),
+        looked_at=known["annotator"].nunique(),
+        unknown=tuple(rule for rule in used if rule not in told.index),
         share=float(gone.mean()),
         first=before[0] if before else "",
         first_without=after[0] if comparable else "",
-        common=common,
+        common={str(rule): (int(some), int(of)) for rule, some, of in common.itertuples()},
     )
-
-
-def _common(found: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """Return the rules that name most annotators, of two or more, with how many they name and could be applied to."""
-    told = found[found["value"].notna()].groupby("rule", sort=False)["flagged"].agg(["sum", "size"])
-    most = told[(told["size"] > 1) & (told["sum"] > told["size"] / 2)]
-    return {str(rule): (int(row["sum"]), int(row["size"])) for rule, row in most.iterrows()}
 
 
 def _applied(campaign: Campaign, rules: Sequence[str]) -> pd.DataFrame:

@@ -269,7 +269,7 @@ def neighbours(found: Analysis) -> Finding | None:
     held = tested.equivalence
     if held is None:
         return finding("neighbours.few", fewest=FEWEST_PEOPLE)
-    sure = held.verdict == "different" or (tested.p is not None and tested.p < 0.05)
+    sure = held.verdict == "different" or tested.p < 0.05
     key = "fine" if held.verdict in ("equivalent", "both") else "look" if sure else "unknown"
     size = {"size": abs(held.estimate), "more": held.estimate >= 0}
     return finding(f"neighbours.{key}", held=held, margin=MARGIN, **size)

@@ -86,10 +86,9 @@ class Collection(Result):
     @property
     def tables(self) -> list[dict[str, Any]]:
         """As of any result; without annotators where the file does not say who judged."""
-        every = super().tables
         if self.names_people:
-            return every
-        kept = [one for one in every if one["name"] != "coverage_annotators"]
+            return super().tables
+        kept = [one for one in super().tables if one["name"] != "coverage_annotators"]
         return [one | {"frame": one["frame"].drop(columns="annotators", errors="ignore")} for one in kept]
 
     @property
@@ -133,10 +132,10 @@ def _uses(campaign: Campaign) -> pd.DataFrame:
     rest = part[~part.index.isin(campaign.compared.index)]["item_type"].value_counts()
     apart += [(f"of {KINDS[kind]}", int(number), _USES[kind]) for kind, number in rest.items()]
     apart += [("of human translations", humans, "shown beside the systems, and tests against them")]
-    rows = [("in the file", len(whole), "")]
-    rows += [(f"less {what}", number, use) for what, number, use in apart if number]
-    rows += [("left of systems", len(campaign.judged), "ranking, tests, intervals and plan")]
-    return pd.DataFrame(rows, columns=["what", "judgements", "used_for"])[["judgements", "what", "used_for"]]
+    rows = [(len(whole), "in the file", "")]
+    rows += [(number, f"less {what}", use) for what, number, use in apart if number]
+    rows += [(len(campaign.judged), "left of systems", "ranking, tests, intervals and plan")]
+    return pd.DataFrame(rows, columns=["judgements", "what", "used_for"])
 
 
 def _counted(ratings: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -184,7 +183,7 @@ class Errors(Result):
 
     by_system: errors, segments, errors a judgement (per_segment) and a count of each severity, the fewest first.
     types: counts of types; no rows where annotators stated none. errors, judgements: how many. rho: rank correlation
-    of an item's score with its number of errors; None where one of them does not vary.
+    of an item's score with its number of errors; missing where one of them does not vary.
     """
 
     pair: str
@@ -192,12 +191,12 @@ class Errors(Result):
     types: pd.DataFrame
     errors: int
     judgements: int
-    rho: float | None
+    rho: float
 
     def tell(self) -> Iterator[Finding]:
         """Say how many errors were marked, and in whose outputs."""
         yield finding("errors.marked", found=self, few=self.by_system.iloc[0], many=self.by_system.iloc[-1])
-        yield from which("errors", self, rho=self.rho is not None, no_types=self.types.empty)
+        yield from which("errors", self, rho=pd.notna(self.rho), no_types=self.types.empty)
 
 
 @or_missing(
@@ -215,16 +214,13 @@ def count_errors(campaign: Campaign) -> Errors:
     by_system = mqm.errors_per_system(judged, spans, by="pair").drop(columns="pair").set_index("system")
     severities = pd.crosstab(spans["system"].astype("str"), spans["severity"].astype("str")).rename_axis(columns=None)
     by_system = by_system.join(severities.reindex(by_system.index, fill_value=0)).reset_index()
+    by_system = by_system.sort_values("per_segment", kind="stable", ignore_index=True)
     types = mqm.type_counts(spans, by="pair").drop(columns="pair")
-    stated = types["error_type"].ne(UNSTATED).any()
-    return Errors(
-        campaign.pair,
-        by_system.sort_values("per_segment", kind="stable", ignore_index=True),
-        types if stated else types.head(0),
-        len(spans),
-        len(judged),
-        _correlation(judged, spans),
-    )
+    types = types.head(len(types) if types["error_type"].ne(UNSTATED).any() else 0)
+    key = [*ITEM, "annotator"]
+    scores, marked = judged.groupby(key)["score"].mean(), spans[key].astype("str").groupby(key).size()
+    rho = float(correlation.spearman(scores, marked.reindex(scores.index, fill_value=0)))
+    return Errors(campaign.pair, by_system, types, len(spans), len(judged), rho)
 
 
 def of_judged(campaign: Campaign) -> pd.DataFrame:
@@ -238,15 +234,6 @@ def of_judged(campaign: Campaign) -> pd.DataFrame:
     if "item_type" in spans:
         spans = spans[spans["item_type"].isin(campaign.ranked_types)]
     return spans[spans["system"].astype("str").isin(campaign.judged["system"])]
-
-
-def _correlation(judged: pd.DataFrame, spans: pd.DataFrame) -> float | None:
-    """Correlate an item's score with its number of errors, by ranks."""
-    key = [*ITEM, "annotator"]
-    scores = judged.groupby(key)["score"].mean()
-    marked = spans[key].astype("str").groupby(key).size().reindex(scores.index, fill_value=0)
-    rho = float(correlation.spearman(scores, marked))
-    return None if np.isnan(rho) else rho
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,16 +291,14 @@ def grade_quality(campaign: Campaign, *, tolerated: Sequence[float] = ()) -> Lev
     found, weight = mqm.judgements(judged, spans), spans["weight"].to_numpy(float)
     critical = spans["severity"].astype("str").eq("critical").to_numpy()
     sums = {"penalty": weight, "squares": weight**2, "critical": critical}
-    columns = {name: np.bincount(found, each, len(judged)) for name, each in sums.items()}
     rows = judged[["system"]].assign(
         item=judged[ITEM].astype("str").agg(" ".join, axis=1),
         group=judged.get("doc", ""),
         words=quality_levels.count_words(judged[sides[0]].fillna("")),
-        **columns,
+        **{name: np.bincount(found, each, len(judged)) for name, each in sums.items()},
     )
     another = float(weight.mean()), float((weight**2).mean())
     table = quality_levels.quality_levels(rows, another=another, tolerance=tolerance)
+    counted = "source" if sides[0] == "source" else "translation"
     documents = rows["group"].nunique() >= quality_levels.GROUPS
-    return Levels(
-        campaign.pair, table, {"source": "source", "hypothesis": "translation"}[sides[0]], tolerance, documents
-    )
+    return Levels(campaign.pair, table, counted, tolerance, documents)

@@ -33,8 +33,7 @@ class QualityControl(Result):
     ``FEWEST_DEGRADED`` degraded items or more whom it does not pass; undecided: how many failed by fewer. lower: points
     by which degraded items score below their originals, median annotator. caliper: narrow passes and failures.
     everywhere: whether several language pairs count. again, equal: median distance of two scores of an item, and the
-    share that are equal; repeated: items scored twice, and repeaters: by how many annotators. references: whether
-    there are any; means: of references and of systems' outputs, where there are both.
+    share that are equal; repeated: items scored twice, and repeaters: by how many annotators. means: by kind of item.
     """
 
     pair: str
@@ -50,8 +49,7 @@ class QualityControl(Result):
     equal: float
     repeated: int
     repeaters: int
-    references: bool
-    means: tuple[float, float] | None
+    means: pd.Series
 
     def tell(self) -> Iterator[Finding]:
         """Say who notices degraded items, how steady annotators are, and which of such items are lacking."""
@@ -60,8 +58,10 @@ class QualityControl(Result):
         else:
             yield finding("lacks.originals" if self.degraded else "lacks.degraded")
         steady = self.again is not None
-        yield from which("control", self, removed=self.removed, again=steady, references=self.means)
-        yield from which("lacks", self, repeats=not steady, references=not self.references)
+        references = "reference" in self.means
+        both = references and "system" in self.means
+        yield from which("control", self, removed=self.removed, again=steady, references=both)
+        yield from which("lacks", self, repeats=not steady, references=not references)
 
     @property
     def passed(self) -> int:
@@ -78,21 +78,17 @@ class QualityControl(Result):
 def control_quality(campaign: Campaign) -> QualityControl:
     """Test whether annotators notice degraded items, and how steady they are; see ``QualityControl``."""
     part = campaign.hundred
-    degraded = part["item_type"].eq("degraded").any()
-    table = campaign.control if degraded else campaign.control.head(0)
-    tested = table.dropna(subset="qc_p")
+    degraded = bool(part["item_type"].eq("degraded").any())
+    control = campaign.control.sort_values("qc_p", ascending=False, kind="stable", ignore_index=True)
+    tested = control.dropna(subset="qc_p").head(len(control) if degraded else 0)
     not_passed = tested[tested["qc_p"] >= 0.05]
     failed = not_passed[not_passed["qc_pairs"] >= FEWEST_DEGRADED]
     twice = repeat_differences(with_pair(part))
     apart = twice["difference"]
-    means = part.groupby("item_type")["score"].mean()
-    both = {"reference", "system"} <= set(means.index)
     return QualityControl(
         pair=campaign.pair,
-        table=table.head(len(table) if len(tested) else 0).sort_values(
-            "qc_p", ascending=False, kind="stable", ignore_index=True
-        ),
-        degraded=bool(degraded),
+        table=control.head(len(control) if len(tested) else 0),
+        degraded=degraded,
         tested=len(tested),
         failed=tuple(failed["annotator"]),
         undecided=len(not_passed) - len(failed),
@@ -103,8 +99,7 @@ def control_quality(campaign: Campaign) -> QualityControl:
         equal=float(apart.eq(0).mean()),
         repeated=len(apart),
         repeaters=twice["annotator"].nunique(),
-        references="reference" in means.index,
-        means=(float(means["reference"]), float(means["system"])) if both else None,
+        means=part.groupby("item_type", observed=True)["score"].mean(),
     )
 
 
@@ -121,8 +116,8 @@ class Context(Result):
     sizes: how many of each (see ``context.group_sizes``). contrasts: original minus second showing, by group.
     before, after: counts. tested: whether there are ``FEWEST_REPEATS`` on either side; else what follows is missing.
     lost_before, lost_after: means of original minus second showing. within, p: the difference within documents and its
-    permutation test, two-sided; None where no document has both. equivalence: two one-sided tests of the effect against
-    ``MARGIN``, a row of ``context.equivalence``; None with fewer than ``FEWEST_PEOPLE``.
+    permutation test, two-sided; missing where no document has both. equivalence: two one-sided tests of the effect
+    against ``MARGIN``, a row of ``context.equivalence``; None with fewer than ``FEWEST_PEOPLE``.
     """
 
     pair: str
@@ -133,8 +128,8 @@ class Context(Result):
     after: int
     lost_before: float = np.nan
     lost_after: float = np.nan
-    within: float | None = None
-    p: float | None = None
+    within: float = np.nan
+    p: float = np.nan
     equivalence: Any = None
 
     def tell(self) -> Iterator[Finding]:
@@ -143,8 +138,8 @@ class Context(Result):
         if not self.tested:
             yield finding("lacks.context", fewest=FEWEST_REPEATS)
             return
-        values = {"points": abs(self.effect), "lower": self.effect >= 0, "sure": self.p is not None and self.p < 0.05}
-        yield finding("context.untested" if self.p is None else "context.tested", found=self, **values)
+        values = {"points": abs(self.effect), "lower": self.effect >= 0, "sure": self.p < 0.05}
+        yield finding("context.untested" if pd.isna(self.p) else "context.tested", found=self, **values)
         if self.equivalence:
             yield finding("context.held", held=self.equivalence, margin=MARGIN)
 
@@ -174,36 +169,19 @@ def compare_contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7)
     if paired.empty:
         raise DataError("no unchanged segment stands in a copy of its document.")
     contrasts = context.contrasts(paired).query("pair == 'all' and scale == 'raw' and n > 0")
-    n = paired["group"].value_counts()
-    found = Context(
-        campaign.pair,
-        context.group_sizes(paired),
-        contrasts.drop(columns=["pair", "scale"]).reset_index(drop=True),
-        len(paired),
-        int(n.get("before", 0)),
-        int(n.get("after", 0)),
-    )
-    return _compared(found, paired, resamples=resamples, seed=seed) if found.tested else found
-
-
-def _compared(found: Context, paired: pd.DataFrame, *, resamples: int, seed: int) -> Context:
-    """Add what enough repeats on either side tell."""
+    contrasts = contrasts.drop(columns=["pair", "scale"]).reset_index(drop=True)
     grouped = paired[paired["group"] != "none"]
-    means = grouped.groupby("group")["difference"].mean()
+    before, after = (int(grouped["group"].eq(side).sum()) for side in ("before", "after"))
+    found = Context(campaign.pair, context.group_sizes(paired), contrasts, len(paired), before, after)
+    if not found.tested:
+        return found
+    lost = [float(grouped.loc[grouped["group"].eq(side), "difference"].mean()) for side in ("before", "after")]
     within, p, _ = context.permutation(grouped, resamples=resamples, rng=np.random.default_rng(seed))
-    both = not np.isnan(within)
     equivalence = None
     if grouped["annotator"].nunique() >= FEWEST_PEOPLE:
         tests = context.equivalence(paired, margin=MARGIN)
         equivalence = next(tests[tests["effect"] == EFFECT].itertuples())
-    return replace(
-        found,
-        lost_before=float(means["before"]),
-        lost_after=float(means["after"]),
-        within=float(within) if both else None,
-        p=float(p) if both else None,
-        equivalence=equivalence,
-    )
+    return replace(found, lost_before=lost[0], lost_after=lost[1], within=within, p=p, equivalence=equivalence)
 
 
 #: What scores before calibrating are called among the forms.
