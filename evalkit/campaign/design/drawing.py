@@ -198,7 +198,7 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
         demand_connected(systems, [pair for doc in order[:many] for pair in shown[doc]])
     if many < len(order):
         notes.append(words("drawn.hours", many=many, all=len(order)))
-    notes += _short(wish, drawn)
+    notes += _lacking(wish, drawn)
     return Drawn(wish, tuple(map(tuple, drawn)), tuple(order[:many]), reserved, tuple(notes))
 
 
@@ -258,18 +258,11 @@ def _whole(
     return found
 
 
-def _short(wish: Wish, drawn: Sequence[Sequence[Screen]]) -> list[str]:
-    """Say whose copies, and how many, could not be had."""
-    told = []
-    first = [screen for mine in drawn for screen in mine if screen.kind == "main"]
-    for kind, share in wish.shares.items():
-        copies = [_count([screen for screen in mine if screen.kind == kind]) for mine in drawn]
-        wanted, have = share * _count(first), sum(copies)
-        if wanted - have > (first[0].items[0].judgements + 1) / 2:
-            told.append(words("drawn.too_near", have=have, wanted=wanted, kind=kind))
-        if share and (without := copies.count(0)):
-            told.append(words("drawn.without", n=without, annotators=len(drawn), kind=kind))
-    return told
+def _lacking(wish: Wish, drawn: Sequence[Sequence[Screen]]) -> list[str]:
+    """Say of which kind of copies some annotators have none."""
+    without = {kind: sum(all(one.kind != kind for one in mine) for mine in drawn) for kind in wish.shares}
+    asked = [(kind, n) for kind, n in without.items() if n and wish.shares[kind]]
+    return [words("drawn.without", n=n, annotators=len(drawn), kind=kind) for kind, n in asked]
 
 
 def _copies(

@@ -25,8 +25,6 @@ from evalkit.human import components, planning
 POWER, ALPHA = 0.8, 0.05
 #: How many standard errors such a difference is, by the normal distribution.
 NORMAL = float(stats.norm.isf(ALPHA / 2) + stats.norm.ppf(POWER))
-#: How many times as many annotators are looked at.
-TIMES = (1, 2, 4)
 
 
 @dataclass(frozen=True)
@@ -117,15 +115,13 @@ def smallest_difference(
 
 @dataclass(frozen=True)
 class Expected:
-    """What a campaign can distinguish: smallest difference in points (None: nothing), its standard error, by how many
-    annotators; of comparisons, in share of them won.
+    """What a campaign can distinguish: the smallest difference, in points or of the share of comparisons that are won;
+    None: nothing. usual: what that rests on.
     """
 
     usual: Usual
     difference: float | None
-    more: tuple[tuple[int, float | None], ...]
     unit: str
-    limited: bool
 
     @property
     def standard_error(self) -> float | None:
@@ -146,25 +142,19 @@ class Expected:
 
 
 def expect(texts: Texts, drawn: Drawn, assumed: Usual) -> Expected:
-    """Say what a drawn campaign can distinguish, and what more annotators would bring with as many documents each."""
+    """Say what a drawn campaign can distinguish."""
     wish, sizes = drawn.wish, [len(texts.documents[doc]) for doc in drawn.documents]
-    segments, crew, compares = sum(sizes), len(wish.annotators), wish.protocol.compares
-    found: list[tuple[int, float | None]] = []
-    for people in (crew * times for times in TIMES):
-        design: dict[str, Any] = {"annotators": people, "block": float(np.mean(sizes))}
-        more = segments * people // crew
-        if compares:
-            reached: float | None = NORMAL * share_error(more * met(len(texts.outputs), wish.opponents))
-        elif wish.everybody:  # more people judge the same segments
-            design |= {"arrangement": "same", "judgements": people}
-            reached = smallest_difference(assumed.variances, segments=segments, **design)
-        else:
-            design |= {"arrangement": "mixed" if wish.protocol.together == 1 and people > 1 else "same"}
-            reached = smallest_difference(assumed.variances, segments=more, calibration=wish.calibration, **design)
-        found.append((people, reached))
-    limited = not wish.everybody and len(drawn.documents) + len(drawn.reserved) >= len(texts.documents)
-    unit = "share of comparisons" if compares else "points"
-    return Expected(assumed, found[0][1], tuple(found), unit, limited)
+    segments, crew = sum(sizes), len(wish.annotators)
+    if wish.protocol.compares:
+        error = share_error(segments * met(len(texts.outputs), wish.opponents))
+        return Expected(assumed, NORMAL * error, "share of comparisons")
+    design: dict[str, Any] = {"segments": segments, "annotators": crew, "block": float(np.mean(sizes))}
+    if wish.everybody:
+        design |= {"arrangement": "same", "judgements": crew}
+    else:
+        arrangement = "mixed" if wish.protocol.together == 1 and crew > 1 else "same"
+        design |= {"arrangement": arrangement, "calibration": wish.calibration}
+    return Expected(assumed, smallest_difference(assumed.variances, **design), "points")
 
 
 def met(systems: int, opponents: int | None = None) -> float:

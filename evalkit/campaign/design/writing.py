@@ -72,9 +72,12 @@ def write(folder: Path, name: str, texts: Texts, drawn: Drawn, *, planned: Mappi
         kinds = {alias[system]: kind for system, kind in zip(one.item.systems, one.item.kinds)}
         roles[one.name] = Entry(one.task, one.order, one.doc, one.segment, kinds)
     design = designs.written(_said(name, texts, drawn, planned), {alias[system]: system for system in alias}, roles)
+    # what a spreadsheet would run as a formula has an apostrophe before it, which an import takes away
+    guarded = guard_table(table.drop(columns=["part", "alone"]))
+    rows = guarded.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     contents: dict[str, bytes] = {
         "campaign.json": for_pearmut(name, texts, drawn, items, alias).encode(),
-        "assignment.csv": _guarded(table.drop(columns=["part", "alone"])).encode("utf-8-sig"),
+        "assignment.csv": rows.encode("utf-8-sig"),
         designs.NAME: design.encode(),
     }
     for annotator, own in table.groupby("annotator", sort=False) if wish.protocol.scale else ():
@@ -217,12 +220,6 @@ def for_pearmut(
 # In tables
 
 
-def _guarded(table: pd.DataFrame) -> str:
-    """Write CSV; what a spreadsheet would run as a formula has an apostrophe before it, which an import takes away."""
-    text: str = guard_table(table).to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    return text
-
-
 def _workbook(own: pd.DataFrame) -> bytes:
     """Return one annotator's XLSX: what to judge, in order, and a column for answers; texts are never formulas."""
     from openpyxl import Workbook
@@ -343,14 +340,10 @@ def expectation(texts: Texts, drawn: Drawn, found: Expected) -> Iterator[str]:
     if found.difference is None:
         yield words("design.nothing")
     else:
-        yield words("design.finds", power=POWER, size=_size(found.difference, found))
-        more = [f"{_size(value, found)} with {crew}" for crew, value in found.more[1:] if value is not None]
-        yield words("design.more_texts" if found.limited else "design.more", more=more)
+        points = found.unit == "points"
+        size = f"{found.difference:.2g} points" if points else f"{found.difference:.1%} of comparisons"
+        yield words("design.finds", power=POWER, size=size)
     yield words("design.assumed" if found.usual.assumed else "design.taken", source=found.usual.source)
     yield from (words("design.note", note=note) for note in (*texts.notes, *drawn.notes))
     if wish.protocol.marks:
         yield words("design.marks" if wish.protocol.scale else "design.marks_only", protocol=wish.protocol.name)
-
-
-def _size(value: float, found: Expected) -> str:
-    return f"{value:.1%} of comparisons" if found.unit != "points" else f"{value:.2g} points"
