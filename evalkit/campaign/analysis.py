@@ -44,17 +44,12 @@ class Analysis(Result):
 
     def tell(self) -> Iterator[Finding]:
         """Say in how many language pairs, if there are several, one system is better than all others."""
-        table = self.several_pairs
-        if table.empty:
-            return
-        if "first" not in table:
-            yield finding("pairs.alone", pairs=table)
-            return
-        judged = table["human"].dropna() if "human" in table else table["first"].head(0)
-        ahead = int(judged.str.contains("better than").sum())
-        clear = int(table["not_told_apart"].eq("none").sum())
-        values = {"clear": clear, "pairs": table, "judged": judged, "ahead": ahead}
-        yield finding("pairs.clear" if clear else "pairs.none", **values)
+        table = self.several_pairs.reindex(columns=["first", "not_told_apart", "human"])
+        judged, clear = table["human"].dropna().astype("str"), table["not_told_apart"].eq("none").sum()
+        values = {"clear": clear, "pairs": table, "judged": judged, "ahead": judged.str.contains("better than").sum()}
+        if len(table):
+            key = "alone" if table["first"].isna().all() else "clear" if clear else "none"
+            yield finding(f"pairs.{key}", **values)
 
     @property
     def several_pairs(self) -> pd.DataFrame:

@@ -123,7 +123,7 @@ def count_judgements(campaign: Campaign) -> Collection:
 
 def _uses(campaign: Campaign) -> pd.DataFrame:
     """Reconcile the counts: what the file holds, what of it is set apart for which use, and what ranks systems."""
-    part, whole = campaign.part, campaign.ratings if campaign.whole is None else campaign.whole
+    part, whole = campaign.part, campaign.whole
     humans = len(campaign.compared) - len(campaign.judged)
     apart = [
         ("of other criteria", len(whole) - len(campaign.ratings), "their own rankings"),

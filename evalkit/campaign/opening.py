@@ -73,7 +73,7 @@ class Campaign(Result):
     name a segment across systems. turned: whether low scores were good. example: public data stand in for a file of
     one's own. renamed: how many names of systems and annotators are shown shorter than they are, or without characters
     that cannot be seen. criterion: what was judged, of the file's ``criteria``; empty where it names none. whole: the
-    judgements by all criteria, or None.
+    file's judgements by all criteria, as they were given.
     """
 
     ratings: pd.DataFrame
@@ -83,11 +83,11 @@ class Campaign(Result):
     scale: tuple[float, float]
     known_scale: bool
     segment: tuple[str, ...]
-    turned: bool = False
-    example: bool = False
-    renamed: int = 0
-    criterion: str = ""
-    whole: pd.DataFrame | None = None
+    turned: bool
+    example: bool
+    renamed: int
+    criterion: str
+    whole: pd.DataFrame
 
     def tell(self) -> Iterator[Finding]:
         """Say which file and which language pair this is about, and what was done to scores and names."""
@@ -256,7 +256,7 @@ class Campaign(Result):
     @property
     def criteria(self) -> list[str]:
         """What the file's judgements are of, as its rows name it first; empty where it names none."""
-        return [] if self.whole is None else list(dict.fromkeys(self.whole["criterion"]))
+        return list(dict.fromkeys(self.whole.get("criterion", ())))
 
     @property
     def receipt(self) -> pd.DataFrame:
@@ -304,9 +304,12 @@ def from_ratings(
     one's own.
     Raises DataError for a language pair or a criterion that is not there.
     """
-    whole, criterion = (ratings, _criterion(ratings, criterion)) if "criterion" in ratings else (None, "")
-    if whole is not None:
+    whole, there = ratings, list(dict.fromkeys(ratings.get("criterion", ())))
+    criterion = (criterion or there[0]) if there else ""
+    if there:
         ratings = like(whole[whole["criterion"] == criterion].drop(columns="criterion"), whole)
+    if ratings.empty and there:
+        raise DataError(f"criterion: there is no {criterion!r} in these data. Choose one of: {', '.join(there)}.")
     known = declared_scale(ratings)
     frame = with_pair(ratings).reset_index(drop=True)
     shown = {name: readable(sorted(frame[name].astype("str").unique())) for name in ("system", "annotator")}
@@ -348,16 +351,8 @@ def from_ratings(
 
 def of_criterion(campaign: Campaign, criterion: str) -> Campaign:
     """Look at another criterion of the same file, in the same language pair."""
-    ratings = campaign.ratings if campaign.whole is None else campaign.whole
-    return from_ratings(ratings, pair=campaign.pair, criterion=criterion, higher_is_better=not campaign.turned)
-
-
-def _criterion(ratings: pd.DataFrame, criterion: str) -> str:
-    """Choose one of the criteria. Raises DataError where it is none of them."""
-    there = list(dict.fromkeys(ratings["criterion"]))
-    if criterion and criterion not in there:
-        raise DataError(f"criterion: there is no {criterion!r} in these data. Choose one of: {', '.join(there)}.")
-    return criterion or there[0]
+    turned = {"higher_is_better": not campaign.turned}
+    return from_ratings(campaign.whole, pair=campaign.pair, criterion=criterion, **turned)
 
 
 def _by_size(pairs: pd.Series) -> pd.Series:

@@ -140,15 +140,14 @@ _WHOLE = [
 class Basis:
     """What a plan rests on: what scatters, and what the work looks like.
 
-    variances: as ``components.of_pair`` returns them, squared points. layout: of ``components.estimate``. block:
-    segments of a document. capacity: most judgements that one person is asked for. liking: whether annotators like
+    variances: as ``components.of_pair`` returns them, squared points. block: segments of a
+    document. capacity: most judgements that one person is asked for. liking: whether annotators like
     systems differently (``FOUND``, ``NOT_FOUND`` or ``NOT_TOLD``). over_annotators: whether people are what is tested
     over, because they like systems differently, or because the ranking draws them anew. annotators, systems: who judged
     what all this was measured on.
     """
 
     variances: Mapping[str, float]
-    layout: str
     block: int
     capacity: int
     liking: str
@@ -318,7 +317,7 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     there: list[dict[str, Any]] = []
     gaps = tuple(ranking.gap(*pair) for pair in rivals)
     for (first, second), error, free, gap in zip(rivals, errors, freedom, map(abs, gaps), strict=True):
-        options: dict[str, Any] = {"first": first, "second": second, "layout": basis.layout}
+        options: dict[str, Any] = {"first": first, "second": second, "layout": campaign.layout}
         variance = components.contrast_variance(judged, basis.variances, **options)
         there.append({"variance": variance, "now": int(segments[[first, second]].min())})
         cautious = gap - float(stats.t.ppf(0.75, free)) * error
@@ -353,7 +352,7 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: 
     people, block = judged.groupby("annotator").size(), min(block_length(judged), 50)
     capacity = max(int(people.median()), CAPACITY, 2 * block)
     over = liking == FOUND or over_annotators
-    return Basis(variances, campaign.layout, block, capacity, liking, over, len(people), judged["system"].nunique())
+    return Basis(variances, block, capacity, liking, over, len(people), judged["system"].nunique())
 
 
 def block_length(judged: pd.DataFrame) -> int:

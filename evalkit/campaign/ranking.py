@@ -252,12 +252,12 @@ def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resample
     fewer = [replace(chosen, unit=unit, why_unit=why) for unit in (texts, ("segment",)) if unit != chosen.unit]
     methods = [chosen] if as_told else [one for one in (chosen, *fewer) if strengths.enough(campaign, one)]
     method = replace((methods or [chosen])[0], lines=OWN_LINES)
-    refused = f"{chosen.lines} draws lines between scores, and these are comparisons."
     found = strengths.rank(campaign, method, resamples=resamples, seed=seed)
     few = f"there are fewer than {strengths.FEWEST} units to be drawn behind a system. Compare more segments."
-    unsure, refused = "" if methods and found.drawn else few, refused if chosen.lines != OWN_LINES else ""
-    tables = (found.table, found.pairwise, found.humans, found.duels)
-    return Ranking(campaign.pair, campaign.scale, method, *tables, 1.0, resamples, unsure, refused, found.standing)
+    sure = methods and found["standing"].fewest > 1 and len(strengths.finite(found["standing"]))
+    refused = f"{chosen.lines} draws lines between scores, and these are comparisons."
+    why = {"unsure": "" if sure else few, "refused": refused if chosen.lines != OWN_LINES else ""}
+    return Ranking(campaign.pair, campaign.scale, method, points=1.0, resamples=resamples, **why, **found)
 
 
 def _duels(campaign: Campaign, method: Method, whole: SegmentMeans) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,31 +22,15 @@ FEWEST = 5
 KINDS = {"annotator": "annotators", "doc": "documents", "segment": "segments"}
 
 
-class Ranked(NamedTuple):
-    """What a ranking holds: a row per system, tests of every two, people's translations, and tests with them.
-
-    ``table`` and ``humans`` have the columns of ``Ranking.table``. standing: the fit and its draws.
-    """
-
-    table: pd.DataFrame
-    pairwise: pd.DataFrame
-    humans: pd.DataFrame
-    duels: pd.DataFrame
-    standing: preferences.Standing
-
-    @property
-    def drawn(self) -> bool:
-        """Whether there were enough units to be drawn."""
-        return self.standing.fewest > 1 and len(_finite(self.standing)) > 0
-
-
 def enough(campaign: Campaign, method: Method) -> bool:
     """Tell whether every system has enough units of each kind to be drawn."""
     return bool(_units(campaign, method).min() >= FEWEST)
 
 
-def rank(campaign: Campaign, method: Method, *, resamples: int, seed: int) -> Ranked:
+def rank(campaign: Campaign, method: Method, *, resamples: int, seed: int) -> dict[str, Any]:
     """Rank systems by the share of comparisons that each would win against all others.
+
+    Returns what a ``Ranking`` holds: table, pairwise, humans, duels and standing, the fit with its draws.
 
     The place on the screen is fitted, too, where its effect can be found. Differences of two are tested by Student's t,
     their error that of draws, with the fewer units of the two less one degrees of freedom.
@@ -54,31 +38,30 @@ def rank(campaign: Campaign, method: Method, *, resamples: int, seed: int) -> Ra
     """
     units = [KINDS[name] for name in method.unit]
     standing = preferences.standing(campaign.comparisons, place=None, units=units, resamples=resamples, seed=seed)
-    place = {name: number for number, name in enumerate(standing.fitted.cells.systems)}
-    order = sorted(place, key=lambda name: (-standing.won[place[name]], name))
+    won = dict(zip(standing.fitted.cells.systems, standing.won))
+    order = sorted(won, key=lambda name: (-won[name], name))
     systems, people = ([name for name in order if (name in campaign.humans) is human] for human in (False, True))
     pairwise = _tests(campaign, method, standing, list(itertools.combinations(systems, 2)))
     beats = np.zeros((len(systems),) * 2, bool)
     beats[np.triu_indices(len(systems), 1)] = pairwise["significant"]
-    won, lost = beats.sum(axis=1), beats.sum(axis=0)
-    ranges = {"rank_top": 1 + lost, "rank_bottom": len(systems) - won}
-    table = _rows(campaign, standing, systems, place)
-    table = table.assign(cluster=clusters(beats), wins=won, losses=lost, **ranges)
-    humans = _rows(campaign, standing, people, place).drop(columns=["rank", "rank_low", "rank_high", "best"])
+    wins, losses = beats.sum(axis=1), beats.sum(axis=0)
+    table = _rows(campaign, standing, systems).assign(cluster=clusters(beats), wins=wins, losses=losses)
+    table = table.assign(rank_top=1 + losses, rank_bottom=len(systems) - wins)
+    humans = _rows(campaign, standing, people).drop(columns=["rank", "rank_low", "rank_high", "best"])
     mixed = [tuple(sorted(pair, key=order.index)) for pair in itertools.product(people, systems)]
     duels = _tests(campaign, method, standing, mixed)
-    return Ranked(table, pairwise, humans, duels, standing)
+    return {"table": table, "pairwise": pairwise, "humans": humans, "duels": duels, "standing": standing}
 
 
-def _finite(standing: preferences.Standing) -> np.ndarray:
-    """Return the draws in which every system has a share."""
+def finite(standing: preferences.Standing) -> np.ndarray:
+    """Return the draws in which every system has a share; none where there were too few units to be drawn."""
     draws = standing.draws_of_won(wide=False)
     return draws[np.isfinite(draws).all(axis=1)]
 
 
-def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str], place: dict[str, int]) -> pd.DataFrame:
+def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str]) -> pd.DataFrame:
     """Return a row per system: its share, its place among these, intervals of both, and what it rests on."""
-    own = [place[name] for name in names]
+    own = pd.Index(standing.fitted.cells.systems).get_indexer(names)
     bounds = standing.table().set_index("system").loc[names]
     draws = standing.draws_of_won()[:, own]
     ranks = ranks_of(draws[np.isfinite(draws).all(axis=1)])
@@ -119,7 +102,7 @@ def _tests(
         return pd.DataFrame(columns=[*_TESTED]).astype(_TESTED)
     better, worse = ([names[k] for names in pairs] for k in (0, 1))
     one, other = (pd.Index(standing.fitted.cells.systems).get_indexer(names) for names in (better, worse))
-    draws = _finite(standing)
+    draws = finite(standing)
     gap, spread = standing.won[one] - standing.won[other], draws[:, one] - draws[:, other]
     behind = _units(campaign, method)
     units = np.minimum(behind[better].to_numpy(), behind[worse].to_numpy())
