@@ -121,7 +121,7 @@ def test_pairs_of_systems_in_another_order_are_named():
 
 def test_items_of_disagreement_are_the_farthest_in_rank():
     frame = with_metric(people()).assign(source=lambda t: "s" + t["segment"], hypothesis=lambda t: "<b>" + t["system"])
-    found, mine, _ = compared(frame, metric_columns=["COMET"])
+    found, _, _ = compared(frame, metric_columns=["COMET"])
     items = found.items
     own = frame.groupby(["system", "segment"])["COMET"].first()
     both = pd.DataFrame({"x": own, "y": wide_of(frame).mean(axis=1)}).dropna()
@@ -139,7 +139,7 @@ def test_items_of_disagreement_are_the_farthest_in_rank():
 def test_peoples_mean_agrees_fully_and_a_lower_is_better_metric_is_its_mirror():
     frame = with_metric(with_metric(people(), noise=0), name="BLEU")
     frame["TER"] = -3 * frame["BLEU"] + 400
-    found, mine, _ = compared(frame, metric_columns=["COMET", "BLEU", "TER"])
+    found, _, _ = compared(frame, metric_columns=["COMET", "BLEU", "TER"])
     names = ["pearson", "kendall_b", "kendall_b_within", "acc_eq", "system_pearson", "system_kendall_b", "spa"]
     table = found.table.set_index("judge")[names].astype(float)
     assert table.loc["COMET"].tolist() == pytest.approx([1] * 7)
@@ -154,7 +154,7 @@ def test_what_one_annotator_one_system_or_a_constant_metric_cannot_tell():
     assert (found.persons, found.beaten, set(found.table["kind"])) == (0, {"COMET": 0}, {"metric"})
     found, _, _ = compared(with_metric(people(systems="A")), metric_columns=["COMET"])
     assert found.systems.empty
-    found, mine, _ = compared(with_metric(people()).assign(BLEU=5.0), metric_columns=["COMET", "BLEU"])
+    found, _, _ = compared(with_metric(people()).assign(BLEU=5.0), metric_columns=["COMET", "BLEU"])
     assert found.table.set_index("judge").loc["BLEU", ["kendall_b", "system_kendall_b"]].isna().all()
     assert "BLEU" not in set(found.systems["judge"])
     assert len(found.items)
@@ -203,7 +203,7 @@ def test_a_model_is_calibrated_on_what_it_shares_with_people():
 def test_scores_of_whole_systems_order_systems_only():
     path, frame = importing.Path("en-de.slide-src.sys.score"), people()
     path.write_text("".join(f"{name}\t{score}\n" for name, score in zip("ABCDE", (5, 4, 3, 2, 1))))
-    found, mine, _ = compared(frame, metric_files=[path])
+    found, _, _ = compared(frame, metric_files=[path])
     means = wide_of(frame).mean(axis=1).groupby("system").mean()
     expected = stats.kendalltau([5, 4, 3, 2, 1], means).statistic
     assert found.table["system_kendall_b"].iloc[0] == pytest.approx(expected)

@@ -158,7 +158,7 @@ def _measured(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int)
     elif not enough:
         note = "all of these judgements are the same score, so there is nothing to agree on beyond chance"
     scores = agreement.score_matrix(several) if enough else pd.DataFrame()
-    blank = dict.fromkeys(("estimate", "low", "high"), np.nan)
+    blank: dict[str, object] = dict.fromkeys(("estimate", "low", "high"), np.nan)
     blank |= {"items": items, "annotators": several["annotator"].nunique(), "note": note}
     complete = scores.dropna() if kind == "continuous" else pd.DataFrame()
     asked = [(scores, *measure) for measure in MEASURES[kind]][: None if detail else 1]

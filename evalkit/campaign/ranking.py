@@ -256,8 +256,8 @@ def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resample
     few = f"there are fewer than {strengths.FEWEST} units to be drawn behind a system. Compare more segments."
     sure = methods and found["standing"].fewest > 1 and len(strengths.finite(found["standing"]))
     refused = f"{chosen.lines} draws lines between scores, and these are comparisons."
-    why = {"unsure": "" if sure else few, "refused": refused if chosen.lines != OWN_LINES else ""}
-    return Ranking(campaign.pair, campaign.scale, method, points=1.0, resamples=resamples, **why, **found)
+    found |= {"unsure": "" if sure else few, "refused": refused if chosen.lines != OWN_LINES else ""}
+    return Ranking(campaign.pair, campaign.scale, method, points=1.0, resamples=resamples, **found)
 
 
 def _duels(campaign: Campaign, method: Method, whole: SegmentMeans) -> pd.DataFrame:
