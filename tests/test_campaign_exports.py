@@ -221,14 +221,6 @@ def methods():
     return told
 
 
-def of_errors():
-    """Scores that are made of marked errors, though no import says so."""
-    frame = judged(scale=(-25.0, 0.0))
-    spans = spans_of(frame, "accuracy/omission")
-    hit = frame.merge(spans[KEY], on=KEY, how="left", indicator=True)["_merge"].eq("both").to_numpy()
-    return frame.assign(score=np.where(hit, -5.0, 0.0)), spans
-
-
 WEIGHTS = SCHEMES[WMT].describe()
 ESA_FRAME, MQM_FRAME = judged(reading=reading("esa")), judged(reading=reading("mqm", weights=WEIGHTS))
 OWN_WEIGHTS = judged(reading=reading("mqm", weights="as told: minor 1"))
@@ -244,7 +236,6 @@ PROTOCOLS = {
         "lommel2014 freitag2021 burchardt2014",
     ),
     "MQM, own weights": (OWN_WEIGHTS, spans_of(judged()), MQM, "lommel2014"),
-    "scores made of errors": (*of_errors(), MQM, "lommel2014"),
     "XSTS": (judged(scale=(1.0, 5.0), reading=reading("xsts")), None, XSTS, "licht2022"),
     "DA": (judged(reading=reading("appraise")), None, DA, "graham2013"),
     "preferences": (CHOICES, None, PREFERENCES, ""),

@@ -157,7 +157,7 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     campaign, protocol, plan = found.campaign, protocol_of(found.campaign), found.plan
     source, systems = source_of(campaign.ratings), found.collection.systems
     documents = campaign.judged["doc"].nunique()
-    name = {MQM: "mqm", PREFERENCES: "preferences", ESA: "esa"}.get(protocol.name, "")
+    name = {MQM: "mqm", PREFERENCES: "preferences", ESA: "esa"}.get(protocol.name, "direct")
     answers: dict[str, list[Finding]] = {
         "1.2": [finding("sheet.resources", source=source, version=__version__)],
         "2.1": [finding("sheet.input", found=found, documents=documents, several=documents > 1)],
@@ -167,7 +167,7 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
         "4.2.1": [finding("sheet.subjective")],
         "4.2.3": [finding("sheet.intrinsic")],
         "4.3.6": [finding(f"task.{name if name in ('mqm', 'preferences') else 'scale'}")],
-        "4.3.8": [finding(f"form.{name or 'direct'}")],
+        "4.3.8": [finding(f"form.{name}")],
         "4.3.9": [*which("sheet", protocol, weights=protocol.weights), *told.scoring(found.ranking)],
         "4.3.10": [*told.testing(found.ranking), *told.drawing(found.ranking)],
         "4.3.1.1": [finding("sheet.text", text=campaign.criterion)],
@@ -181,17 +181,17 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
         answers["4.3.12.2"] = [finding("sheet.again", found=found.quality)]
     if len(systems):
         ends = (systems["segments"].min(), systems["segments"].max())
-        alike = {"same": ends[0] == ends[1], "pair": campaign.pair}
-        answers["3.1.1"] = [finding("sheet.sample", ends=ends, systems=systems, **alike)]
+        values = {"same": ends[0] == ends[1], "pair": campaign.pair, "systems": systems}
+        answers["3.1.1"] = [finding("sheet.sample", ends=ends, **values)]
     if plan:
         now = int(plan.table["segments_now"].iloc[0])
         answers["3.1.3.1"] = [finding("sheet.power_by")]
         answers["3.1.3.2"] = [finding("sheet.power", apart=abs(plan.gaps[0]), power=POWER, needed=plan.needed, now=now)]
         answers["3.1.3.3"] = [finding("sheet.power_from", version=__version__)]
     if campaign.names_people:
-        own, everywhere = campaign.part["annotator"].nunique(), campaign.ratings["annotator"].nunique()
-        more = {"everywhere": everywhere, "more": everywhere > own}
-        answers["3.2.1"] = [finding("sheet.people", people=own, pair=campaign.pair, **more)]
+        own, everywhere = (table["annotator"].nunique() for table in (campaign.part, campaign.ratings))
+        values = {"people": own, "pair": campaign.pair, "everywhere": everywhere}
+        answers["3.2.1"] = [finding("sheet.people", more=everywhere > own, **values)]
     if protocol.tool:
         answers["3.3.2"] = [finding("sheet.tool", tool=protocol.tool)]
     if cost := found.cost:
@@ -201,9 +201,8 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     if protocol.beside or protocol.name:
         answers["4.2.2"] = [finding("sheet.relative" if protocol.beside else "sheet.absolute")]
     key = "errors" if protocol.name == MQM else "known" if campaign.known_scale else "given"
-    answers["4.3.3"] = [finding("size.errors" if key == "errors" else "size.scores", steps=campaign.steps)]
-    answers["4.3.4"] = [finding(f"values.{key}", scale=campaign.scale)]
-    return answers
+    answers["4.3.3"] = [finding(f"size.{key}", steps=campaign.steps)]
+    return answers | {"4.3.4": [finding(f"values.{key}", scale=campaign.scale)]}
 
 
 #: Papers whose class does not load natbib cite all the same.
@@ -219,18 +218,15 @@ def files(found: dict[str, Any]) -> dict[str, str]:
     """
     own = _methods(found["recorded"].get("methods"))
     text = str(own["text"]) if own else _any_study(found)
-    references = [str(reference) for reference in own.get("references", [])]
-    works = own.get("works", [])
-    listed = ["", *references] if references else []
-    marked = ["", *(f"- {escaped(reference)}" for reference in references)] if references else []
+    references, works = [*map(str, own.get("references", []))], own.get("works", [])
     names = [f"{source['name']}{_KINDS.get(source['source'], '')}" for source in found["data"]]
     data = f" Data: {'; '.join(names)}." if names else ""
     signature = found["signature"]
+    listed = ["", *references] if references else []
+    marked = [escaped(f"{text}{data}"), "", f"Signature: `{signature.replace('`', '')}`"]
     made = {
         "methods.txt": "\n".join([f"{text}{data}", f"Signature: {signature}", *listed, ""]),
-        "methods.md": "\n".join(
-            [escaped(f"{text}{data}"), "", f"Signature: `{signature.replace('`', '')}`", *marked, ""]
-        ),
+        "methods.md": "\n".join([*marked, *(one and f"- {escaped(one)}" for one in listed), ""]),
         "methods.tex": _latex((str(own["latex"]) if works else tex(text)) + tex(data), signature, bool(works)),
     }
     if works:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pandas as pd
-
 from evalkit import __version__
 from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
@@ -46,8 +44,6 @@ TOOLS = {
 _BY_FORMAT = {"xsts": XSTS, "mturk-da": DA, "appraise": DA, "preferences": PREFERENCES, "mqm": MQM, "esa": ESA}
 #: Which format the files of a registered data set have, by the module that loads them.
 _LOADED = {"appraise": "appraise", "esa": "esa", "mqm": "mqm", "indicmt": "mqm", "xsts": "xsts", "mturk": "mturk-da"}
-#: Fewest judgements without a marked error that show whether scores are made of marked errors.
-_FEWEST = 10
 
 
 @dataclass(frozen=True)
@@ -132,12 +128,7 @@ def _protocol(campaign: Campaign, found: Protocol) -> Iterator[Finding]:
 def _read(campaign: Campaign) -> Iterator[Finding]:
     """Say how the file was read: what was left out, how segments were found, what was assumed."""
     receipt = {what: str(how) for what, how in reading_of(campaign.ratings).get("receipt", {}).items()}
-    apart = [
-        f"{how} {together(what.removeprefix(start))}"
-        for what, how in receipt.items()
-        for start in _APART
-        if what.startswith(start)
-    ]
+    apart = [f"{how} {together(what.partition(': ')[2])}" for what, how in receipt.items() if what.startswith(_APART)]
     if "rows" in receipt:
         yield finding("reading.rows", rows=receipt["rows"])
     if apart:
@@ -273,14 +264,13 @@ def protocol_of(campaign: Campaign) -> Protocol:
     format = str(reading.get("format", "")) or _registered(campaign)
     marked = of_judged(campaign)
     name = _BY_FORMAT.get(format, UNKNOWN)
-    if weights or _made_of_errors(campaign, marked):
+    if weights:
         name = MQM
     elif len(marked) and name not in (MQM, PREFERENCES):
         name = ESA
-    if marked.empty:
-        return Protocol(name, TOOLS.get(format, ""), 0, (), False, weights, _beside(campaign))
-    severities = marked["severity"].astype("str").value_counts().index.drop(UNSTATED, errors="ignore")
-    typed = bool(marked["error_type"].astype("str").ne(UNSTATED).any())
+    said = marked.reindex(columns=["severity", "error_type"]).astype("str")
+    severities = said["severity"].value_counts().index.drop(UNSTATED, errors="ignore")
+    typed = bool(said["error_type"].ne(UNSTATED).any())
     return Protocol(name, TOOLS.get(format, ""), len(marked), tuple(severities), typed, weights, _beside(campaign))
 
 
@@ -288,17 +278,6 @@ def _registered(campaign: Campaign) -> str:
     """Name the format of a registered data set that serves as the example; "" for a file of one's own."""
     entry = registry.entries().get(source_of(campaign.ratings)["name"]) if campaign.example else None
     return _LOADED.get(entry.loader.partition(".")[0], "") if entry else ""
-
-
-def _made_of_errors(campaign: Campaign, marked: pd.DataFrame) -> bool:
-    """Tell whether scores are made of marked errors, where no import says so: without errors all are the same."""
-    if reading_of(campaign.ratings) or marked.empty:
-        return False
-    key = ["system", "doc", "segment", "annotator"]
-    spotted = marked[key].astype("str").drop_duplicates()
-    judged = campaign.judged[[*key, "score"]].astype(dict.fromkeys(key, "str"))
-    clean = judged.merge(spotted, on=key, how="left", indicator=True).query("_merge == 'left_only'")
-    return len(clean) >= _FEWEST and clean["score"].nunique() == 1 and judged["score"].nunique() > 1
 
 
 def _beside(campaign: Campaign) -> bool:
