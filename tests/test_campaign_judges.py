@@ -425,26 +425,6 @@ def test_means_are_weighted_by_one_over_the_probability():
     assert np.isnan(found["any_low"]).all(), "the file has no order in time"
 
 
-@pytest.mark.slow
-def test_weighted_means_are_those_of_the_full_grid_and_plain_ones_lie_below(real):
-    """Real judgements of all systems, replayed as a tool would have steered: the truth is known."""
-    off = {"plain": [], "weighted": []}
-    for one in adaptive.materials({"wmt24-esa": real("wmt24-esa")}):
-        rng = np.random.default_rng(11)
-        drawn = adaptive.draw(one.scores, campaigns=12, screens=one.screens(), rng=rng)
-        log = adaptive.steer(drawn, "by rank", rng=rng, start=6)
-        truth = dict(zip(one.systems, one.truth, strict=True))
-        for number in range(12):
-            found = weighed(rows(log, one.systems, number=number)).table.set_index("system")
-            for name, values in off.items():
-                values.append((found[name] - pd.Series(truth)).mean())
-    plain, weighted = (np.array(off[name]) for name in ("plain", "weighted"))
-    error = weighted.std(ddof=1) / np.sqrt(len(weighted))
-    assert plain.mean() < -0.15
-    assert plain.mean() < -3 * plain.std(ddof=1) / np.sqrt(len(plain))
-    assert abs(weighted.mean()) < min(3 * error, 0.5 * abs(plain.mean()))
-
-
 @pytest.mark.parametrize("change", ["constant", "even", "none"])
 def test_what_was_not_steered_is_told_nothing(change):
     log, systems = simulated(policy="uniform")
