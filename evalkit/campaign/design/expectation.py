@@ -62,7 +62,7 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
         )
     parts = [f"the pilot {source_of(ratings)['name']}"]
     table, _ = hours(ratings)
-    seconds = float(table["hours"].sum() * 3600 / table["judgements"].sum()) if len(table) else 0.0
+    seconds = float(table["hours"].sum() * 3600 / max(table["judgements"].sum(), 1))
     if not seconds:
         parts.append(f"for times {told.source}")
     try:
@@ -185,7 +185,7 @@ class Outcome(Result):
 
     annotators: annotator, planned, collected, lacking (judgements); kinds: the same by kind of item. planned,
     achieved: the smallest difference of two systems found with a chance of 80 %, and its standard error, in ``unit``;
-    None where the plan, or what was collected, tells none. basis: what the plan rested on.
+    None where the plan, or what was collected, tells none.
     """
 
     protocol: str
@@ -195,7 +195,6 @@ class Outcome(Result):
     planned: tuple[float, float] | None
     achieved: tuple[float, float] | None
     unit: str
-    basis: str
 
     def tell(self) -> Iterator[Finding]:
         """Say how many judgements are lacking, whose, and what can be distinguished."""
@@ -237,7 +236,6 @@ def compare_plan(campaign: Campaign) -> Outcome | Missing:
         planned=(float(difference), float(error)) if difference and error else None,
         achieved=_achieved(campaign) if unit == "points" else _compared(campaign),
         unit=unit,
-        basis=str(expected.get("source", "")),
     )
 
 
@@ -261,21 +259,18 @@ def _achieved(campaign: Campaign) -> tuple[float, float] | None:
     if judged["system"].nunique() < 2:
         return None
     try:
-        found = components.estimate(judged, layout=campaign.layout)
-        variances = components.of_pair(found, campaign.pair)
+        variances = components.of_pair(components.estimate(judged, layout=campaign.layout), campaign.pair)
     except DataError:
         return None
-    segments = int(judged.groupby("system").apply(lambda own: len(own[["doc", "segment"]].drop_duplicates())).min())
-    block = float(judged.groupby(["system", "doc"])["segment"].nunique().mean())
+    items, annotators = judged.drop_duplicates(["system", "doc", "segment"]), judged["annotator"].nunique()
     same = judged.groupby(["doc", "segment", "annotator"])["system"].nunique().gt(1).mean() > 0.5
     calibration = campaign.part[campaign.part["item_type"].eq("calibration")].groupby("annotator").size()
-    annotators = judged["annotator"].nunique()
     difference = smallest_difference(
         variances,
-        segments=segments,
+        segments=int(items.groupby("system").size().min()),
         annotators=annotators,
-        block=block,
+        block=len(items) / len(items.drop_duplicates(["system", "doc"])),
         arrangement="same" if same or annotators < 2 else "mixed",
-        calibration=int(np.median(calibration)) if len(calibration) else 0,
+        calibration=int(calibration.median()) if len(calibration) else 0,
     )
     return None if difference is None else (difference, difference / NORMAL)

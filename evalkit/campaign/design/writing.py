@@ -223,7 +223,7 @@ def for_pearmut(
 def _workbook(own: pd.DataFrame) -> bytes:
     """Return one annotator's XLSX: what to judge, in order, and a column for answers; texts are never formulas."""
     from openpyxl import Workbook
-    from openpyxl.styles import Alignment, Font
+    from openpyxl.styles import Alignment
 
     sides = ["translation_a", "translation_b"] if "translation_a" in own else ["alone"]
     shown = own[["item", "part", "source", *sides, own.columns[-1]]].rename(columns={"alone": "translation"})
@@ -233,11 +233,11 @@ def _workbook(own: pd.DataFrame) -> bytes:
     for number, row in enumerate([tuple(shown.columns), *shown.itertuples(index=False, name=None)], 1):
         for column, value in enumerate(row, 1):
             cell = sheet.cell(number, column)
-            if value != "":
-                cell.value = _UNPRINTED.sub("", value) if isinstance(value, str) else value
-                cell.data_type = "s" if isinstance(value, str) else "n"
+            if isinstance(value, str) and value:
+                cell.value, cell.data_type = _UNPRINTED.sub("", value), "s"  # no formula
+            elif value != "":
+                cell.value = value
             cell.alignment = Alignment(wrap_text=True, vertical="top")
-            cell.font = Font(bold=number == 1)
     for column, name in enumerate(shown, 1):
         sheet.column_dimensions[sheet.cell(1, column).column_letter].width = _WIDTHS.get(str(name), 16)
     sheet.freeze_panes = "A2"
@@ -306,11 +306,8 @@ def names(annotators: str) -> tuple[str, ...]:
         return tuple(f"annotator-{number:02d}" for number in range(1, count + 1))
     found = tuple(part.strip() for part in annotators.split(",") if part.strip())
     tasks = {task_name(number) for number in range(1, len(found) + 1)}
-    for one in found:
-        if not _NAME.fullmatch(one) or one.casefold() in tasks:
-            raise DataError(
-                f"{one!r} cannot name an annotator, whose address it is. Use 3 to 40 letters, digits, - and _."
-            )
+    if bad := [one for one in found if not _NAME.fullmatch(one) or one.casefold() in tasks]:
+        raise DataError(f"{bad[0]!r} cannot name an annotator, whose address it is. Use 3 to 40 letters, digits, -, _.")
     if len({one.casefold() for one in found}) < len(found) or not found:
         raise DataError("Annotators have different names. Correct --annotators.")
     return found
