@@ -188,10 +188,7 @@ class Against(Result):
         known = "items" if r["estimate"] == r["estimate"] else "no_items"
         yield finding(f"against.{known}", **_with_ends(r=r, tau=tau), n=int(r["n"]), turned=r["high"] < 0)
         yield self._levels()
-        reasons: dict[str, list[str]] = {}
-        for side, why in self.lacks.items():
-            reasons.setdefault(why.rstrip("."), []).append(side)
-        yield from (finding("against.untold", where=where, why=why) for why, where in reasons.items() if why)
+        yield from (finding("against.untold", where=where, why=why) for where, why in self.lacks.items() if why)
         yield self._people()
         yield finding(
             "against.drawn" if self.drawn else "against.undrawn", found=self, people="annotators" in self.drawn

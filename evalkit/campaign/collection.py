@@ -81,7 +81,7 @@ class Collection(Result):
             yield finding("collected.cells", found=self, never=never, share=never / self.cells)
         unnamed = not self.duplicates and not self.names_people
         yield from which("collected", self, twice=self.duplicates, unnamed=unnamed, assumed=self.notes)
-        yield from which("lacks", self, scale=self.assumed_scale, even=self.thin)
+        yield from which("lacks", self, scale=self.assumed_scale)
 
     @property
     def tables(self) -> list[dict[str, Any]]:
@@ -90,12 +90,6 @@ class Collection(Result):
             return super().tables
         kept = [one for one in super().tables if one["name"] != "coverage_annotators"]
         return [one | {"frame": one["frame"].drop(columns="annotators", errors="ignore")} for one in kept]
-
-    @property
-    def thin(self) -> list[str]:
-        """Systems judged on fewer than nine in ten of the segments of the best covered one."""
-        share = self.systems["share_of_segments"]
-        return self.systems.loc[share < 0.9 * share.max(), "system"].tolist()
 
 
 def count_judgements(campaign: Campaign) -> Collection:

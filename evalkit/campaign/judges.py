@@ -260,18 +260,10 @@ class Judges(Result):
 
 def _meaning(name: str, row: pd.DataFrame) -> Finding:
     """Say whether a model's scores mean what people's do. row: of ``Judges.calibrated``, by measure."""
-    told, apart = [], False
-    for measure, same in (("bias", 0.0), ("spread", 1.0)):
-        if measure in row.index:
-            own = row.loc[measure]
-            told.append(
-                finding(f"scores.{measure}", row=own, ends=(own["low"], own["high"]), sure=pd.notna(own["low"]))
-            )
-            apart |= bool(own["low"] > same or own["high"] < same)
-    if "ties" in row.index:
-        ties = row.loc["ties", "value"]
-        told.append(finding("scores.ties", value=ties, people=ties - row.loc["more ties", "value"]))
-    return finding("scores.apart" if apart else "scores.alike", name=name, told=told)
+    (_, bias), (_, spread) = row.reindex(["bias", "spread"]).iterrows()
+    apart = bias["low"] > 0 or bias["high"] < 0 or spread["low"] > 1 or spread["high"] < 1
+    values = {"bias": bias["value"], "spread": spread["value"], "known": pd.notna(spread["value"])}
+    return finding("scores.apart" if apart else "scores.alike", name=name, **values)
 
 
 def compare_judges(

@@ -194,9 +194,8 @@ class Calibration(Result):
 
     by: who shares a shift, "pair" (language pairs, XSTS) or "annotator". strictness: means of the groups on the items.
     systems: places before and after each form; groups: the same by group, with standard errors; both without rows where
-    nothing can be moved, and ``unmoved`` says why. excluded: groups without both kinds of items. carry_over: spread of
-    means on items not calibrated on, by form; no rows where that cannot be tested. share: of a shift that shows on
-    other items, with low and high; None where it cannot be told.
+    nothing can be moved, and ``unmoved`` says why. excluded: groups without both kinds of items. share: of a shift that
+    shows on other items, with low and high; missing where it cannot be told, None where it cannot be tested.
     """
 
     scale: tuple[float, float]
@@ -206,7 +205,6 @@ class Calibration(Result):
     groups: pd.DataFrame
     unmoved: str
     excluded: int
-    carry_over: pd.DataFrame
     share: float | None
     low: float
     high: float
@@ -222,10 +220,10 @@ class Calibration(Result):
             yield self._moved()
             line = calibration.FORMS["line"] in set(self.systems["form"])
             yield from which("calibration", self, no_line=not line, excluded=self.excluded)
-        if self.carry_over.empty:
+        if self.share is None:
             yield finding("lacks.carry_over", found=self)
         else:
-            key = "untold" if self.share is None else "carries" if self.share > 0.5 else "harms"
+            key = "untold" if pd.isna(self.share) else "carries" if self.share > 0.5 else "harms"
             yield finding(f"calibration.{key}", found=self)
 
     def _moved(self) -> Finding:
@@ -272,8 +270,13 @@ def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Cal
     else:
         systems = _systems(moved, by=by)
         groups = moved.assign(form=moved["form"].map(dict(calibration.FORMS))).drop(columns=["within"])
-    carried = _carried(rows, design, **how)
-    return Calibration(campaign.scale, by, _strictness(rows, by), systems, groups, unmoved, excluded, *carried)
+    try:
+        told = calibration.carry_over(rows, **design, resamples=resamples, seed=seed, splits=50)
+        share, low, high = told[["slope", "low", "high"]].iloc[0]
+    except DataError:
+        share, low, high = None, np.nan, np.nan
+    strict = _strictness(rows, by)
+    return Calibration(campaign.scale, by, strict, systems, groups, unmoved, excluded, share, low, high)
 
 
 def _strictness(rows: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -292,9 +295,7 @@ def _moved(
     """Calibrate the groups that have both kinds of items, and count the others; DataError where none can be moved."""
     by = design["by"]
     kinds = rows.groupby([by, "item_type"]).size().unstack(fill_value=0)
-    if "system" not in kinds:
-        raise DataError("there are no outputs of systems beside the calibration items.")
-    both = kinds[(kinds["calibration"] > 0) & (kinds["system"] > 0)].index
+    both = kinds.index[kinds.reindex(columns=["calibration", "system"], fill_value=0).gt(0).all(axis=1)]
     if not len(both):
         raise DataError("nobody who rated calibration items also rated outputs of systems.")
     chosen = rows[rows[by].isin(both)]
@@ -326,19 +327,3 @@ def _systems(moved: pd.DataFrame, *, by: str) -> pd.DataFrame:
     table["form"] = pd.Categorical(table["form"].map(titles), titles.values())
     table = table.sort_values(["form", "rank"], ignore_index=True)
     return table.astype({"form": "str"})
-
-
-def _carried(
-    rows: pd.DataFrame, design: dict[str, Any], *, scale: tuple[float, float], resamples: int, seed: int
-) -> tuple[pd.DataFrame, float | None, float, float]:
-    """Test on items that were not calibrated on: spread of means by form; share of a shift that shows, low, high."""
-    options: dict[str, Any] = {**design, "resamples": resamples, "seed": seed, "splits": 50}
-    try:
-        with np.errstate(invalid="ignore", divide="ignore"):  # groups that all agree have nothing to bring closer
-            held = calibration.held_out(rows, scale=scale, **options)
-            slope = calibration.carry_over(rows, **options).iloc[0]
-    except DataError:
-        return pd.DataFrame(), None, np.nan, np.nan
-    held = held.assign(form=held["form"].map(dict(calibration.FORMS))).drop(columns="within")
-    known = slope[["slope", "low", "high"]].notna().all()
-    return held, float(slope["slope"]) if known else None, float(slope["low"]), float(slope["high"])
