@@ -308,7 +308,8 @@ def languages(found: Analysis) -> Finding | None:
     if not calibration or calibration.by != "pair":
         return finding("languages.unknown", pairs=pairs)
     share = calibration.share
-    return finding(f"languages.{'untold' if pd.isna(share) else 'fine' if share > 0.5 else 'look'}", share=share)
+    key = "untold" if share is None or pd.isna(share) else "fine" if share > 0.5 else "look"
+    return finding(f"languages.{key}", share=share)
 
 
 _CHECKS: tuple[Callable[[Analysis], Finding | None], ...] = (
