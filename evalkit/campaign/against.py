@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import measure_agreement
-from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which
+from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which, words
 from evalkit.campaign.method import DOCUMENTS, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.data.provenance import like, reading_of, source_of
@@ -24,11 +24,6 @@ from evalkit.stats.terms import join_names, pluralize
 FEWEST, PEOPLE = 10, 3
 #: Share of draws that have to leave every system a judgement.
 COMPLETE = 0.9
-COLLECT = (
-    "To compare two campaigns, name systems, documents and segments alike in both files: `wmt23.A` and `A` are two "
-    "systems to this report. Of exports of Appraise, import both with --batches, which tells exactly which segment an "
-    "item is."
-)
 #: How two campaigns can stand to each other on a pair of systems.
 SAME, OPPOSITE, HERE, THERE, NEITHER = "the same", "opposite", "only here", "only there", "in neither"
 #: Scores of systems on shared items: what orders them, and raw means.
@@ -38,7 +33,7 @@ SIDES = ("here", "there")
 _PAIRS, _MOSTLY = 3, 0.5
 
 
-@or_missing("Name a campaign of the same language pair, and of the same criterion, with -p against=FILE.", asked=True)
+@or_missing("counterpart", asked=True)
 def counterpart(mine: Campaign, ratings: pd.DataFrame) -> Campaign:
     """Look at another file in the language pair that is in detail in one's own.
 
@@ -269,7 +264,7 @@ def _with_ends(**measures: dict[str, float]) -> dict[str, Finding]:
 
 
 #: What stands in the place of a comparison that nobody asked for.
-ALONE = Missing("no second campaign is named.", "Name one with -p against=FILE to compare two.")
+ALONE = Missing(words("lacks.another"), words("collect.another"))
 
 
 def compare_campaigns(
@@ -288,7 +283,7 @@ def compare_campaigns(
     return other if isinstance(other, Missing) else _compare(mine, other, score=score, resamples=resamples, seed=seed)
 
 
-@or_missing(COLLECT, asked=True)
+@or_missing("shared", asked=True)
 def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, seed: int) -> Against:
     shared, campaigns = find_shared(mine, other), (mine, other)
     held = [shared.of(one) for one in campaigns]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import Finding, Result, finding, or_missing
+from evalkit.campaign.findings import WORDING, Finding, Result, finding, or_missing, words
 from evalkit.campaign.opening import STEPS, Campaign
 from evalkit.data.schemas import ITEM, of_systems
 from evalkit.stats import agreement, correlation
@@ -39,19 +39,8 @@ MEASURES = {
 }
 #: The measure of a continuous scale that needs items judged by everybody.
 _COMPLETE = ("icc_agreement", "interval", "complete items only: share of the variance that is the items'")
-_NAMES = {
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "gwet_ac1": "Gwet's AC1",
-    "gwet_ac2": "Gwet's AC2",
-    "percent_agreement": "share of equal scores",
-    "icc_agreement": "intraclass correlation, ICC(A,1)",
-}
 #: What counts, and what counts besides where that is not enough: calibration items are chosen to differ much.
 _RANKED, _WITH_CALIBRATION = ("system", "repeat"), ("system", "repeat", "calibration")
-COLLECT = (
-    f"To measure agreement, let two or more annotators judge the same items: {FEWEST} at the very least, better 100, "
-    "drawn at random over all systems."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +69,11 @@ class Agreement(Result):
 
     def tell(self) -> Iterator[Finding]:
         """Say how much the estimate rests on, or what to collect for one."""
-        yield finding("lacks.agreement" if self.estimate is None else "people.agree", found=self, collect=COLLECT)
+        how = words("collect.agreement")
+        yield finding("lacks.agreement" if self.estimate is None else "people.agree", found=self, collect=how)
 
 
-@or_missing(COLLECT, of_people=True)
+@or_missing("agreement", of_people=True)
 def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Agreement:
     """Estimate agreement for each language pair, and in detail for one; intervals are percentile bootstraps over items.
 
@@ -93,7 +83,7 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
     for pair in campaign.pairs:
         detail = pair == campaign.pair
         table = _measured(asked[asked["pair"] == pair], detail=detail, resamples=resamples, seed=seed)
-        parts[pair] = table.assign(pair=pair, coefficient=table["coefficient"].map(_NAMES))
+        parts[pair] = table.assign(pair=pair, coefficient=table["coefficient"].map(WORDING["coefficients"]))
     own, first = parts[campaign.pair], pd.concat([table.head(1) for table in parts.values()], ignore_index=True)
     main, there = own.iloc[0], bool(own["estimate"].notna().iloc[0])
     columns = ["coefficient", "level", "estimate", "low", "high", "items", "annotators"]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import Finding, Result, finding, or_missing, which
+from evalkit.campaign.findings import WORDING, Finding, Result, finding, or_missing, which
 from evalkit.campaign.method import order
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.data.schemas import ITEM
@@ -75,7 +75,7 @@ class Profiles(Result):
         return part.sort_values("annotator", key=lambda names: names.map(order.index), kind="stable")
 
 
-@or_missing("Check the columns annotator and score.", of_people=True)
+@or_missing("profiles", of_people=True)
 def profile_annotators(campaign: Campaign) -> Profiles:
     """Describe every annotator of the pair in one row; measures of a slider's ticks for continuous scales only."""
     hundred = campaign.hundred
@@ -139,7 +139,7 @@ class Screening(Result):
         return {"rule": annotators.rules_in_words(self.rules)}
 
 
-@or_missing("Correct the rules, see the parameter's help.", of_people=True)
+@or_missing("rules", of_people=True)
 def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score: str = "auto") -> Screening:
     """Apply rules such as "sd < 5" within the pair, on 0 to 100; quality control looks at all pairs of its annotators.
 
@@ -218,16 +218,7 @@ def stamped(part: pd.DataFrame) -> bool:
 # What annotators are told
 
 #: Habits that a person is told, in their words.
-HABITS = {
-    "n": "judgements",
-    "mean": "mean score",
-    "sd": "spread (standard deviation)",
-    "unique_scores": "different scores used",
-    "at_ends": "share in the outer tenths",
-    "with_others": "correlation with others (ranks)",
-    "median_abs_diff": "two scores of one item, apart",
-    "seconds": "seconds for a judgement (median)",
-}
+HABITS = WORDING["habits"]
 #: Fewest others whose median is told, so that it is nobody's own.
 OTHERS = 3
 #: Most items to look at again; least distance of such a score, in points of 100.

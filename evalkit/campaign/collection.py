@@ -10,31 +10,17 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which
+from evalkit.campaign.findings import WORDING, Finding, Missing, Result, finding, or_missing, which
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, UNSTATED
 from evalkit.human import mqm, quality_levels
 from evalkit.stats import correlation
 from evalkit.stats.terms import pluralize
 
-#: How a report calls the kinds of items.
-KINDS = {
-    "system": "outputs of systems",
-    "reference": "human references",
-    "degraded": "degraded items",
-    "repeat": "second showings",
-    "calibration": "calibration items",
-}
+#: How a report calls the kinds of items, and what judgements that rank no system are for.
+KINDS, _USES = WORDING["kinds"], WORDING["uses"]
 #: Kinds that coverage by annotator counts apart, where there are such.
 _WATCHED = ("repeat", "degraded", "reference", "calibration")
-#: What judgements that rank no system are for.
-_USES = {
-    "system": "nothing",
-    "reference": "quality control",
-    "degraded": "quality control: attention",
-    "repeat": "quality control: steadiness",
-    "calibration": "calibration, strictness",
-}
 _COUNTS = {
     "judgements": ("score", "size"),
     "systems": ("system", "nunique"),
@@ -193,10 +179,7 @@ class Errors(Result):
         yield from which("errors", self, rho=pd.notna(self.rho), no_types=self.types.empty)
 
 
-@or_missing(
-    "To learn what is wrong and not only how much, let annotators mark errors with a severity (ESA) or a severity "
-    "and a type (MQM)."
-)
+@or_missing("errors")
 def count_errors(campaign: Campaign) -> Errors:
     """Count marked errors by system, severity and type, and hold their number against the scores."""
     judged = campaign.judged
@@ -266,7 +249,7 @@ class Levels(Result):
         return [name for name in self.table if name != "critical" or self.table["critical"].any()]
 
 
-@or_missing("For levels of quality, import MQM annotations whose file has the texts: penalties are counted per word.")
+@or_missing("levels")
 def grade_quality(campaign: Campaign, *, tolerated: Sequence[float] = ()) -> Levels | Missing:
     """Grade the pair's systems by the weights of their errors.
 

@@ -171,18 +171,16 @@ class Missing(Result):
 
 
 #: What stands in the place of all that is said of annotators, where a file does not say who they are.
-NOBODY = Missing(
-    "The file does not name who judged, so nothing is said of annotators.",
-    "If a column names them, import the file again with --map annotator=HEADING.",
-)
+NOBODY = Missing(WORDING["lacks"]["names"], WORDING["collect"]["names"])
 
 
 def or_missing(
-    collect: str, *, of_people: bool = False, asked: bool = False
+    topic: str, *, of_people: bool = False, asked: bool = False
 ) -> Callable[[Callable[P, Returned]], Callable[P, Returned | Missing]]:
     """Decorate an analysis: where it raises DataError it returns ``Missing``, with the error's sentence as the reason.
 
-    collect: what to collect when the analysis cannot work on these data. of_people: whether it asks who judged what,
+    topic: whose entry of the group "collect" says what to collect when the analysis cannot work on these data; "" for
+    nothing. of_people: whether it asks who judged what,
     so that it says nothing of a campaign, its first argument, that does not name annotators. asked: see ``Missing``.
     """
 
@@ -194,7 +192,7 @@ def or_missing(
             try:
                 return analyse(*arguments, **options)
             except DataError as problem:
-                return Missing(str(problem), collect, asked)
+                return Missing(str(problem), words(f"collect.{topic}") if topic else "", asked)
 
         return attempt
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.agreement import kind_of
-from evalkit.campaign.findings import Finding, Missing, Result, finding, which
+from evalkit.campaign.findings import Finding, Missing, Result, finding, which, words
 from evalkit.campaign.method import DOCUMENTS
 from evalkit.campaign.opening import Campaign, readable, renamed
 from evalkit.campaign.ranking import Ranking
@@ -135,10 +135,7 @@ def _oriented(own: pd.DataFrame, campaign: Campaign) -> pd.Series:
     return sum(campaign.scale) - means if campaign.turned and own["kind"].iloc[0] == "judge" else means
 
 
-COLLECT = (
-    "To hold metrics against people, import with --metric COLUMN or --metrics FILE, or name the file here: -p "
-    "metrics=FILE. Annotators that are models are named with --judge NAME."
-)
+COLLECT = words("collect.judges")
 #: Fewest items that a person shares with others to be held against them.
 FEWEST = 10
 #: Most persons who are held against the others, those with most shared items.

@@ -25,13 +25,6 @@ FEWEST = 20
 SHARED = 0.1
 #: A row of a plan, or a design of ``planning.plan``.
 Row = Mapping[Any, Any]
-#: How the layouts of components are recognised, in words.
-LAYOUTS = {
-    "calibration": "everybody judges the same items, and hardly any segment has two systems' translations",
-    "campaign": "systems translate the same segments, which are judged by a few people each",
-    "numbered": "systems translate the same segments, told from others by their numbers alone",
-    "unnamed": "nobody knows who judged what",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +56,7 @@ class Pilot(Result):
         values = {"outputs": part["item_type"].eq("system").all(), "named": self.layout != "unnamed", "items": items}
         read = {"several": len(mine.criteria) > 1, "lower": mine.orientation.startswith("lower")}
         yield finding("pilot.rests", found=self, **counts, **values, **read)
-        yield finding("pilot.layout", found=self, where=LAYOUTS[self.layout], block=block_length(part))
+        yield finding("pilot.layout", found=self, where=words(f"layouts.{self.layout}"), block=block_length(part))
         if self.stretched:
             yield finding("pilot.stretched", found=self, point=self.own_points(1))
         if self.unusable:

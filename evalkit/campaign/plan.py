@@ -49,10 +49,7 @@ class Cost(Result):
         yield from which("lacks", self, times=self.untimed, pay=self.hourly_pay <= 0)
 
 
-@or_missing(
-    "Record when each judgement started and ended (seconds, columns started and ended), or the time of a whole HIT "
-    "(hit_seconds)."
-)
+@or_missing("times")
 def measure_cost(campaign: Campaign, *, hourly_pay: float = 0.0, currency: str = "") -> Cost:
     """Measure time per item and annotator, the whole time in hours, and its price at an hourly pay.
 
@@ -291,7 +288,7 @@ def _named(rivals: tuple[str, str]) -> str:
     return " – ".join(rivals)
 
 
-@or_missing("A plan needs two systems judged on the same segments, and some variation in the scores.", of_people=True)
+@or_missing("plan", of_people=True)
 def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: float = 0.0, currency: str = "") -> Plan:
     """Say how many more judgements, by how many more people, find differences of several sizes.
 

@@ -154,10 +154,7 @@ class Context(Result):
         return self.lost_after - self.lost_before
 
 
-@or_missing(
-    "To test this, show some documents twice to the same annotator, degrade some segments of the second showing, and "
-    "record the HIT, whether a row belongs to the copy, and its position (columns hit, copy, position)."
-)
+@or_missing("context")
 def compare_contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7) -> Context:
     """Compare unchanged segments before and after the first degraded segment of a copied document."""
     part = campaign.hundred
@@ -242,10 +239,7 @@ class Calibration(Result):
         )
 
 
-@or_missing(
-    "Show every annotator (of every language pair, where scores are to be compared across languages) the same items, "
-    "about 50 to 100 of all qualities, before their ordinary work, and give them the item_type 'calibration'."
-)
+@or_missing("calibration")
 def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Calibration:
     """Move scores by what calibration items say about strictness, in all four forms, and test if that carries over.
 

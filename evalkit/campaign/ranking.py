@@ -24,7 +24,6 @@ from evalkit.stats import inference
 from evalkit.stats.correlation import kendall_b
 from evalkit.stats.terms import join_names, pluralize
 
-COLLECT = "To rank, judge outputs of two systems or more (item_type 'system'), best on the same segments."
 _INTERVALS = ["low", "high", "rank_low", "rank_high", "best"]
 
 
@@ -64,7 +63,7 @@ class Ranking(Result):
         yield from which("order", self, by=True, calibration=self.method.item_types[0] == "calibration")
         if len(self.names) == 1:
             yield finding("order.alone")
-            yield finding("lacks.missing", reason=COLLECT, collect=None)
+            yield finding("lacks.missing", reason=words("collect.ranking"), collect=None)
             return
         yield from which("order", self, unit=True, tests=True)
         yield from self._lines()
@@ -194,7 +193,7 @@ def _near(scores: np.ndarray) -> np.ndarray:
     return np.ones(len(scores), bool)
 
 
-@or_missing(COLLECT)
+@or_missing("ranking")
 def rank_systems(
     campaign: Campaign,
     *,
@@ -399,7 +398,6 @@ def find_comparisons(
 
 #: From this standardised residual on, a pair is named that answers otherwise than strengths expect.
 ODD = 3.0
-_CRITERIA = "To compare several, such as adequacy and fluency, name each in a column: criterion."
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,7 +431,7 @@ def rank_criteria(
 ) -> Criteria | Missing:
     """Rank the systems by each criterion; options as of ``rank_systems``."""
     if len(campaign.criteria) < 2:
-        return Missing("one criterion was judged.", _CRITERIA)
+        return Missing("one criterion was judged.", words("collect.criteria"))
     each = {name: of_criterion(campaign, name) for name in campaign.criteria}
     options: dict[str, Any] = {"score": score, "unit": unit, "lines": lines, "resamples": resamples, "seed": seed}
     rankings = {name: rank_systems(one, **options) for name, one in each.items()}
@@ -493,7 +491,7 @@ class Normalization(Result):
             yield finding("ways.moved" if places else "ways.still", found=self, places=places, beyond=beyond)
 
 
-@or_missing("To see what normalising does, judge two systems or more by two annotators or more.", of_people=True)
+@or_missing("normalising", of_people=True)
 def normalize_scores(
     campaign: Campaign, *, unit: str = "auto", resamples: int = 200, seed: int = 7
 ) -> Normalization | Missing:
@@ -502,9 +500,7 @@ def normalize_scores(
     unit: what is drawn anew (see ``choose_method``).
     """
     if campaign.compares:
-        return Missing(
-            "Comparisons have no level that differs between annotators, so there is nothing to normalise.", ""
-        )
+        return Missing(words("lacks.level"), "")
     part, people = campaign.part, campaign.judged["annotator"].nunique()
     if len(campaign.systems) < 2 or people < 2:
         have = f"{pluralize(len(campaign.systems), 'system')} judged by {pluralize(people, 'annotator')}"

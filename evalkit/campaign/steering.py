@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing
+from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, words
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import reading_of
 from evalkit.human import adaptive
@@ -213,10 +213,7 @@ def _unusable(screens: Screens) -> str:
     if not off.any():
         return ""
     worst = int(np.argmax(np.where(off, np.abs(np.log(np.maximum(stands, 1e-9) / there)), -1)))
-    return (
-        f"the column probability does not say how probable it was to be shown: by it, the judgements of "
-        f"{screens.systems[worst]} stand for {stands[worst]:,.0f} screens, and there were {there:,}"
-    )
+    return words("steering.off", system=screens.systems[worst], stands=stands[worst], there=there)
 
 
 def _follows_scores(screens: Screens) -> bool:
@@ -277,7 +274,6 @@ _RULES = {
     SHARED: adaptive.shared_sequence,
     EACH: adaptive.separate_sequence,
 }
-_TIMES = "Record when each judgement began (a column started), and look from 40 screens on."
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,7 +307,7 @@ class Stopping(Result):
         return self.table.iloc[1 if self.planned else -1]
 
 
-@or_missing(_TIMES)
+@or_missing("order")
 def may_stop(
     campaign: Campaign, steering: Steering | Missing, *, planned: int = 0, resamples: int = 500, seed: int = 7
 ) -> Stopping:
