@@ -496,7 +496,7 @@ def test_texts_are_read_from_files_a_folder_or_the_layout_of_mt_metrics_eval(hom
 
 
 FILES = [
-    ("outputs/B.txt", b"one\n", "1 lines and source"),
+    ("outputs/B.txt", b"one\n", "1 line and source"),
     ("documents.txt", b"a\n" * 29, "29 lines"),
     ("documents.txt", b"a\n" + b"b\n" * 28 + b"a\n", "line 30"),
     ("documents.txt", b"\n" * 30, "documents.txt is empty"),

@@ -18,7 +18,7 @@ from evalkit.human.ranking.movement import rank_interval, ranks_of
 from evalkit.stats import correlation, inference, widths
 from evalkit.stats.agreement import cross_replication
 from evalkit.stats.correlation import kendall_b, pearson, ratio
-from evalkit.stats.terms import join_names, pluralize
+from evalkit.stats.terms import join_names
 
 #: Fewest segments that both judged for a comparison; fewest annotators of a campaign for them to be drawn anew.
 FEWEST, PEOPLE = 10, 3
@@ -83,20 +83,14 @@ def find_shared(mine: Campaign, other: Campaign) -> Shared:
     item, both = ["system", *key], (mine.judged, other.judged)
     systems = sorted({*mine.systems} & {*other.systems})
     if not systems:
-        here, there = (f"{pluralize(len(one.systems), 'system')}" for one in (mine, other))
-        names = " and ".join(f"({join_names(one.systems)})" for one in (mine, other))
-        raise DataError(f"none of the {here} here is among the {there} there {names}.")
+        raise DataError(words("refused.systems", here=mine.systems, there=other.systems))
     one, two = (pd.MultiIndex.from_frame(rows[item]).unique() for rows in both)
     items = one.intersection(two).sort_values()
     common = items.get_level_values("system").value_counts().reindex(systems, fill_value=0)
     kept = common.index[common >= FEWEST].tolist()
     if not kept:
-        docs = [join_names(sorted(rows["doc"].astype("str").unique())) for rows in both]
-        raise DataError(
-            f"no system has more than {common.max() or 'no'} segments in common, of those that both judged "
-            f"({join_names(systems)}); {FEWEST} are the fewest for a comparison (documents here: {docs[0]}; there: "
-            f"{docs[1]})."
-        )
+        docs = [sorted(rows["doc"].astype("str").unique()) for rows in both]
+        raise DataError(words("refused.items", most=common.max(), fewest=FEWEST, systems=systems, docs=docs))
     items = items[items.isin(kept, level="system")]
     of_kept = [table[table["system"].isin(kept)] for table in both]
     rows = [own[pd.MultiIndex.from_frame(own[item]).isin(items)].reset_index(drop=True) for own in of_kept]

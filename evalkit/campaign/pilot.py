@@ -133,10 +133,7 @@ def read_pilot(
         raise DataError(f"layout={layout!r} is not known. Choose one of: auto, {', '.join(components.LAYOUTS)}.")
     ratings = _opened(choice, columns=columns, scale=scale, fallback=fallback)
     if any("comparisons won" in str(told) for told in reading_of(ratings).values()):
-        raise DataError(
-            "The pilot holds choices between two translations, and this plan is for scores of single ones. "
-            "Take a pilot of scores."
-        )
+        raise DataError(words("refused.choices"))
     example = choice == EXAMPLE
     mine = from_ratings(ratings, pair=pair or (EXAMPLE_PAIR if example else ""), criterion=criterion)
     types = mine.ratings["item_type"]

@@ -159,8 +159,7 @@ def compare_contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7)
     """Compare unchanged segments before and after the first degraded segment of a copied document."""
     part = campaign.hundred
     if lacking := [name for name in ("hit", "copy", "position") if name not in part or part[name].isna().all()]:
-        several = len(lacking) > 1
-        raise DataError(f"the column{'s' * several} {', '.join(lacking)} {'are' if several else 'is'} not there.")
+        raise DataError(f"these columns are not there: {', '.join(lacking)}.")
     known = part[part[["hit", "copy", "position"]].notna().all(axis=1)]
     paired = context.pairs(known.assign(copy=known["copy"].astype(bool)))
     if paired.empty:

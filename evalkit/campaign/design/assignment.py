@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from evalkit import DataError
+from evalkit.campaign.findings import words
 
 _TRIES = 20  # places that are tried for a copy
 
@@ -221,10 +222,7 @@ def pairs_by_document(
     """
     size = len(systems)
     if not 1 <= number < size or number * size % 2:
-        raise DataError(
-            f"--opponents {number}: of {size} systems each meets 1 to {size - 1} others, an even number where the "
-            "systems are odd. Correct it, or leave it out: then all meet."
-        )
+        raise DataError(words("refused.opponents", number=number, systems=size, most=size - 1))
     met: Counter[tuple[str, str]] = Counter()
     found = {}
     for doc in documents:

@@ -190,10 +190,7 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
         many = min(many - 1, int(many * wish.capacity / most) or 1)
         drawn = _whole(texts, wish, shown, order[:many], common, rng)
     if not drawn:
-        raise DataError(
-            f"{wish.hours:g} hours are {wish.capacity:,.0f} judgements each, too few for one document by "
-            f"{len(systems)} systems. Give more hours, name more annotators, or lower --calibration."
-        )
+        raise DataError(words("refused.hours", wish=wish, systems=systems))
     if wish.opponents is not None:
         demand_connected(systems, [pair for doc in order[:many] for pair in shown[doc]])
     if many < len(order):
@@ -387,10 +384,7 @@ def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Genera
     named = prior[["doc", "segment", "system"]].astype("str")
     known = prior[[(doc, segment) in place and system in texts.outputs for doc, segment, system in named.to_numpy()]]
     if known.empty:
-        raise DataError(
-            "None of the earlier ratings (--pilot) is of these documents, segments and systems, so no calibration set "
-            "can be chosen of them. Name them alike, or pass --calibration 0."
-        )
+        raise DataError(words("refused.prior"))
     steps = np.linspace(*scale_of(prior), LEVELS).tolist()
     how: dict[str, Any] = {"levels": steps, "tolerance": (steps[1] - steps[0]) / 2, "share": 0.5}
     agreed = calibration.agreed_items(known, **how)["level"].value_counts()

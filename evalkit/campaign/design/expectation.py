@@ -14,7 +14,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.campaign.design.drawing import MEASURED, Drawn, Protocol
 from evalkit.campaign.design.texts import Texts
-from evalkit.campaign.findings import Finding, Missing, Result, finding
+from evalkit.campaign.findings import Finding, Missing, Result, finding, words
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.pilot import recognise
 from evalkit.campaign.plan import hours
@@ -55,11 +55,7 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
     """
     scale, told = declared_scale(ratings), usual(protocol)
     if protocol.scale and scale and tuple(scale) != protocol.scale:
-        theirs, ours = ("{:g} to {:g}".format(*ends) for ends in (scale, protocol.scale))
-        raise DataError(
-            f"The pilot's scores go from {theirs}, and those of {protocol.name} from {ours}. Name a --pilot by this "
-            "protocol, or pass another --protocol."
-        )
+        raise DataError(words("refused.scale", scale=scale, protocol=protocol))
     parts = [f"the pilot {source_of(ratings)['name']}"]
     table, _ = hours(ratings)
     seconds = float(table["hours"].sum() * 3600 / max(table["judgements"].sum(), 1))

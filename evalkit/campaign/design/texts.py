@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalkit import DataError, nameable
+from evalkit.campaign.findings import words
 from evalkit.data import languages, mtme, registry
 
 #: Segments of a document where no file tells documents.
@@ -114,9 +115,7 @@ def _mt_metrics_eval(folder: Path, pair: str) -> dict:
     wanted = languages.split(pair) if pair else None
     fitting = [one for one in pairs if one == pair or (wanted and languages.split(one) == wanted)] if pair else pairs
     if len(fitting) != 1:
-        raise DataError(
-            f"{folder} holds {', '.join(pairs) or 'no language pair'}. Say which: --pair {(pairs or ['en-de'])[0]}."
-        )
+        raise DataError(words("refused.pairs", folder=folder, pairs=pairs or ["en-de"]))
     [name] = fitting
     return {
         "systems": mtme.named(places, "system-outputs", name),
@@ -129,10 +128,7 @@ def _mt_metrics_eval(folder: Path, pair: str) -> dict:
 
 def _demand_as_long(path: Path, lines: Sequence[str], other: Path, others: Sequence[str]) -> None:
     if len(lines) != len(others):
-        raise DataError(
-            f"{path.name} has {len(lines):,} lines and {other.name} {len(others):,}. Give both a line for "
-            "each segment, in the same order."
-        )
+        raise DataError(words("refused.lengths", path=path, lines=lines, other=other, others=others))
 
 
 def _documents(path: Path | None, sources: Sequence[str], source: Path, notes: list[str]) -> list[str]:
@@ -149,10 +145,7 @@ def _documents(path: Path | None, sources: Sequence[str], source: Path, notes: l
             raise DataError(f"{path.name}, line 1 names no document. Write the first document's name there.")
         name = name or docs[-1]
         if name in began and docs[-1] != name:
-            raise DataError(
-                f"{path.name}, line {number}: the document {name[:60]!r} began on line {began[name]} and had ended. "
-                "Put its segments together, or give the second part another name."
-            )
+            raise DataError(words("refused.document", path=path, line=number, doc=name[:60], began=began[name]))
         began.setdefault(name, number)
         docs.append(name)
     return docs
