@@ -266,11 +266,6 @@ def test_what_is_no_object_is_rejected_with_its_number(imported):
     assert [entry["line"] for entry in report.first] == [2, 3, 5]
 
 
-def test_objects_of_ever_new_keys_are_no_table(imported):
-    with pytest.raises(DataError, match=r"keys\.jsonl, line \d+: more than 2,000 different names"):
-        imported(in_lines(*(judged(segment=n, **{f"key {n}": n}) for n in range(2_100))), "keys.jsonl")
-
-
 # Names of files
 
 

@@ -42,7 +42,6 @@ _SOME, _MOST, _LARGEST = 0.2, 0.8, 1e5  # shares of cells that are numbers: with
 _NARROW, _ALIKE = 4, 5  # times that a scale is narrower than the others'; numbers that may be alike by chance
 _STEPS, _WORD = 11, re.compile(r"[^\W\d_][^\W_]*(?:[ '’-][^\W_]+){0,5}")  # of a scale in words
 _SPARE = ("src_lang", "tgt_lang", "pair", "doc", "hit")  # columns that may be there and empty, as in a template
-_CALLED = "by a column called XSTS"
 _SHOWN = 20  # columns that are named
 _OF_ROLE = {"annotator": "evaluator", "system": "system", "criterion": "criterion"}
 _TOGETHER = ("annotator", "doc", "segment", "src_lang", "tgt_lang", "pair", "criterion")
@@ -283,7 +282,7 @@ def lacks_xsts(table: Table, options: Options) -> tuple[list[str] | None, str]:
     if stated := vocabulary.scale_in(named[0]):
         return [] if stated == XSTS_SCALE else None, f"by its heading {named[0]}"
     if "xsts" in bare(named[0]):
-        return [], _CALLED
+        return [], "by a column called XSTS"
     cells = table.samples(named[0])
     why = "by its headings, and by scores that are 1 to 5 only"
     return [] if len(cells) >= 5 and all(map(_ON_SCALE.fullmatch, cells)) else None, why
@@ -316,7 +315,7 @@ def convert_csv(rows: Rows, *, xsts: bool = False) -> Judgements:
     if "system" in rows.names:
         together = together.assign(system=rows.column("system").to_numpy())
     usual = XSTS_SCALE if xsts else None
-    sure = xsts and (receipt.how == "as told" or lacks_xsts(table, options)[1] == _CALLED)
+    sure = xsts and (receipt.how == "as told" or "xsts" in bare(rows.names["score"]))
     before = [receipt.orientation] if receipt.orientation and not found.role else []
     receipt.scale_from = scales.settle(parts, table, options, together, usual=usual, sure=sure)
     receipt.orientation = "; ".join(dict.fromkeys([*before, *(part.why for part in parts.values())]))

@@ -239,9 +239,7 @@ def laid_out(path: Path, read: Records, rows: Iterable[tuple[int, Cells]], *, ki
             )
     texts = [name for name in names if all(isinstance(cells.get(name, ""), str) for _, cells in rows)]
     lines = [line for line, _ in rows]
-    same: dict[str, str] = {}  # each distinct cell once
-    columns = {name: [same.setdefault(cells.get(name, ""), cells.get(name, "")) for _, cells in rows] for name in texts}
-    frame = text_table(columns, lines)
+    frame = text_table({name: [cells.get(name, "") for _, cells in rows] for name in texts}, lines)
     for name in (name for name in names if name not in texts):
         frame[name] = [cells.get(name) for _, cells in rows]
     titles = [name if name.strip() else f"column {place}" for place, name in enumerate(frame, 1)]
@@ -302,7 +300,7 @@ def _names(objects: Iterable[Object]) -> set[str]:
 
 
 def _headed(names: Iterable[str]) -> bool:
-    return any(map(_is_heading, names))
+    return any(meaning(name) is not None or is_criterion(name) or name in vocabulary.OTHERS for name in names)
 
 
 def _roles(levels: dict[str, set[str]], have: set[str | None]) -> dict[str, str]:
@@ -339,7 +337,7 @@ def _several(objects: list[Object]) -> tuple[str, str, list[str]]:
         if all(isinstance(part, dict) for part in parts):
             below = [one for part in parts for one in part.values()]
             deeper = any(isinstance(one, dict) for one in below) if called else not name and bool(below)
-            if deeper or any(map(_is_measure, _names(parts))):
+            if deeper or any(is_criterion(one) or meaning(one) == "score" for one in _names(parts)):
                 return name, role or name or "names", []
         people = role == "annotator" and all(map(_LOOKS["annotator"].fullmatch, inner))
         known = people or role in called or (not name and len(first) > 1)
@@ -383,14 +381,6 @@ def _are_judgements(values: list[Any]) -> bool:
         return False
     meant = {meaning(name) for name in _names(values)}
     return "annotator" in meant and ("score" in meant or any(map(is_criterion, _names(values))))
-
-
-def _is_heading(name: str) -> bool:
-    return meaning(name) is not None or is_criterion(name) or name in vocabulary.OTHERS
-
-
-def _is_measure(name: str) -> bool:
-    return is_criterion(name) or meaning(name) == "score"
 
 
 def _is_number(value: Any) -> bool:

@@ -21,6 +21,8 @@ from evalkit.data.importing.vocabulary import bare, is_quality, meaning, words
 _FIRST = 50  # objects by which a tool is told
 _SEVERITY = r"(neutral|trivial|minor|major|critical)"
 _LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W_]{{1,4}}{_SEVERITY}\W?", re.I | re.S)
+#: What fields are called that hold a judgement, and what a value has that was said of a task or a stretch.
+_JUDGED, _VALUES = {"rating", "choice", "stars", "sentiment"}, {"start", "choices", "selected", "rating", "number"}
 _STEPS, _WORDS = 11, 60  # steps of a scale in words, letters of one
 #: What Label Studio and others put around the answers of a task, in its short export.
 _FRAME = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history")
@@ -193,19 +195,22 @@ def _of_row(line: int, said: Object) -> Iterator[Judged]:
     names, results = [*said], list[dict[str, Any]]()
     answers = names[names.index("id") + 1 : names.index("annotator")] if "id" in names[1:] else []
     for name in (name for name in names if name not in _FRAME):
-        value = _unpacked(said[name])
+        value = said[name]
+        if isinstance(value, str) and value[:2] in ("[{", '{"'):  # in a cell of CSV
+            value = records.in_cell(value) or value
         own = value if isinstance(value, list) else [value]
-        if own and all(
-            _is_object(one) and {"start", "choices", "selected", "rating", "number"} & {*one} for one in own
-        ):
+        answered = name in answers or bare(name) in _JUDGED or is_quality(name)
+        if own and all(_is_object(one) and _VALUES & {*one} for one in own):
             values = own
-        elif value and not isinstance(value, list | dict) and (name in answers or _is_judgement(name)):
+        elif value and answered and not isinstance(value, list | dict):
             values = [{"choices": [value]}]
         else:
             cells[name] = records.cell(value)
             continue
         side = "source" if meaning(name) == "source" else name
-        results += [{"id": _stretch(one), "to_name": side, "from_name": name, "value": one} for one in values]
+        for one in values:
+            stretch = (str(one["start"]), str(one.get("end"))) if "start" in one else None
+            results.append({"id": stretch, "to_name": side, "from_name": name, "value": one})
     yield _annotated(line, cells, results)
 
 
@@ -278,23 +283,8 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _stretch(value: Object) -> tuple[str, str] | None:
-    return (str(value["start"]), str(value.get("end"))) if "start" in value else None
-
-
 def _is_row(said: Object) -> bool:
     return {"annotation_id", "annotator"} <= set(said) and bool({"lead_time", "created_at"} & set(said))
-
-
-def _is_judgement(name: str) -> bool:
-    """Tell whether a field is called what a judgement is."""
-    return is_quality(name) or bare(name) in ("rating", "choice", "stars", "sentiment")
-
-
-def _unpacked(value: Any) -> Any:
-    """Read JSON in a cell of CSV."""
-    said = records.in_cell(value) if isinstance(value, str) and value[:2] in ("[{", '{"') else None
-    return value if said is None else said
 
 
 # Doccano and Prodigy
