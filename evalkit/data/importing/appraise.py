@@ -22,7 +22,6 @@ from evalkit.data.names import is_human
 NEEDED = ("username", "system", "itemId", "itemType", "srcLang", "trgLang", "score")
 SCALE = (0.0, 100.0)
 _HEADINGS = {ours: [theirs] for ours, theirs in appraise.COLUMNS.items()} | {"source": ["source"]}
-_ORDER = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "score", "item_type", "hit", "started", "ended"]
 _READ = ("src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "source")
 _SEVERITIES = ("minor", "major", "critical", "neutral", "undecided")
 _MARK = re.compile(r"(bad|duplicate|dup|incomplete)\d*", re.IGNORECASE)
@@ -71,11 +70,10 @@ def convert(rows: Rows) -> Judgements:
         marks = marks.iloc[order].drop(columns="text")  # which the file does not have
         found.spans = spans_of(ratings, marks, shown=("item_type", "hit", "started", "mark"))
     elif len(ratings):
-        ratings = _with_repeats(ratings, shown, receipt)
+        ratings = _with_repeats(ratings.drop(columns="errors"), shown, receipt)
         unordered = "belongs to a showing of a document whose segments were not scored in order"
         rows.reject(found.ratings.index.difference(ratings.index), "", unordered, EXCLUDED)
-    told_of = ordered({*_ORDER, "source", "copy", "position", *(("mark", "errors") if spans else ())})
-    found.ratings, found.beside = ratings[[name for name in told_of if name in ratings]], beside
+    found.ratings, found.beside = ratings[ordered(ratings)], beside
     return found
 
 

@@ -146,16 +146,13 @@ def _names(table: Table, options: Options, passed: Collection[str]) -> dict[str,
 
     for side, heading in zip(SIDES, _sides(table, free) or ()):
         take(f"system_{side}", [heading])
-    for ours in ("hypothesis_a", "hypothesis_b"):
-        take(ours, [name for name in free if bare(name) in _HEADINGS[ours]])
     two = {"system_a", "system_b"} <= {*names}
     systems = {cell for side in SIDES for cell in table.samples(names[f"system_{side}"])} if two else set()
-    for choice in ordered("choices"):  # the surest first
-        take("preference", [name for name in free if bare(name) == choice])
+    take("preference", [name for choice in ordered("choices") for name in free if bare(name) == choice])
     take("preference", [name for name in free if meaning(name) == "score" and name_two(table.samples(name))])
     choosing = [name for name in free if two and listed("choosing") & {*words(name)}]
     take("preference", [name for name in choosing if are_answers(table.samples(name), systems)])
-    for ours in (*OURS, "first", "screen"):
+    for ours in ("hypothesis_a", "hypothesis_b", *OURS, "first", "screen"):
         if ours != "hypothesis" or "hypothesis_a" not in names:
             take(ours, [name for name in free if bare(name) == bare(ours)])
             take(ours, [name for name in free if bare(name) in _HEADINGS.get(ours, ())])
