@@ -665,7 +665,7 @@ def test_what_a_form_leaves_open_is_asked(imported, scores, headings, told):
 def test_places_that_are_systems_in_every_question_are_read_as_told(imported, scores):
     headings = [f"{t} [Translation {s}]" for t in TEXTS for s in "ABC"]
     means = found(imported(google(scores, headings), wide="systems")[0])
-    assert means == pytest.approx(dict(zip("ABC", expected(scores).values())))
+    assert means == pytest.approx(dict(zip([f"Translation {s}" for s in "ABC"], expected(scores).values())))
 
 
 def nested(scores):

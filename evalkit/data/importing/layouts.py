@@ -200,13 +200,15 @@ def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> 
     segments = [*dict.fromkeys(segment for segment, _ in measured.values())]
     turned = all(_COUNTED.fullmatch(row) or len(row) > _LONG for row in rows) and not all(map(_PLACE.fullmatch, rows))
     turned = turned and len(segments) > 1
-    systems = _bare(segments if turned else rows)
+    labels = segments if turned else rows
+    systems = _bare(labels)
     places = [system for system in systems.values() if _PLACE.fullmatch(system)]
     if places and options.wide != "systems":
         raise DataError(
             f"{origin}: {', '.join(places[:8])} may be places on a screen, and {_UNTOLD} Or pass --wide systems, where "
             "each is the same system in every question."
         )
+    systems = dict(zip(labels, labels)) if places else systems
     roles = {name: (*measured[question], row) for name, (question, row) in asked.items()}
     return {
         name: (row, systems[segment], measure) if turned else (segment, systems[row], measure)
