@@ -609,7 +609,7 @@ def setting(
 
 
 def describe(design: Mapping[str, Any], *, delta: float) -> str:
-    """Say in one sentence what a design of ``plan`` asks for."""
+    """Say in two sentences what a design of ``plan`` asks for."""
     how = {
         "same": "each of whom scores both systems' translations of a document",
         "mixed": "with the documents of the two systems dealt out to them by chance",
@@ -618,8 +618,9 @@ def describe(design: Mapping[str, Any], *, delta: float) -> str:
     crew = f"{design['annotators']} annotators, {how}"
     calibrated = f", after a calibration set of {design['calibration']} segments" if design["calibration"] else ""
     return (
-        f"To distinguish two systems {delta:g} points apart you need {design['segments']:,} segments, each translation "
-        f"scored {_times(design['judgements_each'])}, so {design['judgements']:,} judgements by {crew}{calibrated}."
+        f"To distinguish two systems {delta:g} points apart you need {design['segments']:,} segments and "
+        f"{crew}{calibrated}. Each translation is scored {_times(design['judgements_each'])}, which makes "
+        f"{design['judgements']:,} judgements."
     )
 
 
