@@ -83,40 +83,30 @@ def contest(
     any pairs. outputs: what systems wrote, for the metric "length". gold: one of ``GOLDS``; contestants that are made
     of it are left out. The segments are the same whatever the gold.
     Returns scores of segments, whose ``metrics`` are all contestants, and the name of each -> one of ``KINDS``.
-    Raises DataError for an unknown gold, and where no segment has all scores.
+    Raises DataError where no segment has all scores.
     """
-    if gold not in GOLDS:
-        raise DataError(f"There is no gold {gold!r} here. Choose among {', '.join(GOLDS)}.")
     people = scored[(scored["item_type"] == "system") & scored["protocol"].isin(ONE)]
-    people = _plain(people.rename(columns={"protocol": "metric"}))
-    there, spoken = people[_KEYS].drop_duplicates(), people["tgt_lang"].unique()
-    ours = (table[table["tgt_lang"].isin(spoken)] for table in (metrics, lengths(outputs)))
-    machine, length = (_plain(table).merge(there) for table in ours)
-    whole = pd.concat([people, machine]).groupby(schemas.ITEM[1:])["score"].count()
-    contestants = len(ONE) + machine["metric"].nunique()
-    whole = whole[whole == people["system"].nunique() * contestants].reset_index()[schemas.ITEM[1:]]
-    if whole.empty:
+    machine = pd.concat([metrics, lengths(outputs)])
+    machine = machine[machine["tgt_lang"].isin(people["tgt_lang"].unique())]
+    wide = _beside(people, "protocol").join(_beside(machine, "metric"))  # a row per translation
+    whole = wide.notna().all(axis=1).groupby(level=schemas.ITEM[1:]).transform("sum") == people["system"].nunique()
+    if not whole.any():
         raise DataError("No segment was scored by all people and all metrics. Check that the tables belong together.")
-    people, machine = people.merge(whole), machine.merge(whole)
+    wide = wide[whole].assign(**{name: wide[list(parts)].mean(axis=1) for name, parts in TWO.items()})
     halves = set(TWO.get(gold, (gold,)))
     one = [name for name in ONE if name not in halves]
     two = [name for name, parts in TWO.items() if halves.isdisjoint(parts)]
-    means = {name: _mean_of(people, name) for name in (gold, *one, *two)}
-    table = pd.concat([*(means[name] for name in (*one, *two)), machine, length], ignore_index=True)
-    segments = align(table, means[gold], data="wmt23")
+    table = wide[[*one, *two, *machine["metric"].unique()]].melt(
+        var_name="metric", value_name="score", ignore_index=False
+    )
+    segments = align(table.reset_index(), wide[gold].rename("score").reset_index().assign(metric=gold), data="wmt23")
     kinds = dict.fromkeys(segments.metrics, "metric") | dict.fromkeys(one, KINDS[0]) | dict.fromkeys(two, KINDS[1])
     return segments, kinds | {"length": KINDS[3]}
 
 
-def _plain(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the columns of scores, names as plain text."""
-    return table[[*_KEYS, "metric", "score"]].astype(dict.fromkeys([*_KEYS, "metric"], "str")).dropna(subset="score")
-
-
-def _mean_of(people: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return a collection, or the mean of two, under one name."""
-    part = people[people["metric"].isin(TWO.get(name, (name,)))]
-    return part.groupby(_KEYS)["score"].mean().reset_index().assign(metric=name)
+def _beside(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Lay scores out with a row per translation and a column per name in ``column``."""
+    return table.astype(dict.fromkeys([*_KEYS, column], "str")).pivot(index=_KEYS, columns=column, values="score")
 
 
 def ceiling(
@@ -185,13 +175,12 @@ def _passing(held: pd.DataFrame, drawn: np.ndarray) -> pd.DataFrame:
 def leaders(passed: pd.DataFrame) -> pd.DataFrame:
     """Keep of each statistic, and gold, the best one person's worth and two people's worth: rows of ``passing``.
 
-    >>> passed = pd.DataFrame({"statistic": "SPA", "kind": "one person", "person": ["a", "b"], "value": [0.7, 0.8]})
-    >>> leaders(passed)["person"].tolist()
+    >>> passed = pd.DataFrame({"gold": "MQM-1", "statistic": "SPA", "kind": "one person", "person": ["a", "b"]})
+    >>> leaders(passed.assign(value=[0.7, 0.8]))["person"].tolist()
     ['b']
     """
     order = passed.sort_values("value", ascending=False, kind="stable")
-    by = [name for name in ("gold", "statistic", "kind") if name in passed]
-    return order.drop_duplicates(by).sort_index().reset_index(drop=True)
+    return order.drop_duplicates(["gold", "statistic", "kind"]).sort_index().reset_index(drop=True)
 
 
 def lengths(outputs: pd.DataFrame) -> pd.DataFrame:
@@ -275,16 +264,14 @@ def sentinels(outputs: pd.DataFrame, human_scores: pd.DataFrame) -> pd.DataFrame
     outputs: src_lang, tgt_lang, system, doc, segment, source, hypothesis. human_scores: one kind, of the same pair; the
     regressions learn from those of other documents.
     """
-    keys = [name for name in _KEYS if name in outputs]
-    table = outputs.astype(dict.fromkeys(keys, "str"))
-    people = human_scores[[*keys, "score"]].astype(dict.fromkeys(keys, "str"))
-    target = table[keys].merge(people, on=keys, how="left")["score"].to_numpy(float)
+    table, people = (each.astype(dict.fromkeys(_KEYS, "str")) for each in (outputs, human_scores))
+    target = table[_KEYS].merge(people[[*_KEYS, "score"]], on=_KEYS, how="left")["score"].to_numpy(float)
     own = {"source length": -table["source"].fillna("").str.len().to_numpy(float)}
     for name, column in (("source only", "source"), ("output only", "hypothesis")):
         distinct, place = np.unique(table[column].fillna("").to_numpy(object), return_inverse=True)
         own[name] = cross_validated(features(pd.Series(distinct))[place], target, table["doc"].tolist())
     own["length"] = lengths(table)["score"].to_numpy()
-    parts = [table[keys].assign(metric=name, score=score) for name, score in own.items()]
+    parts = [table[_KEYS].assign(metric=name, score=score) for name, score in own.items()]
     return pd.concat(parts, ignore_index=True).dropna(subset=["score"])
 
 
@@ -348,10 +335,8 @@ def measures(
     its last colon. 95 % intervals draw documents anew.
     Caveat: noise in people's scores widens their spread and lowers the slope; a perfect judge of noisy people has a
     spread and a slope below 1. Texts may change along a document, too; a judge that reads one segment at a time has no
-    other drift than theirs. Raises DataError for scores of whole systems.
+    other drift than theirs.
     """
-    if scores.level == "system":
-        raise DataError("These are scores of whole systems. Calibration needs scores of segments.")
     labels = np.array(scores.documents if documents is None else documents)
     places, tables = _places(labels), []
     for place, metric in enumerate(scores.metrics):

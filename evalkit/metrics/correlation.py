@@ -1,8 +1,8 @@
 """Correlate metrics with human scores by language, and show how they use their scales.
 
-Pearson's r and Kendall's tau-b of segments, and of averages of systems. Intervals resample English sentences, because
-translations of one sentence are not independent; all rows of a sentence, over systems and languages, are drawn
-together. A resample's correlation is read off sums over pairs of sentences, so that a thousand cost little.
+Pearson's r and Kendall's tau-b of segments, and of averages of systems. Intervals (``correlate``) resample English
+sentences, because translations of one sentence are not independent; all rows of a sentence, over systems and languages,
+are drawn together. A resample's correlation is read off sums over pairs of sentences, so that a thousand cost little.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.indicmt import SHORT
-from evalkit.data.schemas import segment_names
 from evalkit.metrics.lexical import CAPTION, LOWER_IS_BETTER, METRICS
 from evalkit.stats.correlation import Clustered, kendall_b, pearson, ratio
 from evalkit.stats.inference import interval, resample
@@ -28,21 +27,17 @@ _VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high",
 _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, clusters), to values, (resamples, models, 3)
 
 
-def segments(
-    scored: pd.DataFrame, *, gold: str, metrics: Sequence[str], resamples: int = 0, seed: int = 7
-) -> pd.DataFrame:
+def segments(scored: pd.DataFrame, *, gold: str, metrics: Sequence[str]) -> pd.DataFrame:
     """Correlate each metric's scores of segments with human ones: a row per language and metric.
 
-    scored: translations with tgt_lang, doc (where there is one) and segment, ``gold`` and a column per metric; a row
-    without gold or metric is left out of that correlation.
+    scored: translations with tgt_lang, ``gold`` and a column per metric; a row without gold or metric is left out of
+    that correlation.
     Where lower is better (TER), the metric's sign is turned, so that higher always means closer to the humans.
-    Returns language, metric, pearson, kendall_b, n, sentences; with resamples also pearson_low, pearson_high,
-    kendall_b_low and kendall_b_high, percentile intervals of a bootstrap over sentences. NaN where a side is constant.
-    Caveat: annotators and systems are taken as they are, so the intervals speak of other sentences only.
+    Returns language, metric, pearson, kendall_b, n. NaN where a side is constant. Intervals: see ``correlate``.
 
-    >>> table = pd.DataFrame({"tgt_lang": "tam", "segment": list("abcd"), "score": [1.0, 2, 3, 4], "m": [1.0, 2, 4, 3]})
+    >>> table = pd.DataFrame({"tgt_lang": "tam", "score": [1.0, 2, 3, 4], "m": [1.0, 2, 4, 3]})
     >>> segments(table, gold="score", metrics=["m"]).round(3).values.tolist()
-    [['ta', 'm', 0.8, 0.667, 4, 4]]
+    [['ta', 'm', 0.8, 0.667, 4]]
     """
     metrics = _named(scored, metrics, gold)
     signs = np.array([-1 if name in LOWER_IS_BETTER else 1 for name in metrics])
@@ -52,21 +47,8 @@ def segments(
         table = pd.DataFrame({"language": language, "metric": metrics})
         table["pearson"] = [float(pearson(values, y)) for values in x.T]
         table["kendall_b"] = [float(kendall_b(values, y)) for values in x.T]
-        sentence = segment_names(part)
-        if resamples:
-            codes, names = pd.factorize(sentence)
-            estimate = _stacked([Clustered(values, y, codes) for values in x.T])
-            low, high = interval(resample(estimate, np.arange(len(names)), resamples=resamples, seed=seed))
-            for place, name in enumerate(("pearson", "kendall_b")):
-                table[f"{name}_low"], table[f"{name}_high"] = low[:, place], high[:, place]
-        both = (np.isfinite(x) & np.isfinite(y)[:, None]).T
-        tables.append(table.assign(n=both.sum(axis=1), sentences=[sentence[rows].nunique() for rows in both]))
+        tables.append(table.assign(n=(np.isfinite(x) & np.isfinite(y)[:, None]).sum(axis=0)))
     return pd.concat(tables, ignore_index=True)
-
-
-def _stacked(models: Sequence[Clustered]) -> _Values:
-    """Evaluate one correlation per model."""
-    return lambda weights: np.stack([model(weights) for model in models], axis=1)
 
 
 def systems(scored: pd.DataFrame, *, gold: str, metrics: Sequence[str]) -> pd.DataFrame:
@@ -170,8 +152,8 @@ def _estimator(table: pd.DataFrame, models: Sequence[str], places: pd.Series) ->
     folds = []
     for _, fold in table.groupby("fold"):
         score, cluster = fold["score"].to_numpy(float), places[fold.index].to_numpy()
-        folds.append(_stacked([Clustered(fold[model].to_numpy(float), score, cluster) for model in models]))
-    return lambda weights: _mean(np.stack([fold(weights) for fold in folds]))
+        folds.append([Clustered(fold[model].to_numpy(float), score, cluster) for model in models])
+    return lambda weights: _mean(np.stack([np.stack([one(weights) for one in fold], axis=1) for fold in folds]))
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from evalkit.stats.correlation import ratio
 #: The difference of direct assessments (points of 100) from which WMT takes one translation to be the better one.
 OFFICIAL = 25.0
 #: Which pairs count as ordered, given a threshold: differences of at least that much, or only larger ones.
-BOUNDARIES = ("at least", "more than")
+_BOUNDARIES: dict[str, Literal["right", "left"]] = {"at least": "right", "more than": "left"}
 #: The order of two translations: the first is worse, both are equal, the first is better.
 ORDERS = ("<", "=", ">")
 #: All cells of a matrix, human order first.
@@ -239,10 +239,7 @@ def from_ranks(rankings: pd.DataFrame) -> Pairs:
     [0, 1, 1]
     """
     keys = ["annotator", "doc", "segment"]
-    named = rankings.astype(dict.fromkeys([*keys, "system"], "str"))
-    if named.duplicated([*keys, "system"]).any():
-        raise DataError("An annotator ranked a system twice in one segment. Keep one of the ranks.")
-    ranks = named.pivot(index="system", columns=keys, values="rank")
+    ranks = rankings.astype(dict.fromkeys([*keys, "system"], "str")).pivot(index="system", columns=keys, values="rank")
     labels = tuple(f"{doc}:{segment}" for _, doc, segment in ranks.columns)
     human = -ranks.to_numpy(float)
     return from_scores(Scores((), tuple(ranks.index), labels, np.empty((0, *human.shape)), human))
@@ -265,12 +262,9 @@ def ordered_up_to(
     thresholds: ascending. tie_identical: identical translations are equal, whatever their scores; WMT leaves them as
     scored.
     """
-    if boundary not in BOUNDARIES:
-        raise DataError(f"boundary is {boundary!r}. Choose {' or '.join(BOUNDARIES)}.")
     if list(thresholds) != sorted(thresholds) or thresholds[0] < 0:
         raise DataError("Thresholds must ascend from 0 or more. Sort them.")
-    side: Literal["left", "right"] = "right" if boundary == "at least" else "left"
-    reached = np.searchsorted(list(thresholds), np.abs(pairs.difference), side=side)
+    reached = np.searchsorted(list(thresholds), np.abs(pairs.difference), side=_BOUNDARIES[boundary])
     return np.where((pairs.difference == 0) | (pairs.same & tie_identical), 0, reached)
 
 

@@ -134,9 +134,10 @@ def estimate(sums: np.ndarray, *, method: str) -> Estimate:
     means, share = y + weight * (g - f), (n + others) / (n + others).sum(axis=0)
     value = (share * means).sum(axis=0)
     between = (share * (means - value) ** 2).sum(axis=0) / (n + others).sum(axis=0)
-    freedom = (n - lost * (n > 0)).sum(axis=0) if lost else np.full(value.shape, np.inf)
-    few, where = np.unique(freedom, return_inverse=True)  # quantiles cost, samples share them
-    tail = stats.t.ppf(0.975, few)[where].reshape(value.shape)
+    tail = stats.norm.ppf(0.975)
+    if lost:
+        freedom = (n - lost * (n > 0)).sum(axis=0).astype(int)
+        tail = stats.t.ppf(0.975, np.arange(freedom.max() + 1))[freedom]  # quantiles cost, samples share them
     reach = tail * np.sqrt((share**2 * within).sum(axis=0) + between)
     return Estimate(value, value - reach, value + reach, (share * weight).sum(axis=0))
 
@@ -578,13 +579,7 @@ class Corrected(NamedTuple):
 
 
 def corrected_share(
-    flagged: ArrayLike,
-    of: ArrayLike,
-    *,
-    hits: ArrayLike,
-    positives: ArrayLike,
-    passes: ArrayLike,
-    negatives: ArrayLike,
+    flagged: ArrayLike, of: ArrayLike, *, hits: ArrayLike, positives: ArrayLike, passes: ArrayLike, negatives: ArrayLike
 ) -> Corrected:
     r"""Correct the share of items that a judge flags by how often people agree with its labels on a sample.
 

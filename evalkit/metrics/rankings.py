@@ -203,8 +203,6 @@ def near(tested: pd.DataFrame, *, size: float = 0.01) -> pd.DataFrame:
     values differ by half to one and a half times the size), near_significant, smallest (significant difference),
     from_here (a significant difference from which on at least 95 % of comparisons are).
     """
-    if size <= 0:
-        raise DataError(f"size is {size}. Choose a difference larger than 0.")
     rows = []
     for name, part in tested.groupby(label(tested), sort=False):
         part = part.sort_values(["difference", "p"])

@@ -470,10 +470,7 @@ def _of_systems(scores: Scores) -> dict[tuple[str, str, str], _Values]:
         apart = both[:, None] & both & ~np.eye(len(x), dtype=bool)
         same = np.sign(x[:, None] - x) == np.sign(y[:, None] - y)
         accuracy.append(_share((apart & same).astype(float), apart.astype(float)))
-    return {
-        ("system", "pearson", "none"): _pearson(by_system),
-        ("system", "accuracy_3way", "none"): _stacked(accuracy),
-    }
+    return {("system", "pearson", "none"): _pearson(by_system), ("system", "accuracy_3way", "none"): _stacked(accuracy)}
 
 
 def _of_segments(scores: Scores, seed: int) -> dict[tuple[str, str, str], _Values]:

@@ -38,11 +38,7 @@ WORDS = {
 SCORES = tuple(WORDS)
 DIRECTIONS = ("X-EN", "EN-X", "both")
 #: Shares of the four categories, from worst to best; the paper prints none, so these are assumptions.
-MARGINALS = {
-    "even": [0.25, 0.25, 0.25, 0.25],
-    "good": [0.10, 0.15, 0.25, 0.50],
-    "very good": [0.02, 0.05, 0.13, 0.80],
-}
+MARGINALS = {"even": [0.25, 0.25, 0.25, 0.25], "good": [0.10, 0.15, 0.25, 0.50], "very good": [0.02, 0.05, 0.13, 0.80]}
 #: What the four translations of a sentence are worth, as they may hang together; the paper does not say.
 WORTH = {"together": 1, "independent": 4}
 #: The codes of its languages, and their names.
