@@ -548,11 +548,6 @@ def test_trueskill_is_the_packages_match_by_match():
     table = darr.trueskill(pairs, better, seed=3).set_index("system")
     found = table.loc[["A", "B", "C"], ["mu", "sigma"]].to_numpy().tolist()
     assert found == [[rating.mu, rating.sigma] for rating in skill]
-    assert table["rank"].idxmin() == "A"
-    still = trueskill.TrueSkill(draw_probability=0, tau=0)
-    one, other = trueskill.rate_1vs1(still.create_rating(), still.create_rating(), env=still)
-    played = darr.trueskill(darr.from_ranks(ranked({"A": 1, "B": 2})), np.array([1])).set_index("system")["mu"]
-    assert (played["A"], played["B"]) == (one.mu, other.mu)
 
 
 def test_first_is_the_highest_tau_and_unrest_counts_orders_over_thresholds():

@@ -91,19 +91,8 @@ def test_matrices_are_transcribed_as_printed(paper, table, title):
 # How a claim finds its value
 
 USAGE = from_source(pd.DataFrame({"annotator": list("abc"), "unique": [5, 40, 47], "mean": [85.0, 70.5, 61.0]}))
-CLAIM = {
-    **{
-        "paper": "P",
-        "item": "1",
-        "cell": "c",
-        "remark": "r",
-        "printed": "",
-        "table": "usage",
-        "where": "",
-        "column": "",
-    },
-    **{"how": "only", "basis": "recomputed from data", "lacking": "labels"},
-}
+CLAIM = {"paper": "P", "item": "1", "cell": "c", "remark": "r", "printed": "", "table": "usage", "where": ""}
+CLAIM |= {"column": "", "how": "only", "basis": "recomputed from data", "lacking": "labels"}
 
 
 def look_up(claim, *, listed=from_source, table=USAGE):
@@ -437,13 +426,8 @@ def test_bounds_of_scores_that_lack_judgements_are_those_of_trying_every_way(see
     ratings = makers.laid_out(rows)
     segments = ratings.groupby("segment")["score"]
     counts = {"official_judgements": len(rows) + absent + pulled, "official_segments": 6 + absent}
-    here = {
-        "pair": "eng-deu",
-        "system": "S",
-        "judgements": len(rows),
-        "segments": 6,
-        "recomputed": segments.mean().mean(),
-    }
+    here = {"pair": "eng-deu", "system": "S", "judgements": len(rows), "segments": 6}
+    here["recomputed"] = segments.mean().mean()
     scores = []
     for chosen in itertools.combinations(segments.groups, pulled):
         lengthened = segments.sum() / (segments.size() + [name in chosen for name in segments.groups])

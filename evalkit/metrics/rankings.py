@@ -229,8 +229,7 @@ def in_words(scores: Scores, *, size: float = 0.01) -> list[str]:
         f"{segments:,} segments. A metric that is {size:g} higher is right about {size * compared:,.0f} more of them, "
         f"or one more in every {1 / (size * per_segment):.1f} segments.",
         f"Accuracy of systems: {len(scores.systems)} systems make {len(i)} pairs, so one pair ordered otherwise is "
-        f"{1 / len(i):.3f}; a difference of {size:g} is "
-        + ("less than that and cannot occur." if size < 1 / len(i) else f"{size * len(i):.1f} pairs of systems."),
+        f"{1 / len(i):.3f}, and a difference of {size:g} is {size * len(i):.1f} pairs of systems.",
     ]
 
 
