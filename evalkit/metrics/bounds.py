@@ -394,11 +394,9 @@ def favour(metric: np.ndarray, human: np.ndarray) -> np.ndarray:
     >>> favour(np.array([1.0, 2.0, 3.0]), np.array([10.0, 30.0, 20.0])).round(3).tolist()
     [0.0, -1.0, 1.0]
     """
-    both = []
-    for means in (metric, human):
-        spread = means.std(axis=-1, ddof=1, keepdims=True)
-        both.append((means - means.mean(axis=-1, keepdims=True)) / np.where(spread > 0, spread, np.nan))
-    return both[0] - both[1]
+    centred = [means - means.mean(axis=-1, keepdims=True) for means in (metric, human)]
+    own, people = (ratio(each, each.std(axis=-1, ddof=1, keepdims=True)) for each in centred)
+    return own - people
 
 
 def own_kind(scores: Scores, *, resamples: int = 500, seed: int = 7) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from evalkit.data.testsets import TestSet
 from evalkit.metrics import statistics
 from evalkit.metrics.scores import Scores, each_pair
 from evalkit.metrics.significance import ALPHA, TESTED, perm_both, pooled_accuracy
-from evalkit.stats.correlation import kendall_b
+from evalkit.stats.correlation import count_pairs, ratio
 from evalkit.stats.terms import join_names
 
 #: The statistics that WMT's metrics tasks have ranked by since 2020, and how they are called in short.
@@ -103,12 +103,11 @@ def disagreement(values: pd.DataFrame) -> pd.DataFrame:
     wide = values.assign(label=label(values)).pivot(index="metric", columns="label", values="value")
     rows = []
     for one, other in itertools.combinations([name for name in MAIN.values() if name in wide], 2):
-        a, b = wide[[one, other]].dropna().to_numpy().T
-        i, j = np.triu_indices(len(a), 1)
-        swapped = float(np.mean(np.sign(a[i] - a[j]) * np.sign(b[i] - b[j]) < 0)) if len(i) else np.nan
-        row = {"statistic_a": one, "statistic_b": other, "metrics": len(a)}
-        rows.append(row | {"tau_b": float(kendall_b(a, b)), "swapped": swapped})
-    return pd.DataFrame(rows)
+        both = wide[[one, other]].dropna()
+        pairs = count_pairs(*both.to_numpy().T)
+        swapped = float(ratio(pairs.discordant, pairs.pairs))
+        rows.append((one, other, len(both), float(pairs.kendall_b()), swapped))
+    return pd.DataFrame(rows, columns=["statistic_a", "statistic_b", "metrics", "tau_b", "swapped"])
 
 
 def rank_shifts(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
