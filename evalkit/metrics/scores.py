@@ -93,8 +93,7 @@ def align(
     gold = _distinct(human_scores["metric"])
     if len(gold) > 1:
         raise DataError(f"There are several human scores, {' and '.join(gold)}. Choose the rows of one of them.")
-    shared = [name for name in _distinct(human_scores["system"]) if name in set(_distinct(metric_scores["system"]))]
-    names = sorted(name for name in shared if name not in set(without))
+    names = sorted({*_distinct(human_scores["system"])} & {*_distinct(metric_scores["system"])} - {*without})
     whole = any(set(ITEM[1:]).isdisjoint(table.columns) for table in (metric_scores, human_scores))
     segments = _WHOLE if whole else pd.MultiIndex.from_frame(human_scores[ITEM[1:]].drop_duplicates().astype("str"))
     metrics = tuple(_distinct(metric_scores["metric"]))
@@ -135,10 +134,8 @@ def each_pair(
         raise DataError("Metrics and humans scored no language pair in common. Check which scores were chosen.")
     for pair in shared:
         people = of_pair(human_scores, pair)
-        excluded = without
-        if excluded is None:
-            excluded = [name for name in map(str, people["system"].unique()) if name.startswith(PEOPLE)]
-        found[pair] = align(of_pair(metric_scores, pair), people, without=excluded)
+        humans = [name for name in _distinct(people["system"]) if name.startswith(PEOPLE)]
+        found[pair] = align(of_pair(metric_scores, pair), people, without=humans if without is None else without)
     return found
 
 
