@@ -149,11 +149,9 @@ GROUP = st.tuples(st.floats(1.2, 4.8), st.floats(2.4, 3.5), st.floats(4, 5))  # 
 @given(st.floats(2.6, 3.4), st.lists(GROUP, min_size=3, max_size=8))
 def test_a_made_up_table_gives_its_consensus_back(consensus, means):
     """Round a table made with a known consensus as print does: the consensus is among those found."""
-    rows = []
+    rows, standard = [], calibration.Standard(consensus=consensus)
     for n, (raw, m, r) in enumerate(means):
-        moved = calibration.adjust(
-            raw, calibration_mean=m, reference_mean=r, standard=calibration.Standard(consensus=consensus)
-        )
+        moved = calibration.adjust(raw, calibration_mean=m, reference_mean=r, standard=standard)
         cs, line = float(moved["shift"]), float(moved["line"])
         rows.append(("X-EN", f"language {n}", f"{raw:.2f}", f"{cs:.2f}", f"{raw + 4.687 - r:.2f}", f"{line:.2f}"))
     table = pd.DataFrame(rows, columns=["direction", "language", "raw", "cs", "ht", "cs_ht"])
@@ -182,9 +180,8 @@ def test_the_ends_of_the_scale_go_where_the_recovered_means_send_them(table5):
         assert shift[["bottom_to", "top_to"]].tolist() == pytest.approx([1 + cs - raw, 5 + cs - raw])
         means = [3 - (cs - raw), 4.687 - (ht - raw)]  # of the calibration set and of references
         line = ends.loc[("line", row["direction"], row["language"])]
-        assert line[["bottom_to", "top_to"]].tolist() == pytest.approx(
-            np.polyval(np.polyfit(means, [3, 4.687], 1), [1, 5])
-        )
+        ends_of_line = np.polyval(np.polyfit(means, [3, 4.687], 1), [1, 5])
+        assert line[["bottom_to", "top_to"]].tolist() == pytest.approx(ends_of_line)
         assert line["printed_off"] == (not 1 <= float(row["cs_ht"]) <= 5)
 
 
@@ -227,9 +224,8 @@ def test_gains_over_raw_are_those_of_pandas_and_of_a_plain_bootstrap(table5, out
             drawn.append(r[1] - r[2])
         low, high = np.quantile(drawn, [0.025, 0.975])
         assert own.loc["CS", ["low", "high"]].tolist() == pytest.approx([low, high], abs=0.15 * (high - low))
-    turned = inside.gain(
-        table5.sample(frac=1, random_state=3), outside.sample(frac=1, random_state=4), resamples=9, seed=1
-    )
+    shuffled = (table.sample(frac=1, random_state=3) for table in (table5, outside))
+    turned = inside.gain(*shuffled, resamples=9, seed=1)
     assert turned["gain"].tolist() == pytest.approx(found["gain"].tolist())
 
 
@@ -315,9 +311,8 @@ def test_equal_averages_share_a_rank():
 
 
 def test_a_translation_alone_gives_wider_intervals_than_four_independent_ones(cells, printed_protocols):
-    four = protocols.intervals(
-        printed_protocols, protocols.belt(marginal=protocols.MARGINALS["good"], translations=4, replicates=120)
-    )
+    independent = protocols.belt(marginal=protocols.MARGINALS["good"], translations=4, replicates=120)
+    four = protocols.intervals(printed_protocols, independent)
     ratio = (cells["high"] - cells["low"]).mean() / (four["high"] - four["low"]).mean()
     assert ratio == pytest.approx(2, abs=0.15)  # the mean of four independent kappas has half the standard error
 

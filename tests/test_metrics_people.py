@@ -71,9 +71,7 @@ def test_what_cannot_be_is_refused(tables, entered):
         "3 judged": lambda: ppi.mean([1, 2], [1, 2], [1, 2]),
         "'magic'": lambda: ppi.mean([1, 2, 3], [1, 2, 3], [1, 2], method="magic"),
         "three segments": lambda: ppi.pool(pooled(0.5, segments=2), "m"),
-        "fewer than ten": lambda: ppi.compare_choices(
-            known_set(segments=8)[0], {"eng-deu": "m"}, texts()[0], budgets=[5]
-        ),
+        "fewer than ten": lambda: ppi.compare_choices(known_set(8)[0], {"eng-deu": "m"}, texts()[0], budgets=[5]),
         "5 segments": lambda: ppi.compare_choices({}, {}, texts()[0], budgets=[4, 20]),
     }.items():
         with pytest.raises(DataError, match=words):
@@ -201,10 +199,8 @@ def kin(seed=1, *, favoured=0.0):
     quality = rng.normal(0, 1, (8, 1)) + rng.normal(0, 0.3, (8, 75))
     values = quality + rng.normal(0, 0.5, (5, *quality.shape))
     values[0, 0] += favoured
-    names = {
-        "metrics": ("GEMBA-MQM", "BLEU", *"abc"),
-        "systems": ("GPT4-5shot", "NLLB_MBR_BLEU", "NLLB_Greedy", *"defgh"),
-    }
+    names = {"metrics": ("GEMBA-MQM", "BLEU", *"abc")}
+    names["systems"] = ("GPT4-5shot", "NLLB_MBR_BLEU", "NLLB_Greedy", *"defgh")
     return named_scores(values, quality + rng.normal(0, 0.5, quality.shape), length=3, **names)
 
 
@@ -591,11 +587,9 @@ def test_a_corrected_share_is_one_and_calling_errors_passes_turns_it_round(numbe
 def test_correcting_a_good_judge_covers_the_truth_and_narrows_and_a_bad_one_tells_nothing():
     rng = np.random.default_rng(5)
     people = rng.random(3000) < 0.2
-    flips = {"good": 0.04, "coin": 0.5}
-    judges = {
-        name: pd.DataFrame({"people": people, "judge": people ^ (rng.random(3000) < share)})
-        for name, share in flips.items()
-    }
+    judges = {}
+    for name, flipped in (("good", 0.04), ("coin", 0.5)):
+        judges[name] = pd.DataFrame({"people": people, "judge": people ^ (rng.random(3000) < flipped)})
     found = ppi.check_labels(judges, checked=[300], draws=300).set_index(["judge", "method"])
     good, coin = found.loc["good"], found.loc["coin"]
     assert good["coverage"].between(0.9, 0.99).all()

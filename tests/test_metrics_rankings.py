@@ -287,10 +287,8 @@ def test_what_may_be_claimed_is_what_the_tests_found(folder, mine):
     both = segments[testset.pair], systems[testset.pair]
     values = statistics.every_statistic(*both)
     tests = rankings.every_test(segments, systems, draws=200)
-    leaders = {
-        name: rankings.rank_table(values, tests, statistic=name).assign(low=np.nan, high=np.nan)
-        for name in ("system Pearson", "segment acc_eq")
-    }
+    leaders = {n: rankings.rank_table(values, tests, statistic=n) for n in ("system Pearson", "segment acc_eq")}
+    leaders = {name: table.assign(low=np.nan, high=np.nan) for name, table in leaders.items()}
     found = rankings.standings(leaders, tests, testset.yours)
     acc = rankings.from_ratings(tests, "segment acc_eq")
     ahead = acc[(acc["metric_a"] == testset.yours) & (acc["p"] <= 0.05)]["metric_b"]
@@ -318,9 +316,8 @@ def test_an_upside_down_metric_or_gold_is_warned_of_and_nothing_turned(folder, m
         told = rankings.upside_down(testset, values)
         found = [name for name in ("yours", "esa-human1") if any(f"lower_is_better={name};" in one for one in told)]
         assert found == names, turned
-        assert ("Is a low score good" in rankings.headline(rankings.standings({}, values, "ter"), testset, told)) == (
-            "yours" in names
-        )
+        said = rankings.headline(rankings.standings({}, values, "ter"), testset, told)
+        assert ("Is a low score good" in said) == ("yours" in names)
 
 
 def test_metrics_without_scores_of_segments_or_of_some_systems_are_told(folder, mine):
@@ -331,14 +328,10 @@ def test_metrics_without_scores_of_segments_or_of_some_systems_are_told(folder, 
     _, systems = rankings.aligned(testset)
     assert coverage(systems[testset.pair]).set_index("metric")["missing"].to_dict()["chrF"] == 1
     assert any("Alhpa" in note for note in testset.notes)
-    steps = {
-        "[CU]*": r"scores of segments of .* by chrF.*: add <metric>",
-        "*.seg.score": r"scores of segments of .* by no metric",
-    }
-    for pattern, words in steps.items():
+    for pattern, words in (("[CU]*", r"chrF.*: add <metric>"), ("*.seg.score", "no metric")):
         for path in [*place.glob(pattern), *place.glob("Kiwi*")]:
             path.unlink()
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(DataError, match=f"scores of segments of .* by {words}"):
             rankings.aligned(testsets.open_testset(folder))
 
 
@@ -581,9 +574,8 @@ def small_darr():
 def test_disagreement_against_scipy_and_counting(small_darr):
     values = small_darr[2]
     for row in rankings.disagreement(values).itertuples():
-        a, b = (
-            rankings.from_ratings(values, n).set_index("metric")["value"] for n in (row.statistic_a, row.statistic_b)
-        )
+        both = (rankings.from_ratings(values, name) for name in (row.statistic_a, row.statistic_b))
+        a, b = (table.set_index("metric")["value"] for table in both)
         a, b = a.align(b, join="inner")
         assert row.tau_b == pytest.approx(stats.kendalltau(a, b).statistic, nan_ok=True)
         pairs = list(itertools.combinations(a.index, 2))

@@ -139,10 +139,8 @@ def best_by_trying(metric, human):
     """Try every difference as a threshold, and 0."""
     segments = [pairs for pairs in map(pairs_of, metric.T, human.T) if len(pairs)]
     tries = sorted({0.0} | {abs(d) for pairs in segments for d in pairs[:, 0]})
-    accuracy = [
-        np.mean([(np.sign(np.where(abs(p[:, 0]) <= t, 0, p[:, 0])) == np.sign(p[:, 1])).mean() for p in segments])
-        for t in tries
-    ]
+    tied = [[(np.where(abs(p[:, 0]) <= t, 0, np.sign(p[:, 0])), np.sign(p[:, 1])) for p in segments] for t in tries]
+    accuracy = [np.mean([(one == other).mean() for one, other in each]) for each in tied]
     best = next(i for i, a in enumerate(accuracy) if a > max(accuracy) - 1e-12)
     return accuracy[best], tries[best]
 
@@ -196,10 +194,12 @@ def test_confidences_are_those_of_scipys_paired_permutation_test(values):
     flips = 20_000
     found = statistics.confidences((human @ statistics.flipped(9, flips=flips, seed=1))[:, None])[0]
     options = {"vectorized": True, "permutation_type": "samples", "alternative": "greater", "n_resamples": np.inf}
+
+    def difference(x, y, axis):
+        return np.mean(x - y, axis=axis)
+
     for p, (i, j) in zip(found, itertools.combinations(range(3), 2)):
-        exact = stats.permutation_test(
-            (human[i], human[j]), lambda x, y, axis: np.mean(x - y, axis=axis), **options
-        ).pvalue
+        exact = stats.permutation_test((human[i], human[j]), difference, **options).pvalue
         assert abs(p - exact) < 5 * np.sqrt(exact * (1 - exact) / flips) + 1e-9
 
 
@@ -339,9 +339,8 @@ def test_values_follow_from_the_definitions():
             assert found.loc[name, statistic] == pytest.approx(value, abs=1e-12), (name, statistic)
     whole = some(gaps=False)
     own = values_of(whole, flips=4000)["spa"][list(whole.metrics)].to_numpy()
-    assert own == pytest.approx(
-        statistics.spa(whole, flips=4000)["value"].to_numpy(), abs=0.03
-    )  # other flips of the same test
+    other_flips = statistics.spa(whole, flips=4000)["value"].to_numpy()
+    assert own == pytest.approx(other_flips, abs=0.03)
 
 
 def test_documents_are_drawn_as_a_whole():
@@ -396,9 +395,8 @@ def repeated(scores, weights, *, axis):
     """Write every segment, or system, as often as its weight says."""
     human, values = (np.repeat(each, weights.astype(int), axis=axis) for each in (scores.human, scores.values))
     systems, segments = (tuple(map(str, range(n))) for n in human.shape)
-    return replace(
-        scores, systems=systems, segments=segments if axis == -1 else scores.segments, values=values, human=human
-    )
+    segments = segments if axis == -1 else scores.segments
+    return replace(scores, systems=systems, segments=segments, values=values, human=human)
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.1])

@@ -408,9 +408,8 @@ def test_calibration_hits_name_the_two_who_agree_least(crowd):
     given |= {"accounts": people.accounts(hits, hits, complete_at=100)}
     given |= {"grids": pd.DataFrame({"annotator": ["a", "b"], "ticks": [7, 4]})}
     tables = knowles2024.derived(hits, given)
-    wide = hits[hits["item_type"] == "calibration"].pivot(
-        index=["system", "doc", "segment"], columns="annotator", values="score"
-    )
+    own = hits[hits["item_type"] == "calibration"]
+    wide = own.pivot(index=["system", "doc", "segment"], columns="annotator", values="score")
     named = tables["lowest pairs"].query("statistic == 'pearson'")["min_between"].item()
     assert {*named.split()} == {*wide.corr().stack().idxmin()}
     assert tables["grids"]["marks"].tolist() == ["seven ticks", "others"]
@@ -458,10 +457,8 @@ def test_official_scores_average_segments_before_systems_and_those_that_count_mo
     rows = wmt.compare_scores(crowd, official, scale="raw", paper="WMT22")
     assert {row["verdict"] for row in verdicts.judge(rows)} == {"match"}
     bounded = wmt.missing_scores({"crowd": crowd}, found)
-    assert bounded[["scale", "system", "missing_judgements"]].values.tolist() == [
-        ["z", official.at[3, "system"], 1],
-        ["raw", official.at[3, "system"], 1],
-    ]
+    one = [[scale, official.at[3, "system"], 1] for scale in ("z", "raw")]
+    assert bounded[["scale", "system", "missing_judgements"]].values.tolist() == one
 
 
 def test_wins_lines_and_p_values_are_held_against_published_ones(crowd):
@@ -469,10 +466,8 @@ def test_wins_lines_and_p_values_are_held_against_published_ones(crowd):
     means = own.groupby(["system", "doc", "segment"])["z"].mean()
     order = means.groupby("system").mean().sort_values(ascending=False).index
     options = {"alternative": "greater", "method": "asymptotic"}
-    tests = [
-        (pair, a, b, stats.mannwhitneyu(means[a], means[b], **options).pvalue)
-        for a, b in itertools.combinations(order, 2)
-    ]
+    compared = itertools.combinations(order, 2)
+    tests = [(pair, a, b, stats.mannwhitneyu(means[a], means[b], **options).pvalue) for a, b in compared]
     published = pd.DataFrame(tests, columns=["pair", "better", "worse", "p"])
     found = wmt.compare_p_values(crowd, published.astype({"p": "str"}))
     assert found["off"].max() < 1e-9
@@ -640,18 +635,16 @@ def test_scores_and_ranks_of_languages_are_transcribed_as_printed(paper):
 
 def test_languages_of_the_studies_are_transcribed_as_printed(paper):
     table = data.published("licht2022_table1")
-    metric, calibration = (
-        table.loc[table["study"] == f"{name} Study", "language"] for name in ("Metric", "Calibration")
-    )
+    languages = table.set_index("study")["language"]
+    metric, calibration = (languages[f"{name} Study"].reset_index(drop=True) for name in ("Metric", "Calibration"))
     columns = [metric, calibration[:7], calibration[7:]]
     made = [" ".join(line).split() for line in itertools.zip_longest(*columns, fillvalue="")]
     assert made == rows_of(paper, "licht2022_table1", "Arabic\tAmharic", 7)
 
 
 def test_spbleu_is_the_collected_table(mirrored):
-    collected = pd.read_csv(
-        mirrored("spbleu_flores.tsv"), sep="\t", dtype=str, quoting=csv.QUOTE_NONE, keep_default_na=False
-    )
+    as_text = {"dtype": str, "quoting": csv.QUOTE_NONE, "keep_default_na": False}
+    collected = pd.read_csv(mirrored("spbleu_flores.tsv"), sep="\t", **as_text)
     table = data.published("spbleu_flores")
     assert list(table) == ["pair", "testset", "system", "spbleu", "repository", "commit", "path"]
     assert table.to_numpy().tolist() == collected.to_numpy().tolist()
@@ -698,10 +691,8 @@ def test_vectors_fill_their_rows_for_the_languages_that_have_them(tamil, drawn):
     assert rows["place"].str.fullmatch(r"sai2023_table1:\d+:(pearson|kendall)").all()
     assert sorted(rows["cell"]) == sorted(f"ta, {m}, {r}" for m in ("EA", "VE", "GM") for r in ("pearson", "kendall"))
     split, mean = BLEU(tokenize="intl").tokenizer, np.mean(list(found.values()), axis=0)
-    sums = [
-        [sum(found.get(word, mean) for word in split(text).split()) for text in tamil[side]]
-        for side in ("hypothesis", "reference")
-    ]
+    sides = tamil["hypothesis"], tamil["reference"]
+    sums = [[sum(found.get(word, mean) for word in split(text).split()) for text in side] for side in sides]
     ea = [a @ b / np.sqrt(a @ a * (b @ b)) for a, b in zip(*sums, strict=True)]
     computed = rows.set_index("cell")["computed"]
     gold = tamil["score"].clip(lower=0)
@@ -717,10 +708,8 @@ def test_a_model_and_scores_from_elsewhere_fill_theirs_and_five_languages_the_av
     computed = rows.set_index("cell")["computed"].astype(float)
     assert len(computed) == 2 * 6 * 2
     for column, correlation in (("kendall", stats.kendalltau), ("pearson", stats.pearsonr)):
-        wanted = [
-            correlation(scored[part.index], part["score"].clip(lower=0)).statistic
-            for _, part in ratings.groupby("tgt_lang")
-        ]
+        gold = [part["score"].clip(lower=0) for _, part in ratings.groupby("tgt_lang")]
+        wanted = [correlation(scored[own.index], own).statistic for own in gold]
         assert computed[f"average, PRISM, {column}"] == pytest.approx(np.mean(wanted))
         assert computed[f"average, LabSE embs, {column}"] == pytest.approx(-np.mean(wanted))
 
@@ -787,9 +776,8 @@ def test_values_that_are_what_is_printed_match_and_name_the_metric_that_was_mean
     made = printed.computed(segments=own, systems=own, ranges=ends, subsets=subsets, means=means)
     rows = claims.compare("sai2023", made, items="Table 1")
     here = rows[rows["computed"].notna() & rows["basis"].eq("recomputed from data")]
-    assert set(here["cell"].str.rsplit(", ", n=1).str[0]) == {
-        f"{one}, chrF++" for one in [*table["language"], "average"]
-    }
+    named = {f"{one}, chrF++" for one in [*table["language"], "average"]}
+    assert set(here["cell"].str.rsplit(", ", n=1).str[0]) == named
     assert {*map(verdicts.verdict, here["printed"], here["computed"])} == {"match"}
     both = pd.concat([own, own.assign(metric="chrF++", pearson=own["pearson"] + 0.01)])
     found = printed.readings(both, pd.concat([subsets, subsets.assign(metric="chrF++")]), ends)
