@@ -125,11 +125,8 @@ KEY = {"src_lang": "eng", "doc": "d", "annotator": "a"}
 
 def judged():
     """Six judgements: faultless; a fluency error; two; fluency and accuracy; accuracy and terminology; one untyped."""
-    columns = {
-        "score": [25.0, 24, 20, 15, 10, 24],
-        "own_score": [25, 20, 24, 15, 9, 8],
-        "chrF": [90, 50, 60, 55, 20, 70],
-    }
+    columns = {"score": [25.0, 24, 20, 15, 10, 24], "own_score": [25, 20, 24, 15, 9, 8]}
+    columns["chrF"] = [90, 50, 60, 55, 20, 70]
     marks = {"2": "fluency/grammar", "3": "fluency/spelling fluency/grammar", "4": "fluency/grammar accuracy/omission"}
     marks |= {"5": "accuracy/addition terminology/inappropriate", "6": "unstated"}
     spans = [(segment, kind) for segment, kinds in marks.items() for kind in kinds.split()]
@@ -146,14 +143,8 @@ def test_errors_are_counted_by_judgement_and_family():
     assert subsets.count_errors(table[1:], spans[3:])["errors"].tolist() == [0, 0, 2, 2, 0]
 
 
-MEMBERS = {
-    "authors": ("1236", "156"),
-    "formula's score": ("1236", "156"),
-    "terminology apart": ("1236", "16"),
-    "without error-free": ("23", "5"),
-    "literal": ("23", ""),
-    "one error": ("2", ""),
-}
+MEMBERS = dict.fromkeys(["authors", "formula's score"], ("1236", "156")) | {"terminology apart": ("1236", "16")}
+MEMBERS |= {"without error-free": ("23", "5"), "literal": ("23", ""), "one error": ("2", "")}
 
 
 @pytest.mark.parametrize("rule", MEMBERS)

@@ -300,11 +300,8 @@ def test_intervals_hold_and_the_variance_falls_by_r_squared(r):
     scores = pooled(r)
     own, what = ppi.pool(scores, "m")
     found = ppi.simulate(own, humans=100, others=20000, resamples=1500)
-    found = (
-        found.assign(what=np.resize(what, len(found)))
-        .groupby(["what", "method"])[["coverage", "variance_ratio"]]
-        .mean()
-    )
+    found = found.assign(what=np.resize(what, len(found))).groupby(["what", "method"])
+    found = found[["coverage", "variance_ratio"]].mean()
     saved = ppi.saved(scores).set_index("what")["saved"]
     for what in ppi.WHAT:
         assert found.loc[(what, "classical"), "variance_ratio"] == 1

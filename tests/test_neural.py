@@ -224,12 +224,8 @@ def test_bertscore_takes_f1_from_the_layers_of_the_authors_notebook(packages, tm
     asked = packages(bert_score={"BERTScorer": Scorer})
     scored = scorer.scores(table(("h", "r")), models=["mBERT", "distilmBERT", "IndicBERT", "MuRIL"])
     assert scored[list(scorer.LAYERS)].iloc[0].tolist() == [0.75] * 4
-    assert asked == [
-        ("bert-base-multilingual-cased", 9),
-        ("distilbert-base-multilingual-cased", 5),
-        ("ai4bharat/indic-bert", 4),
-        ("google/muril-base-cased", 4),
-    ]
+    both = [("bert-base-multilingual-cased", 9), ("distilbert-base-multilingual-cased", 5)]
+    assert asked == [*both, ("ai4bharat/indic-bert", 4), ("google/muril-base-cased", 4)]
     signature = scored.attrs["signatures"]["MuRIL"]
     assert signature == "MuRIL|model:google/muril-base-cased|layer:4|bert-score:of bert-score"
     with pytest.raises(DataError, match=r"layer 4 of .*between 0 and 2"):
@@ -374,14 +370,8 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
         AutoModel.from_config(config).save_pretrained(folder)
         return str(folder)
 
-    SIZES = {
-        "hidden_size": 16,
-        "num_attention_heads": 2,
-        "intermediate_size": 32,
-        "num_hidden_layers": 6,
-        "max_position_embeddings": 66,
-        "initializer_range": 0.5,
-    }
+    SIZES = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32, "num_hidden_layers": 6}
+    SIZES |= {"max_position_embeddings": 66, "initializer_range": 0.5}
 
     @pytest.fixture(scope="module")
     def bert(tmp_path_factory):
@@ -568,13 +558,8 @@ if importlib.util.find_spec("comet"):
         tokenizer.post_processor = processors.TemplateProcessing(
             single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
         )
-        fast = XLMRobertaTokenizerFast(
-            tokenizer_object=tokenizer,
-            cls_token="<s>",
-            sep_token="</s>",
-            model_max_length=128,
-            **{f"{name}_token": token for name, token in special.items()},
-        )
+        tokens = {f"{name}_token": token for name, token in special.items()} | {"cls_token": "<s>", "sep_token": "</s>"}
+        fast = XLMRobertaTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **tokens)
         fast.save_pretrained(folder)
         thin = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32}
         ends = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
@@ -613,14 +598,8 @@ if importlib.util.find_spec("comet"):
     def test_lower_layers_learn_slower(encoder):
         from comet.models import RegressionMetric
 
-        model = RegressionMetric(
-            **comet.TABLE7,
-            pretrained_model=encoder,
-            load_pretrained_weights=False,
-            local_files_only=True,
-            train_data=[],
-            validation_data=[],
-        )
+        here = {"load_pretrained_weights": False, "local_files_only": True, "train_data": [], "validation_data": []}
+        model = RegressionMetric(**comet.TABLE7, pretrained_model=encoder, **here)
         rates = [group["lr"] for group in model.configure_optimizers()[0][0].param_groups]
         top, decay = comet.TABLE7["encoder_learning_rate"], comet.TABLE7["layerwise_decay"]
         assert rates[:3] == pytest.approx([top, top * decay, top * decay**2])
@@ -629,15 +608,9 @@ if importlib.util.find_spec("comet"):
     def test_training_starts_from_a_checkpoint_and_every_fold_scores_its_own_sentences(examples, encoder, tmp_path):
         start = tmp_path / "start"
         trained(examples, start, encoder, epochs=1)
+        how = {"epochs": 1, "offline": True, "init": str(start / "checkpoints" / "best.ckpt")}
         for fold in range(3):
-            comet.train(
-                examples,
-                tmp_path / "runs" / f"fold-{fold}",
-                fold,
-                epochs=1,
-                offline=True,
-                init=str(start / "checkpoints" / "best.ckpt"),
-            )
+            comet.train(examples, tmp_path / "runs" / f"fold-{fold}", fold, **how)
         scored = comet.score_folds(examples, tmp_path / "runs")
         assert scored.index.tolist() == examples.index.tolist()
         alone = comet.score(examples[examples["fold"] == 1], tmp_path / "runs" / "fold-1" / "checkpoints" / "best.ckpt")

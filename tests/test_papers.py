@@ -33,14 +33,8 @@ from tests.makers import read
 
 STANCHEV = "002"
 #: Lists of claims, and the paper that each quotes.
-LISTS = {
-    "licht2022_prose": "000",
-    "knowles2024_prose": "001",
-    "knowles2024_context": "001",
-    "stanchev2020_claims": STANCHEV,
-    "sai2023_prose": "003",
-    "sudoh2021_claims": "004",
-}
+LISTS = {"licht2022_prose": "000", "knowles2024_prose": "001", "knowles2024_context": "001"}
+LISTS |= {"stanchev2020_claims": STANCHEV, "sai2023_prose": "003", "sudoh2021_claims": "004"}
 
 
 def from_source(frame, source="real", name="d"):
