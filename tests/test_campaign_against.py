@@ -92,6 +92,10 @@ def test_means_orders_and_levels_are_those_of_pandas_and_scipy(two):
     assert table["difference"].to_dict() == pytest.approx((means["here"] - means["there"]).to_dict())
     ranks = means.rank(ascending=False)
     assert (table["rank_here"].tolist(), table["rank_there"].tolist()) == (list(ranks["here"]), list(ranks["there"]))
+    shown = found.places.pivot(index="system", columns="campaign")
+    for side, name in (("here", "here: one"), ("there", "there: two")):  # those of places, not of differences
+        ends = table[[f"rank_{side}", f"rank_{side}_low", f"rank_{side}_high"]]
+        assert shown.xs(name, axis=1, level="campaign").to_numpy().tolist() == ends.to_numpy().tolist()
     for of, (x, y) in {"systems": (means["here"], means["there"]), "items": (both["here"], both["there"])}.items():
         assert found.measure(of, "kendall_b")["estimate"] == pytest.approx(stats.kendalltau(x, y)[0])
         assert found.measure(of, "pearson")["estimate"] == pytest.approx(stats.pearsonr(x, y)[0])

@@ -327,17 +327,6 @@ def test_references_checks_and_repeats_are_kept_out(written):
     assert set(found.apart) == {"reference", "degraded", "repeat"}
 
 
-def test_of_several_criteria_one_is_planned_for(written):
-    frame = table().rename(columns={"score": "adequacy"})
-    frame["fluency"] = (frame["adequacy"] / 2).round(2)
-    path = written(frame)
-    first, second = read_pilot(path), read_pilot(path, criterion="fluency")
-    assert (first.mine.criterion, second.mine.criterion) == ("adequacy", "fluency")
-    assert len(first.ratings) == len(second.ratings) == len(table())
-    with pytest.raises(DataError, match="criterion: there is no 'style'"):
-        read_pilot(path, criterion="style")
-
-
 def test_of_several_language_pairs_the_largest_is_planned_for_and_the_hopeless_are_named(written):
     parts = [table(), table(systems=3).assign(tgt_lang="jpn"), table().head(4).assign(tgt_lang="hin")]
     path = written(pd.concat(parts))

@@ -234,14 +234,13 @@ class Against(Result):
 
     @property
     def places(self) -> pd.DataFrame:
-        """Places of up to 30 systems, for a picture: system, campaign, place, low, high."""
-        names = {"rank_{}": "place", "rank_{}_low": "low", "rank_{}_high": "high"}
-        parts = [
-            self.systems.head(30).rename(columns={old.format(side): new for old, new in names.items()})
-            for side in SIDES
-        ]
-        told = (part.assign(campaign=f"{side}: {name}") for part, side, name in zip(parts, SIDES, self.names))
-        return pd.concat(told).reindex(columns=["system", "campaign", *names.values()])
+        """Places of up to 30 systems, for a picture: system, place, low, high, campaign."""
+        parts = []
+        for side, name in zip(SIDES, self.names):
+            columns = ["system", *(f"rank_{side}{end}" for end in ("", "_low", "_high"))]
+            part = self.systems.head(30).reindex(columns=columns).set_axis(["system", "place", "low", "high"], axis=1)
+            parts.append(part.assign(campaign=f"{side}: {name}"))
+        return pd.concat(parts, ignore_index=True)
 
     def measure(self, of: str, coefficient: str) -> dict[str, float]:
         """Return a row of ``alike``: estimate, low, high, n; empty where there is none."""

@@ -14,7 +14,6 @@ from evalkit.campaign.findings import WORDING, Finding, Result, finding, or_miss
 from evalkit.campaign.opening import STEPS, Campaign
 from evalkit.data.schemas import ITEM, of_systems
 from evalkit.stats import agreement, correlation
-from evalkit.stats.terms import pluralize
 
 #: Fewest items judged by two annotators for an estimate of agreement.
 FEWEST = 10
@@ -143,10 +142,8 @@ def _measured(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int)
             break
     note = "with calibration items" if several["item_type"].eq("calibration").any() else ""
     enough = items >= FEWEST and several["score"].nunique() > 1
-    if items < FEWEST:
-        note = f"{pluralize(items, 'item')} {'was' if items == 1 else 'were'} judged by two annotators or more"
-    elif not enough:
-        note = "all of these judgements are the same score, so there is nothing to agree on beyond chance"
+    if not enough:
+        note = words("agreeing.alike" if items >= FEWEST else "agreeing.few", items=items)
     scores = agreement.score_matrix(several) if enough else pd.DataFrame()
     blank: dict[str, object] = dict.fromkeys(("estimate", "low", "high"), np.nan)
     blank |= {"items": items, "annotators": several["annotator"].nunique(), "note": note}

@@ -260,7 +260,7 @@ def _meaning(name: str, row: pd.DataFrame) -> Finding:
     (_, bias), (_, spread) = row.reindex(["bias", "spread"]).iterrows()
     apart = bias["low"] > 0 or bias["high"] < 0 or spread["low"] > 1 or spread["high"] < 1
     values = {"bias": bias["value"], "spread": spread["value"], "known": pd.notna(spread["value"])}
-    return finding("scores.apart" if apart else "scores.alike", name=name, **values)
+    return finding("meaning.apart" if apart else "meaning.alike", name=name, **values)
 
 
 def compare_judges(

@@ -131,14 +131,12 @@ class Method:
     @property
     def title(self) -> str:
         """What systems are compared by, in words."""
-        if self.compares:
-            return "expected share of comparisons won"
-        return {"normalized": "z-score", "adjusted": "adjusted mean score"}.get(self.column, "mean score")
+        return words(f"titles.{'wins' if self.compares else self.score}")
 
     @property
     def scores_name(self) -> str:
         """The scores that are compared, in words."""
-        return {"normalized": "z-scores", "adjusted": "adjusted scores"}.get(self.column, "raw scores")
+        return words(f"scores.{self.score}")
 
     @property
     def drawn(self) -> str:

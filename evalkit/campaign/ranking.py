@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign import strengths
-from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which, words
+from evalkit.campaign.findings import WORDING, Finding, Missing, Result, finding, or_missing, which, words
 from evalkit.campaign.method import OWN_LINES, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings, of_criterion
 from evalkit.campaign.strengths import KINDS
@@ -149,11 +149,10 @@ class Ranking(Result):
 
         Far systems would squeeze all others together: they have their score in their name, and nothing to be drawn.
         """
-        label = "not distinguished from the first" if self.level else "better than the others"
-        label = label if len(self.names) > 1 else "the only system"
-        first = self.table["system"].isin([self.top, *self.level])
-        stands = first.map({True: label, False: "worse than the first"})
-        both = pd.concat([self.table.assign(stands=stands), self.humans.assign(stands="human translation")])
+        says = WORDING["stands"]
+        label = says["only" if len(self.names) == 1 else "level" if self.level else "better"]
+        stands = self.table["system"].isin([self.top, *self.level]).map({True: label, False: says["worse"]})
+        both = pd.concat([self.table.assign(stands=stands), self.humans.assign(stands=says["human"])])
         both = both.sort_values("score", ascending=False, kind="stable").head(MOST_DRAWN).reset_index(drop=True)
         shown = both.reindex(columns=["system", "score", *([] if self.unsure else ["low", "high"]), "stands"])
         shown = shown.reindex(columns=["system", "score", "low", "high", "stands"])
@@ -252,10 +251,9 @@ def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resample
     methods = [chosen] if as_told else [one for one in (chosen, *fewer) if strengths.enough(campaign, one)]
     method = replace((methods or [chosen])[0], lines=OWN_LINES)
     found = strengths.rank(campaign, method, resamples=resamples, seed=seed)
-    few = f"there are fewer than {strengths.FEWEST} units to be drawn behind a system. Compare more segments."
     sure = methods and found["standing"].fewest > 1 and len(strengths.finite(found["standing"]))
-    refused = f"{chosen.lines} draws lines between scores, and these are comparisons."
-    found |= {"unsure": "" if sure else few, "refused": refused if chosen.lines != OWN_LINES else ""}
+    found["unsure"] = "" if sure else words("order.few_units", fewest=strengths.FEWEST)
+    found["refused"] = words("lines.scores", rule=chosen.lines) if chosen.lines != OWN_LINES else ""
     return Ranking(campaign.pair, campaign.scale, method, points=1.0, resamples=resamples, **found)
 
 
