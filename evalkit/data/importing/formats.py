@@ -166,9 +166,8 @@ def recognised(tables: list[Table], options: Options, name: str = "auto") -> lis
                 table = layouts.of_places(layouts.of_form(table, options), options)
             found.append(_recognised(table, options, name))
         except DataError as problem:
-            if len(tables) == 1:
-                raise DataError(f"{problem}{hidden}") from problem
-            problems.append((vocabulary.count_known(table.header), f"sheet {table.title!r}: {problem}"))
+            sheet = f"sheet {table.title!r}: " if len(tables) > 1 else ""
+            problems.append((vocabulary.count_known(table.header), f"{sheet}{problem}"))
     if not found:  # the sheet that reads most like a table
         raise DataError(max(problems, key=lambda problem: problem[0])[1] + hidden)
     titles = [one.table.title for one in found]
