@@ -662,7 +662,12 @@ def test_what_a_form_leaves_open_is_asked(imported, scores, headings, told):
         imported(google(scores, headings))
 
 
-def test_places_that_are_systems_in_every_question_are_read_as_told(imported, scores):
+def test_criteria_of_one_system_and_places_that_are_systems_are_read_as_told(imported, scores):
+    asked = ("Adequacy", "Fluency", "Style")
+    ratings, *_ = imported(google(scores, [f"{t} [{s}]" for t in TEXTS for s in asked]), values={"system": "X"})
+    means = ratings.groupby("criterion")["score"].mean().to_dict()
+    assert means == pytest.approx(dict(zip(asked, expected(scores).values())))
+    assert {*ratings["system"]} == {"X"}
     headings = [f"{t} [Translation {s}]" for t in TEXTS for s in "ABC"]
     means = found(imported(google(scores, headings), wide="systems")[0])
     assert means == pytest.approx(dict(zip([f"Translation {s}" for s in "ABC"], expected(scores).values())))

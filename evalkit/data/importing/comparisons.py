@@ -13,7 +13,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.importing import numbers, records, scales, vocabulary
-from evalkit.data.importing.judgements import Rows, people
+from evalkit.data.importing.judgements import Rows
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import EXCLUDED, Judgements, Table, constant, mapped_cells, text_digest
@@ -383,8 +383,6 @@ def _ranked(rows: Rows, found: Columns) -> Judgements:
     read = rows.judgements(scale=(1, len(named)), lower=True)
     for row in (row for row in rows.gone.values() if row.column == "(score)"):
         row.column = rows.cells["(heading)"][row.line]
-    kinds = np.where(people(read.ratings["system"], rows.note), "reference", "system")
-    read.ratings = read.ratings.assign(item_type=kinds)
     _tell_ranks(read.ratings, rows.receipt)
     return read
 

@@ -224,7 +224,6 @@ def orientation(
     low, high = scores.min(), scores.max()
     systems = together["system"].nunique() if "system" in together else 0
     ranks = are_ranks(values, together.drop(columns="system", errors="ignore"))
-    means = "rank" if means == "unclear" and ranks else means
     turned = means in ("penalty", "rank")
     either = means == "unclear" or _is_mark(heading, scores, table) or (means == "mqm" and high > 0)
     against = (turned and low < 0) or (means == "rank" and 0 < systems < high)
