@@ -316,14 +316,15 @@ def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.
     own = soft_accuracy(confidences((values @ mask).swapaxes(0, 1)), gold)
     observed = own[pairs[:, 0]] - own[pairs[:, 1]]
     single, flips32 = values.swapaxes(0, 1).astype(np.float32), mask.astype(np.float32)
+    sums = single @ flips32
     hits, drawn = np.zeros((2, len(observed)), np.int64)
     left = np.arange(len(observed))
     for part, start in enumerate(range(0, how.draws, how.look)):
         needed, places = np.unique(pairs[left], return_inverse=True)
-        sides = single[:, needed], flips32, gold[0], places.reshape(-1, 2), observed[left]
+        sides = single[:, needed], sums[:, needed], flips32, gold[0], places.reshape(-1, 2), observed[left]
         whole = how.look >= how.draws
         some = _How(min(how.look, how.draws - start), how.seed if whole else (how.seed, part))
-        found = _swapped(partial(_spa_hits, *sides), observed[left], human.size, some, block=8)
+        found = _swapped(partial(_spa_hits, sides), observed[left], human.size, some, block=8)
         if found.exact or whole:
             return found
         hits[left] += found.hits
@@ -338,12 +339,14 @@ def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.
     return Permuted(observed, hits, drawn, exact=False)
 
 
-def _spa_hits(
-    values: np.ndarray, mask: np.ndarray, gold: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray
-) -> np.ndarray:
-    """Count hits of masks and their complements; values: systems × metrics × segments in single precision."""
-    systems, metrics, segments = values.shape
-    whole = (values.reshape(-1, segments) @ mask).reshape(systems, metrics, -1)
+def _spa_hits(sides: tuple[np.ndarray, ...], masks: np.ndarray) -> np.ndarray:
+    """Count hits of masks and their complements.
+
+    sides: values, systems × metrics × segments in single precision; whole, their flipped sums; mask of the flips; gold,
+    the humans' p-values; pairs of metrics; and the observed difference of each.
+    """
+    values, whole, mask, gold, pairs, observed = sides
+    systems, _, segments = values.shape
     hits = np.zeros(len(pairs), np.int64)
     for swap in masks.reshape(-1, systems, 1, segments).astype(np.float32):
         moved = ((values * swap).reshape(-1, segments) @ mask).reshape(whole.shape)
