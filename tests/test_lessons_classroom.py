@@ -204,7 +204,7 @@ def test_what_a_class_is_told_is_what_other_ways_give():
     ratings = classroom.simulated()
     wide = classroom.matrix(ratings)
     you, other = classroom.nearest(ratings)
-    counts = classroom.agreement_tables(ratings, you, other).to_numpy()
+    counts = classroom.agreement_table(ratings, you, other).to_numpy()
     parts = [pd.cut(wide[name], [-1, 33.33, 66.66, 101], labels=False) for name in (you, other)]
     assert counts.sum() == 48
     assert np.trace(counts) == (parts[0] == parts[1]).sum()

@@ -3,6 +3,7 @@
 A lesson's check cells call what ``of`` returns. Each lesson has a module here that lists its exercises by name.
 """
 
-from evalkit.lessons.checker import Exercise, Function, Made, Value, Verdict, exercises, mistakes, of
+from evalkit.lessons.checker import Check as of
+from evalkit.lessons.checker import Exercise, Function, Made, Value, Verdict, exercises
 
-__all__ = ["Exercise", "Function", "Made", "Value", "Verdict", "exercises", "mistakes", "of"]
+__all__ = ["Exercise", "Function", "Made", "Value", "Verdict", "exercises", "of"]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.lessons import classroom
-from evalkit.lessons.checker import Exercise, Value
+from evalkit.lessons.checker import Exercise, Value, letter
 
 
 def items(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -40,10 +40,9 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "work_of_the_whole_class": lambda ratings, you, seconds: len(ratings) * seconds / 60,
             "left_out_the_second_showings": lambda ratings, you, seconds: minutes(
-                ratings[ratings["item_type"] == "system"], you, seconds
+                ratings.query("item_type == 'system'"), you, seconds
             ),
             "seconds": lambda ratings, you, seconds: 60 * minutes(ratings, you, seconds),
-            "how_many_judgements": lambda ratings, you, seconds: int((ratings["annotator"] == you).sum()),
         },
     ),
     "most_disputed": Value(
@@ -61,7 +60,6 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "counted_repeats_as_well": lambda pairs: float((_losses(pairs, "degraded", "repeat") > 0).mean()),
             "how_often_the_degraded": lambda pairs: float((_losses(pairs, "degraded") < 0).mean()),
-            "number_of_copies": lambda pairs: int((_losses(pairs, "degraded") > 0).sum()),
             "mean_loss_in_points": lambda pairs: float(_losses(pairs, "degraded").mean()),
         },
     ),
@@ -71,16 +69,7 @@ EXERCISES: dict[str, Exercise] = {
             "differences_up_and_down": lambda pairs: float(_losses(pairs, "repeat").mean()),
             "included_degraded_copies": lambda pairs: float(_losses(pairs, "repeat", "degraded").abs().mean()),
             "root_of_the_mean_square": lambda pairs: float(np.sqrt((_losses(pairs, "repeat") ** 2).mean())),
-            "largest_difference": lambda pairs: float(_losses(pairs, "repeat").abs().max()),
         },
     ),
-    "order": Value(
-        right=lambda: "B",
-        names=lambda: "ABCD",
-        mistakes={
-            "scores_of_one_person": lambda: "A",
-            "handy_in_a_classroom": lambda: "C",
-            "no_formula_for_a_mean": lambda: "D",
-        },
-    ),
+    "order": letter("B"),
 }

@@ -11,11 +11,11 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
-import math
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
@@ -30,9 +30,6 @@ from evalkit import DataError
 from evalkit.reports.notebooks import suggestion
 from evalkit.show import MIME
 
-#: What a check can find of an answer: a known wrong answer, a wrong form (unit, length, a name that is none), a
-#: function that stops, or something that fits no known mistake.
-KINDS = ("right", "empty", "misconception", "form", "error", "other")
 EMPTY = "There is no answer yet: fill in what is marked TODO in the cell above, run that cell, then this one."
 NO_FUNCTION = "This is a value, and a function is asked for. Keep the line that begins with 'def', and run it again."
 NO_RETURN = "For some inputs your function returns nothing. Does every way through it end in a 'return'?"
@@ -44,7 +41,11 @@ PRINTS = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found. kind: one of ``KINDS``. hint: for whoever answered, "" where the answer is right."""
+    """What a check found. hint: for whoever answered, "" where the answer is right.
+
+    kind: right, empty, misconception (a known wrong answer), form (unit, length, a name that is none), error (a
+    function that stops), or other (fits no known mistake).
+    """
 
     kind: str
     hint: str = ""
@@ -70,27 +71,24 @@ class Exercise(ABC):
 
     def verdict(self, answer: Any, *context: Any) -> Verdict:
         """Return what the answer is, and the hint that fits it."""
-        return self.judged(answer, *context) if given(answer) else self.empty()
-
-    def empty(self) -> Verdict:
-        """Return the verdict on an answer that was not given."""
-        return Verdict("empty", f"{EMPTY} {self.start}".strip())
-
-    def mistaken(self, key: str) -> Verdict:
-        """Return the verdict on a typical wrong answer."""
-        return Verdict("misconception", self.hints[key])
-
-    def formed(self, told: str | None) -> Verdict:
-        """Return the verdict on an answer whose form is wrong, or that fits nothing known."""
-        return Verdict("form", told) if told else Verdict("other", self.otherwise)
+        return self.judged(answer, *context) if given(answer) else Verdict("empty", f"{EMPTY} {self.start}".strip())
 
     @abstractmethod
     def judged(self, answer: Any, *context: Any) -> Verdict:
         """Return what an answer that was given is, and the hint that fits it."""
 
-    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
-        """Return the typical wrong answers in this context, each with the hint that it should get."""
-        return [(answer(*context), self.hints[key]) for key, answer in self.mistakes.items()]
+    def compared(
+        self, found: list[Any], wanted: list[Any], tried: Callable[[Callable[..., Any]], list[Any]]
+    ) -> Verdict:
+        """Hold answers against right ones, then against those that a typical mistake gives, as ``tried`` finds them."""
+        if all(map(same, found, wanted)):
+            return RIGHT
+        for key, mistake in self.mistakes.items():
+            with contextlib.suppress(Exception):  # a wrong function may stop where a right one does not
+                if all(map(same, found, tried(mistake))):
+                    return Verdict("misconception", self.hints[key])
+        told = next(form(mine, right) for mine, right in zip(found, wanted) if not same(mine, right))
+        return Verdict("form", told) if told else Verdict("other", self.otherwise)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,27 +106,21 @@ class Function(Exercise):
         if not callable(answer):
             return Verdict("form", NO_FUNCTION)
         trials, printed = list(self.trials(*context)), io.StringIO()
+
+        def tried(function: Callable[..., Any]) -> list[Any]:
+            return [function(*copy.deepcopy(trial)) for trial in trials]
+
         try:
             with contextlib.redirect_stdout(printed):
-                found = [answer(*copy.deepcopy(trial)) for trial in trials]
+                found = tried(answer)
         except Exception as problem:
-            return Verdict("error", stopped(problem, answer))
+            told = f"Your function stops with {type(problem).__name__}: {problem}. Try it on one small input."
+            return Verdict("error", told)
         if not all(map(given, found)):
             if printed.getvalue().strip():
                 return Verdict("misconception", PRINTS)
-            return Verdict("error", NO_RETURN) if any(map(given, found)) else self.empty()
-        wanted = [self.right(*copy.deepcopy(trial)) for trial in trials]
-        if all(map(same, found, wanted)):
-            return RIGHT
-        for key, mistake in self.mistakes.items():
-            with contextlib.suppress(Exception):  # a wrong function may stop where a right one does not
-                if all(same(one, mistake(*copy.deepcopy(trial))) for one, trial in zip(found, trials, strict=True)):
-                    return self.mistaken(key)
-        return self.formed(next(form(mine, right) for mine, right in zip(found, wanted) if not same(mine, right)))
-
-    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
-        """Return the wrong functions with their hints."""
-        return [(answer, self.hints[key]) for key, answer in self.mistakes.items()]
+            return Verdict("error", NO_RETURN) if any(map(given, found)) else self.verdict(None)
+        return self.compared(found, tried(self.right), tried)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,47 +135,37 @@ class Value(Exercise):
 
     def judged(self, answer: Any, *context: Any) -> Verdict:
         """Compare with the right value, then with the typical wrong ones."""
-        wanted = self.right(*context)
-        if same(answer, wanted):
-            return RIGHT
-        for key, mistake in self.mistakes.items():
-            if same(answer, mistake(*context)):
-                return self.mistaken(key)
-        return self.formed(form(answer, wanted) or self._unknown(answer, context))
-
-    def _unknown(self, answer: Any, context: tuple) -> str | None:
-        """Say that an answer, or a value of a mapping, is none of the names that it could be."""
-        if self.names is None:
-            return None
+        verdict = self.compared([answer], [self.right(*context)], lambda mistake: [mistake(*context)])
+        if verdict.kind != "other" or self.names is None:
+            return verdict
         known = [str(name) for name in self.names(*context)]
         several = isinstance(answer, (list, tuple, set, frozenset))
         given = answer.values() if isinstance(answer, dict) else answer if several else [answer]
-        unknown = next((str(name) for name in given if not isinstance(name, str) or name.strip() not in known), None)
-        return None if unknown is None else f"There is no {unknown!r} here. {suggestion(unknown, known)}"
+        unknown = next((str(name) for name in given if str(name).strip() not in known), None)
+        return Verdict("form", f"There is no {unknown!r} here. {suggestion(unknown, known)}") if unknown else verdict
 
-    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
-        """Return the wrong values with their hints, without those that happen to be right on these data."""
-        wanted = self.right(*context)
-        return [(value, hint) for value, hint in super().wrong(*context) if not same(value, wanted)]
+
+def letter(right: str, of: str = "ABCD") -> Value:
+    """Make an exercise in which one letter is to be chosen; the hint of a wrong one has the letter as its key."""
+    wrong = [other for other in of if other != right]
+    return Value(right=lambda: right, names=lambda: of, mistakes={other: partial(str, other) for other in wrong})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Made(Exercise):
     """Make something with several properties; the first that is missing gives the hint.
 
-    needs: by the key of their hint, ``holds(answer, *context)``. kinds: what an answer without one is, where that is no
-    misconception.
+    needs: by the key of their hint, ``holds(answer, *context)``. What lacks ``begun`` was not begun.
     """
 
     needs: Mapping[str, Callable[..., Any]]
-    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def judged(self, answer: Any, *context: Any) -> Verdict:
         """Ask for one property after the other; one that cannot be asked for is missing."""
         lacking = next((key for key, holds in self.needs.items() if not _holds(holds, answer, context)), None)
         if lacking is None:
             return RIGHT
-        return Verdict(self.kinds.get(lacking, "misconception"), self.hints[lacking])
+        return Verdict("empty" if lacking == "begun" else "misconception", self.hints[lacking])
 
 
 def _holds(holds: Callable[..., Any], answer: Any, context: tuple) -> bool:
@@ -192,19 +174,6 @@ def _holds(holds: Callable[..., Any], answer: Any, context: tuple) -> bool:
             return bool(holds(copy.deepcopy(answer), *context))
     except Exception:  # an answer of any form whatever
         return False
-
-
-def stopped(problem: Exception, function: Callable[..., Any]) -> str:
-    """Say at what a function stopped; of a name that it does not know, which one may be meant."""
-    if isinstance(problem, NameError) and problem.name:
-        code = getattr(function, "__code__", None)
-        own = code.co_varnames if code else ()
-        near = suggestion(problem.name, own) if own else ""
-        return f"Your function uses the name '{problem.name}', which nothing has been given. {near}".strip()
-    return f"Your function stops with {type(problem).__name__}: {problem}. Try it on one small input."
-
-
-# Check cells
 
 
 class Check:
@@ -218,7 +187,7 @@ class Check:
 
     def __call__(self, name: str, answer: Any, *context: Any) -> None:
         """Show "Right", or "Not yet" with a hint. It never stops a run, so the cells after it run as well."""
-        exercise = _chosen(self.known, self.lesson, name)
+        exercise = self.exercise(name)
         found = exercise.verdict(answer, *context)
         passed = found.kind == "right"
         verdict, rest = ("✓ Right.", exercise.well) if passed else ("✗ Not yet.", found.hint)
@@ -230,14 +199,15 @@ class Check:
 
     def passed(self, name: str, answer: Any) -> Callable[..., Any]:
         """Return a student's own function once it passes, and the package's until then, for the cells that go on."""
-        exercise = _chosen(self.known, self.lesson, name)
+        exercise = self.exercise(name)
         assert isinstance(exercise, Function)
         return answer if exercise.verdict(answer).kind == "right" else exercise.right
 
-
-def of(lesson: str) -> Check:
-    """Return the check of a lesson."""
-    return Check(lesson)
+    def exercise(self, name: str) -> Exercise:
+        """Return an exercise of the lesson; DataError for one that it has not, naming the nearest."""
+        if name not in self.known:
+            raise DataError(f"The lesson '{self.lesson}' has no exercise '{name}'. {suggestion(name, self.known)}")
+        return self.known[name]
 
 
 def exercises(lesson: str) -> Mapping[str, Exercise]:
@@ -251,22 +221,6 @@ def exercises(lesson: str) -> Mapping[str, Exercise]:
         raise DataError(f"There is no lesson '{lesson}' with exercises. Correct the name, or add the module {place}.")
     said = tomllib.loads((Path(__file__).parent / f"{lesson}.toml").read_text(encoding="utf-8"))
     return {name: replace(one, **said[name]) for name, one in import_module(place).EXERCISES.items()}
-
-
-def mistakes(lesson: str, name: str, *context: Any) -> pd.DataFrame:
-    """Give the check each typical wrong answer: columns wanted (the hint it should get), hint (the one it gets).
-
-    context: as in the check cell. Wrong answers that happen to be right on these data have no row.
-    """
-    exercise = _chosen(exercises(lesson), lesson, name)
-    rows = [(hint, exercise.verdict(answer, *context).hint) for answer, hint in exercise.wrong(*context)]
-    return pd.DataFrame(rows, columns=["wanted", "hint"])
-
-
-def _chosen(known: Mapping[str, Exercise], lesson: str, name: str) -> Exercise:
-    if name not in known:
-        raise DataError(f"The lesson '{lesson}' has no exercise '{name}'. {suggestion(name, known)}")
-    return known[name]
 
 
 # Answers: whether there is one, whether two are the same, and what is wrong with the form of one
@@ -290,15 +244,14 @@ def same(found: Any, wanted: Any) -> bool:
     (True, True, True, True)
     """
     if isinstance(wanted, dict):
-        return (
-            isinstance(found, dict) and found.keys() == wanted.keys() and all(same(found[k], wanted[k]) for k in wanted)
-        )
+        keys = isinstance(found, dict) and found.keys() == wanted.keys()
+        return keys and all(same(found[key], wanted[key]) for key in wanted)
     if isinstance(wanted, str) or isinstance(found, str):
         return isinstance(wanted, str) and isinstance(found, str) and found.strip() == wanted.strip()
     if _texts(wanted):
-        return _texts(found) and sorted(map(str, found)) == sorted(map(str, wanted))
-    if isinstance(found, pd.Series) and isinstance(wanted, pd.Series) and _relabelled(found, wanted):
-        found = found.reindex(wanted.index)
+        return _texts(found) and sorted(found) == sorted(wanted)
+    if isinstance(found, pd.Series) and isinstance(wanted, pd.Series) and found.index.is_unique:
+        found = found.reindex(wanted.index) if set(found.index) == set(wanted.index) else found
     found, wanted = _numbers(found), _numbers(wanted)
     if found is None or wanted is None or found.shape != wanted.shape:
         return False
@@ -309,57 +262,18 @@ def form(found: Any, wanted: Any) -> str | None:
     """Say what is wrong with the form of an answer, where something is: kind, length, keys, unit, rounding, sign.
 
     >>> form(0.5, [1.0] * 8), form(50, 0.5)
-    ('This is a number, and 8 values are asked for.', 'This is a percentage. Give it as a share, between 0 and 1.')
+    ('You gave a number. Asked for: 8 values.', 'This is a percentage. Give it as a share, between 0 and 1.')
     """
     if isinstance(wanted, dict):
-        return _keys(found, wanted)
-    if isinstance(wanted, str) != isinstance(found, str):
-        return _quoted(found, wanted) or _mismatch(found, wanted)
-    if isinstance(wanted, str):
-        return None
-    if isinstance(wanted, (bool, np.bool_)) != isinstance(found, (bool, np.bool_)):
-        return _mismatch(found, wanted)
+        if isinstance(found, dict) and found.keys() == wanted.keys():
+            return None
+        return f"Asked for is a mapping with the keys {', '.join(map(repr, wanted))}: {{key: value, ...}}."
     mine, right = _numbers(found), _numbers(wanted)
-    if right is None:
+    if isinstance(wanted, str) and isinstance(found, str):
         return None
-    if mine is None or mine.shape != right.shape:
-        return _mismatch(found, wanted)
-    return _unit(mine, right)
-
-
-def _mismatch(found: Any, wanted: Any) -> str:
-    """Say that an answer is of another kind than what is asked for."""
-    given, asked = _kind(found), _kind(wanted)
-    begin, verb = "These are" if _many(given) else "This is", "are" if _many(asked) else "is"
-    return f"{begin} {given}, and {asked} {verb} asked for."
-
-
-def _many(kind: str) -> bool:
-    """Tell whether a kind of answer is spoken of in the plural."""
-    return kind.endswith(" values")
-
-
-def _quoted(found: Any, wanted: Any) -> str | None:
-    """Say what is wrong with a number that was written as a text, such as "0.5" or "50 %"."""
-    if not isinstance(found, str) or _numbers(wanted) is None:
-        return None
-    if _numbers(found.strip().removesuffix("%")) is None:
-        return None
-    return "This is a text, because it stands in quotation marks. Give the number itself, without quotation marks or %."
-
-
-def _keys(found: Any, wanted: dict) -> str | None:
-    """Say which keys of a mapping are missing or unknown."""
-    if not isinstance(found, dict):
-        return f"This is {_kind(found)}. Asked for is a mapping with the keys {_listed(wanted)}: {{key: value, ...}}."
-    unknown, lacking = [key for key in found if key not in wanted], [key for key in wanted if key not in found]
-    if unknown:
-        return f"There is no {_listed(unknown)} among the keys. They are {_listed(wanted)}."
-    return f"The key {_listed(lacking)} is missing." if lacking else None
-
-
-def _listed(names: Iterable[Any]) -> str:
-    return ", ".join(repr(name) for name in names)
+    if _kind(wanted) != _kind(found) or (right is not None and (mine is None or mine.shape != right.shape)):
+        return f"You gave {_kind(found)}. Asked for: {_kind(wanted)}."
+    return None if mine is None or right is None else _unit(mine, right)
 
 
 def _unit(mine: np.ndarray, right: np.ndarray) -> str | None:
@@ -383,34 +297,25 @@ def _numbers(answer: Any) -> np.ndarray | None:
 
 
 def _texts(answer: Any) -> bool:
-    return isinstance(answer, (list, tuple, set, frozenset, pd.Series, pd.Index, np.ndarray)) and (
-        len(answer) > 0 and all(isinstance(each, str) for each in answer)
-    )
-
-
-def _relabelled(found: pd.Series, wanted: pd.Series) -> bool:
-    """Tell whether two series hold the same labels, each once."""
-    return found.index.is_unique and wanted.index.is_unique and set(found.index) == set(wanted.index)
+    several = isinstance(answer, (list, tuple, set, frozenset, pd.Series, pd.Index, np.ndarray))
+    return several and len(answer) > 0 and all(isinstance(each, str) for each in answer)
 
 
 def _kind(answer: Any) -> str:
     """Name what an answer is, in words.
 
-    >>> _kind(0.5), _kind([1, 2, 3]), _kind("a"), _kind(math.sqrt)
-    ('a number', '3 values', 'a text', 'a function')
+    >>> _kind(0.5), _kind([1, 2, 3]), _kind("a"), _kind(len)
+    ('a number', '3 values', 'a text in quotation marks', 'a function')
     """
     if isinstance(answer, str):
-        return "a text"
+        return "a text in quotation marks"
     if isinstance(answer, (bool, np.bool_)):
         return "True or False"
     if callable(answer):
         return "a function"
-    if isinstance(answer, pd.DataFrame) or (isinstance(answer, np.ndarray) and answer.ndim == 2):
+    dimensions = getattr(answer, "ndim", 1)
+    if dimensions == 2:
         return "a table of {} by {}".format(*answer.shape)
-    if isinstance(answer, np.ndarray) and answer.ndim == 0:
-        return _kind(answer.item())
-    if isinstance(answer, (list, tuple, set, frozenset, dict, pd.Series, pd.Index, np.ndarray)):
+    if isinstance(answer, Sized) and dimensions:
         return f"{len(answer)} value{'' if len(answer) == 1 else 's'}"
-    if isinstance(answer, float) and math.isnan(answer):
-        return "not a number (nan)"
-    return "a number" if _numbers(answer) is not None else f"of type {type(answer).__name__}"
+    return "a number" if _numbers(answer) is not None else f"something of type {type(answer).__name__}"

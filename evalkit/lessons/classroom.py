@@ -7,15 +7,13 @@ The texts of lesson 0 lie beside the lessons. No person and no translation syste
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from evalkit import ROOT, DataError, data
-from evalkit.campaign.design.drawing import Drawn, Wish, draw, get_protocol
+from evalkit.campaign.design.drawing import Wish, draw, get_protocol
 from evalkit.campaign.design.texts import Texts, read_texts
 from evalkit.data.provenance import like, scale_of, source_of
 from evalkit.data.schemas import ITEM
@@ -25,22 +23,18 @@ from evalkit.stats.terms import join_names, pluralize
 
 TEXTS = ROOT / "notebooks" / "lessons" / "texts"
 #: What the translations of each "system" lose on average, in points: by what they say, and by how they say it.
-LOSSES: Mapping[str, tuple[float, float]] = MappingProxyType(
-    {"clean": (4.0, 3.0), "smooth": (45.0, 5.0), "stiff": (8.0, 55.0)}
-)
+LOSSES = {"clean": (4.0, 3.0), "smooth": (45.0, 5.0), "stiff": (8.0, 55.0)}
 #: Simulated students: points by which all their scores are moved, and how much of both losses they count.
-PEOPLE: Mapping[str, tuple[float, float, float]] = MappingProxyType(
-    {
-        "sim-01": (0.0, 1.0, 0.6),
-        "sim-02": (-14.0, 1.0, 0.9),
-        "sim-03": (6.0, 0.3, 0.8),
-        "sim-04": (-4.0, 1.2, 0.3),
-        "sim-05": (3.0, 0.8, 0.7),
-        "sim-06": (-8.0, 0.5, 1.1),
-        "sim-07": (8.0, 0.9, 0.4),
-        "sim-08": (0.0, 0.7, 0.7),
-    }
-)
+PEOPLE = {
+    "sim-01": (0.0, 1.0, 0.6),
+    "sim-02": (-14.0, 1.0, 0.9),
+    "sim-03": (6.0, 0.3, 0.8),
+    "sim-04": (-4.0, 1.2, 0.3),
+    "sim-05": (3.0, 0.8, 0.7),
+    "sim-06": (-8.0, 0.5, 1.1),
+    "sim-07": (8.0, 0.9, 0.4),
+    "sim-08": (0.0, 0.7, 0.7),
+}
 _PER_MARK = 22.0  # points below 100 for each error that a simulated student marks, on average
 _DEGRADED, _NOISE, _ITEM = 40.0, 7.0, 0.5  # points lost, sd in points, spread of losses as a share of their mean
 
@@ -65,47 +59,22 @@ def simulated(*, seed: int = 7) -> pd.DataFrame:
     >>> simulated()["annotator"].nunique(), simulated().attrs["source"]["source"]
     (8, 'simulated')
     """
-    given = texts()
+    given, rng, rows = texts(), np.random.default_rng(seed), []
     drawn = draw(given, Wish(get_protocol("ESA"), tuple(PEOPLE), everybody=True, seed=seed))
-    rng = np.random.default_rng(seed)
     lost = {name: rng.gamma(1 / _ITEM, np.array(loss) * _ITEM, (len(given.docs), 2)) for name, loss in LOSSES.items()}
-    frame = finished(_shown(given, drawn), seed=seed, scale=None)
-    meant = [_meant(lost[row.system][int(row.segment) - 1], row) for row in frame.itertuples()]
-    scores = (np.array(meant) + rng.normal(0, _NOISE, len(frame))).round().clip(0, 100)
+    for (name, (moved, *counted)), screens in zip(PEOPLE.items(), drawn.screens):
+        for item in (item for screen in screens for item in screen.items):
+            place = item.segment
+            for system, kind, text in zip(item.systems, item.kinds, item.texts):
+                meant = 100 + moved - np.dot(counted, lost[system][place]) - _DEGRADED * (kind == "degraded")
+                rows.append((system, given.docs[place], str(place + 1), name, meant, kind, given.sources[place], text))
+    columns = ["system", "doc", "segment", "annotator", "score", "item_type", "source", "hypothesis"]
+    frame = pd.DataFrame(rows, columns=columns).assign(src_lang=given.src_lang, tgt_lang=given.tgt_lang)
+    frame["hit"] = frame["annotator"]
+    frame["score"] = (frame["score"] + rng.normal(0, _NOISE, len(frame))).round().clip(0, 100)
     origin = f"a simulation (evalkit.lessons.classroom, seed {seed})"
     source = {"name": "simulated-class", "source": "simulated", "origin": origin, "digest": f"seed:{seed}"}
-    return like(frame.assign(score=scores), frame, source=source, scale=(0, 100))
-
-
-def _shown(given: Texts, drawn: Drawn) -> pd.DataFrame:
-    """List what everybody is shown, in their order, with a score still to come."""
-    rows = [
-        {
-            "src_lang": given.src_lang,
-            "tgt_lang": given.tgt_lang,
-            "system": system,
-            "doc": screen.doc,
-            "segment": str(item.segment + 1),
-            "annotator": name,
-            "score": 0.0,
-            "item_type": kind,
-            "hit": name,
-            "source": given.sources[item.segment],
-            "hypothesis": text,
-        }
-        for name, mine in zip(drawn.wish.annotators, drawn.screens)
-        for screen in mine
-        for item in screen.items
-        for system, kind, text in zip(item.systems, item.kinds, item.texts)
-    ]
-    return pd.DataFrame(rows)
-
-
-def _meant(lost: np.ndarray, row) -> float:  # type: ignore[no-untyped-def]
-    """Return the score that a student means to give. lost: by what is said, by how; row: of the design."""
-    moved, by_sense, by_style = PEOPLE[row.annotator]
-    degraded = _DEGRADED if row.item_type == "degraded" else 0.0
-    return float(100 + moved - by_sense * lost[0] - by_style * lost[1] - degraded)
+    return finished(frame, seed=seed, source=source, scale=(0, 100))
 
 
 def judgements(class_file: str = "", *, seed: int = 7) -> pd.DataFrame:
@@ -117,13 +86,11 @@ def judgements(class_file: str = "", *, seed: int = 7) -> pd.DataFrame:
     if not class_file:
         return simulated(seed=seed)
     ratings, _ = data.open_campaign(Path(class_file))
-    if ratings["annotator"].nunique() < 2:
-        raise DataError(f"{class_file} holds the judgements of one person. Import the files of all: evalkit import …")
-    if len(matrix(ratings).dropna()) < 2:
-        counts = ratings["annotator"].value_counts()
+    counts = ratings["annotator"].value_counts()
+    if len(counts) < 2 or len(matrix(ratings).dropna()) < 2:
         raise DataError(
-            f"Fewer than two translations of {class_file} were judged by all. {counts.index[-1]} judged fewest "
-            f"({counts.iloc[-1]}): import without that file, or make the campaign with --class."
+            f"Fewer than two people judged the same two translations of {class_file}. {counts.index[-1]} judged fewest "
+            f"({counts.iloc[-1]}): import the files of all without that one, or make the campaign with --class."
         )
     return ratings
 
@@ -156,20 +123,12 @@ def _marked(ratings: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         words = [(found.start(), found.end()) for found in re.finditer(r"\S+", one.hypothesis)]
         weight = worst.setdefault(one.hypothesis, rng.gamma(0.3, size=len(words)) + 0.01)
         number = min(rng.poisson((100 - one.score) / _PER_MARK), len(words))
-        for place in rng.choice(len(words), number, replace=False, p=weight / weight.sum()):
+        for start, end in rng.choice(words, number, replace=False, p=weight / weight.sum()):
             severity = "major" if rng.random() < (100 - one.score) / 130 else "minor"
-            rows.append(
-                {name: getattr(one, name) for name in key}
-                | {
-                    "error_type": "other",
-                    "severity": severity,
-                    "start": float(words[place][0]),
-                    "end": float(words[place][1]),
-                    "side": "target",
-                }
-            )
+            rows.append([*(getattr(one, name) for name in key), severity, float(start), float(end)])
+    frame = pd.DataFrame(rows, columns=[*key, "severity", "start", "end"]).assign(error_type="other", side="target")
     source = source_of(ratings) | {"name": "simulated-class-marks"}
-    return like(pd.DataFrame(rows), ratings, source=source)
+    return like(frame, ratings, source=source)
 
 
 def matrix(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -203,16 +162,16 @@ def nearest(ratings: pd.DataFrame, me: str = "") -> tuple[str, str]:
     return you, str(shared.idxmax())
 
 
-def agreement_tables(ratings: pd.DataFrame, you: str, other: str, *, bins: int = 3) -> pd.DataFrame:
-    """Count the items to which two people gave low, middle and high scores, in ``bins`` equal parts of the scale.
+def agreement_table(ratings: pd.DataFrame, you: str, other: str) -> pd.DataFrame:
+    """Count the items to which two people gave scores in the low, middle and high third of the scale.
 
     Rows are yours, columns the other's, both from low to high.
     """
     low, high = scale_of(ratings)
+    thirds = [*np.linspace(low, high, 3, endpoint=False), np.inf]
     both = matrix(ratings)[[you, other]].dropna()
-    part = ((both - low) / (high - low) * bins).astype(int).clip(upper=bins - 1)
-    every = range(bins)
-    return pd.crosstab(part[you], part[other]).reindex(index=every, columns=every, fill_value=0)
+    part = both.apply(pd.cut, bins=thirds, right=False, labels=["low", "middle", "high"])
+    return pd.crosstab(part[you], part[other], dropna=False)
 
 
 def strictness(ratings: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ An error is a pair (type, severity), a span a pair (start, end) of characters, t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,13 +17,7 @@ from evalkit.stats import agreement, correlation
 
 #: The weights of WMT's MQM: minor 1, major 5, minor punctuation 0.1, non-translation 25, source errors 0.
 WMT = "Freitag et al. 2021 (WMT)"
-_TYPES = (
-    "accuracy/mistranslation",
-    "fluency/punctuation",
-    "fluency/grammar",
-    "non-translation",
-    "accuracy/omission",
-)
+_TYPES = ("accuracy/mistranslation", "fluency/punctuation", "fluency/grammar", "non-translation", "accuracy/omission")
 Errors = Sequence[tuple[str, str]]
 Spans = Sequence[tuple[int, int]]
 
@@ -100,18 +94,6 @@ def character_alpha(one: np.ndarray, other: np.ndarray) -> float:
     return _coefficient(one, other, "krippendorff_alpha", "nominal")
 
 
-def longest(units: pd.DataFrame, texts: pd.DataFrame, *, most: int = 160) -> pd.Series:
-    """Choose a translation to draw: of those of at most so many characters, one in which most people marked something.
-
-    units: system, doc, segment, annotator. texts: system, doc, segment, hypothesis. Returns its row of ``texts``.
-    """
-    key = ["system", "doc", "segment"]
-    people = units.groupby(key, observed=True)["annotator"].nunique().rename("people").reset_index()
-    known = texts.astype(dict.fromkeys(key, "str")).merge(people.astype(dict.fromkeys(key, "str")), on=key)
-    short = known[known["hypothesis"].str.len() <= most]
-    return (short if len(short) else known).sort_values(["people", *key], ascending=[False, True, True, True]).iloc[0]
-
-
 def _of_those_with_errors(marks: pd.DataFrame) -> pd.Series:
     return marks.groupby(["system", "doc", "segment"])["weight"].sum().groupby("system").mean()
 
@@ -125,20 +107,9 @@ def _coefficient(one: np.ndarray, other: np.ndarray, name: str, level: str = "no
     return float(agreement.coefficients(scores, measures=[(name, level)], resamples=0)["estimate"].iloc[0])
 
 
-def _weighed(weight: Mapping[str, float], *, comma: str = "minor", sign: float = -1.0):
-    """Make a score with other weights; comma: which punctuation errors weigh 0.1 ("", "minor" or "every")."""
-
-    def score(errors: Errors) -> float:
-        total = 0.0
-        for kind, severity in errors:
-            light = kind == "fluency/punctuation" and comma in (severity, "every")
-            total += weight["light"] if light else weight.get(kind, weight[severity])
-        return sign * total
-
-    return score
-
-
-_RIGHT = {"minor": 1.0, "major": 5.0, "light": 0.1, "non-translation": 25.0}
+def _renamed(errors: Errors, kind: str) -> list[tuple[str, str]]:
+    """Call errors of a type that has a weight of its own by one that has none."""
+    return [("fluency/grammar" if name == kind else name, severity) for name, severity in errors]
 
 
 def _errors() -> list[tuple]:
@@ -157,15 +128,7 @@ def _pairs_of_systems() -> list[tuple]:
 
 
 def _spans() -> list[tuple]:
-    return [([(2, 5), (9, 12)], 20), ([(0, 4), (3, 8)], 10), ([], 6), ([(5, 9), (5, 9), (1, 2)], 12)]
-
-
-def _ends_in(spans: Spans, length: int) -> np.ndarray:
-    return marked([(start, min(end + 1, length)) for start, end in spans], length)
-
-
-def _times(spans: Spans, length: int) -> np.ndarray:
-    return np.sum([marked([span], length) for span in spans], axis=0) if spans else np.zeros(length)
+    return [([(2, 5), (9, 12)], 20), ([(0, 4), (3, 8)], 10), ([(4, 6)], 6), ([(5, 9), (5, 9), (1, 2)], 12)]
 
 
 def _characters() -> list[tuple]:
@@ -176,22 +139,14 @@ def _characters() -> list[tuple]:
     return made
 
 
-def _free_of_counts(one: np.ndarray, other: np.ndarray) -> float:
-    share = (one.mean() + other.mean()) / 2
-    return float(1 - np.mean(one != other) / (2 * share * (1 - share)))
-
-
 EXERCISES: dict[str, Exercise] = {
     "mqm_score": Function(
         right=mqm_score,
         trials=_errors,
         mistakes={
             "count_errors": lambda errors: -float(len(errors)),
-            "wrong_comma_weighs": _weighed(_RIGHT, comma=""),
-            "all_punctuation_is_light": _weighed(_RIGHT, comma="every"),
-            "non_translation_weighs": _weighed(
-                {name: value for name, value in _RIGHT.items() if name != "non-translation"}
-            ),
+            "wrong_comma_weighs": lambda errors: mqm_score(_renamed(errors, "fluency/punctuation")),
+            "non_translation_weighs": lambda errors: mqm_score(_renamed(errors, "non-translation")),
         },
     ),
     "system_means": Value(
@@ -200,7 +155,6 @@ EXERCISES: dict[str, Exercise] = {
             "mean_weight_of_an_error": lambda judged, marks: -marks.groupby("system")["weight"].mean(),
             "sum": lambda judged, marks: -marks.groupby("system")["weight"].sum(),
             "translations_without": lambda judged, marks: -_of_those_with_errors(marks),
-            "sizes_are_right": lambda judged, marks: -system_means(judged, marks),
         },
     ),
     "contradictions": Function(
@@ -209,29 +163,21 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "every_pair_is_there_twice": lambda errors, score: 2 * contradictions(errors, score),
             "pairs_in_which_both_agree": lambda errors, score: contradictions(errors, -score),
-            "ties_are_among_your_pairs": lambda errors, score: (
-                len(errors) * (len(errors) - 1) // 2 - contradictions(errors, -score)
-            ),
         },
     ),
     "cost": Value(
         right=cost_of_a_major,
         mistakes={
             "translations_with_further": lambda esa: _clean(esa) - esa.loc[esa["major"].ge(1), "score"].mean(),
-            "one_major_error": lambda esa: _clean(esa) - esa.loc[esa["major"].eq(1), "score"].mean(),
             "compare_with_the_mean": lambda esa: esa["score"].mean() - (_clean(esa) - cost_of_a_major(esa)),
-            "their_mean_score": lambda esa: _clean(esa) - cost_of_a_major(esa),
         },
     ),
     "marked": Function(
         right=marked,
         trials=_spans,
         mistakes={
-            "one_character_too_many": _ends_in,
-            "count_how_often_a_character": _times,
-            "everything_is_one_place": lambda spans, length: marked(
-                [(start + 1, end + 1) for start, end in spans], length
-            ),
+            "one_character_too_many": lambda spans, length: marked([(start, end + 1) for start, end in spans], length),
+            "count_how_often_a_character": lambda spans, length: sum(marked([span], length) for span in spans),
             "only_the_first_span": lambda spans, length: marked(list(spans)[:1], length),
         },
     ),
@@ -242,7 +188,7 @@ EXERCISES: dict[str, Exercise] = {
             "share_of_equal_characters": lambda one, other: float(np.mean(one == other)),
             "overlap": lambda one, other: float((one & other).sum() / (one | other).sum()),
             "cohen_kappa": lambda one, other: _coefficient(one, other, "cohen_kappa"),
-            "first_not_put_back": _free_of_counts,
+            "first_not_put_back": lambda one, other: _coefficient(one, other, "scott_pi"),
         },
     ),
 }

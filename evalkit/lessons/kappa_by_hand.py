@@ -12,7 +12,7 @@ from evalkit.lessons.checker import Exercise, Function, Made, Value
 from evalkit.stats import agreement
 
 HIGH, LOW = 0.9, 0.1  # what exercise "paradox" asks for: observed agreement at least, kappa at most
-SITUATIONS = ("error type", "one point, one point worse", "far misses are what hurts")
+SITUATIONS = {"error type": "none", "one point, one point worse": "linear", "far misses are what hurts": "quadratic"}
 
 
 def items(table: np.ndarray) -> pd.DataFrame:
@@ -85,12 +85,6 @@ def _weighted_sum(table: np.ndarray, weights: np.ndarray) -> float:
     return float((weights * table).sum() / table.sum())
 
 
-def _by_chance(table: np.ndarray) -> np.ndarray:
-    return np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-
-
-_SOUND = dict(zip(SITUATIONS, ("none", "linear", "quadratic"), strict=True))
-
 EXERCISES: dict[str, Exercise] = {
     "observed_agreement": Function(
         right=_observed,
@@ -99,7 +93,6 @@ EXERCISES: dict[str, Exercise] = {
             "number_of_items": lambda table: float(np.trace(table)),
             "divided_by_the_number": lambda table: float(np.trace(table) / len(table)),
             "how_often_they_disagree": lambda table: float(1 - np.trace(table) / table.sum()),
-            "took_the_first_cell_only": lambda table: float(table[0, 0] / table.sum()),
         },
     ),
     "chance_agreement": Function(
@@ -107,11 +100,8 @@ EXERCISES: dict[str, Exercise] = {
         trials=_tables,
         mistakes={
             "gave_all_categories": lambda table: 1 / len(table),
-            "gave_both_annotators": lambda table: float(
-                (((table.sum(axis=0) + table.sum(axis=1)) / 2 / table.sum()) ** 2).sum()
-            ),
+            "gave_both_annotators": lambda table: (_shares(items(table)) ** 2).sum(),
             "used_the_shares_of_one": lambda table: float(((table.sum(axis=1) / table.sum()) ** 2).sum()),
-            "products_of_counts": lambda table: float(table.sum(axis=1) @ table.sum(axis=0)),
         },
     ),
     "kappa": Function(
@@ -121,7 +111,6 @@ EXERCISES: dict[str, Exercise] = {
             "agreement_beyond_chance": lambda table: _observed(table) - _expected(table),
             "divided_by_chance_agreement": lambda table: (_observed(table) - _expected(table)) / _expected(table),
             "scott_pi": lambda table: coefficient(table, "scott_pi"),
-            "observed_agreement": _observed,
         },
     ),
     "weighted_kappa": Function(
@@ -133,46 +122,25 @@ EXERCISES: dict[str, Exercise] = {
             "weighed_what_was_observed": lambda table, weights: (
                 (_weighted_sum(table, weights) - _expected(table)) / (1 - _expected(table))
             ),
-            "formula_is_for_disagreements": lambda table, weights: (
-                1 - _weighted_sum(table, weights) / _weighted_sum(_by_chance(table), weights)
-            ),
         },
     ),
-    "choose_weights": Made(
-        needs={
-            "filled_in": lambda choice: set(choice.values()) != {"..."},
-            "all_three": lambda choice: (
-                set(choice) == set(SITUATIONS) and set(choice.values()) <= set(agreement.WEIGHTS)
-            ),
-            "error_types": lambda choice: choice[SITUATIONS[0]] == "none",
-            "points": lambda choice: choice[SITUATIONS[1]] == "linear",
-            "far_misses": lambda choice: choice[SITUATIONS[2]] == "quadratic",
-        },
-        kinds={"filled_in": "empty", "all_three": "form"},
+    "choose_weights": Value(
+        right=lambda: SITUATIONS,
+        names=lambda: agreement.WEIGHTS,
         mistakes={
-            "error_types": lambda: _SOUND | {SITUATIONS[0]: "quadratic"},
-            "points": lambda: _SOUND | {SITUATIONS[1]: "quadratic"},
-            "far_misses": lambda: _SOUND | {SITUATIONS[2]: "none"},
-            "filled_in": lambda: dict.fromkeys(SITUATIONS, "..."),
+            "error_types": lambda: SITUATIONS | {"error type": "quadratic"},
+            "points": lambda: SITUATIONS | {"one point, one point worse": "quadratic"},
+            "far_misses": lambda: SITUATIONS | {"far misses are what hurts": "linear"},
         },
     ),
     "paradox": Made(
         needs={
             "whole_numbers": lambda table: (
-                np.shape(table) == (2, 2)
-                and np.asarray(table).sum() == 100
-                and (np.asarray(table) >= 0).all()
-                and (np.asarray(table) == np.round(table)).all()
+                np.shape(table) == (2, 2) and np.sum(table) == 100 and np.array_equal(table, np.abs(np.round(table)))
             ),
             "one_category": lambda table: _expected(np.asarray(table)) < 1,
             "off_the_diagonal": lambda table: _observed(np.asarray(table, dtype=int)) >= HIGH,
             "kappa_is_high": lambda table: _kappa(np.asarray(table, dtype=int)) <= LOW,
-        },
-        mistakes={
-            "kappa_is_high": lambda: np.array([[47, 3], [3, 47]]),
-            "one_category": lambda: np.array([[100, 0], [0, 0]]),
-            "off_the_diagonal": lambda: np.array([[25, 25], [25, 25]]),
-            "whole_numbers": lambda: np.array([[0.94, 0.03], [0.03, 0.0]]),
         },
     ),
     "effective_categories": Value(
@@ -180,8 +148,6 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "counted_the_categories": lambda scores: len(_shares(scores)),
             "how_often_two_random": lambda scores: float((_shares(scores) ** 2).sum()),
-            "used_the_commonest_category": lambda scores: float(1 / _shares(scores).max()),
-            "shares_add_up_to_1": lambda scores: float(1 / _shares(scores).sum()),
         },
     ),
 }

@@ -25,6 +25,11 @@ def without_each(metric: pd.Series, human: pd.Series) -> pd.Series:
     return pd.Series(left)
 
 
+def changes(metric: pd.Series, human: pd.Series) -> pd.Series:
+    """Return by how much Pearson's r changes, up or down, without each system."""
+    return (without_each(metric, human) - correlation.pearson(metric, human).item()).abs()
+
+
 def counted(human: Sequence[float], metric: Sequence[float]) -> dict[str, int]:
     """Count pairs: concordant, discordant, tied by the metric only, by people only, by both."""
     found = correlation.count_pairs(metric, human)
@@ -40,9 +45,9 @@ def table(human: np.ndarray, metric: np.ndarray, *, least: float = 0.0) -> np.nd
     return darr.count(said, np.sign(metric[first] - metric[second]))
 
 
-def darr_tau(human: np.ndarray, metric: np.ndarray) -> float:
+def darr_tau(human: np.ndarray, metric: np.ndarray, *, variant: str = "hard", least: float = 25) -> float:
     """Return DARR's tau of one segment: pairs 25 points or more apart, a tie of the metric is wrong."""
-    return float(darr.VARIANTS["hard"].tau(table(human, metric, least=25)))
+    return float(darr.VARIANTS[variant].tau(table(human, metric, least=least)))
 
 
 def accuracy(human: np.ndarray, metric: np.ndarray, threshold: float) -> float:
@@ -72,22 +77,6 @@ def _segments() -> list[tuple]:
     return made
 
 
-def _accuracy(human: np.ndarray, metric: np.ndarray, threshold: float, *, strict: bool, both: bool = False) -> float:
-    """Return the accuracy with the tie rule read in another way."""
-    first, second = np.triu_indices(len(human), 1)
-    h, m = human[first] - human[second], metric[first] - metric[second]
-    tied = np.abs(m) < threshold if strict else np.abs(m) <= threshold
-    people = np.where(np.abs(h) <= threshold, 0, np.sign(h)) if both else np.sign(h)
-    return float(np.mean(np.where(tied, 0, np.sign(m)) == people))
-
-
-def _of_all(human: np.ndarray, metric: np.ndarray, threshold: float, *, twice: bool) -> float:
-    """Return the accuracy with each translation beside itself, and with the other pairs once or twice."""
-    n = len(human)
-    pairs, times = n * (n - 1) // 2, 2 if twice else 1
-    return (times * pairs * accuracy(human, metric, threshold) + n) / (times * pairs + n)
-
-
 def _among_untied(human: np.ndarray, metric: np.ndarray, threshold: float) -> float:
     first, second = np.triu_indices(len(human), 1)
     h, m = np.sign(human[first] - human[second]), metric[first] - metric[second]
@@ -97,24 +86,18 @@ def _among_untied(human: np.ndarray, metric: np.ndarray, threshold: float) -> fl
 
 EXERCISES: dict[str, Exercise] = {
     "lever": Value(
-        right=lambda metric, human: (
-            (without_each(metric, human) - correlation.pearson(metric, human).item()).abs().idxmax()
-        ),
+        right=lambda metric, human: changes(metric, human).idxmax(),
         names=lambda metric, human: metric.index,
         mistakes={
             "without_this_system_r": lambda metric, human: without_each(metric, human).idxmax(),
-            "without_this_system_r_changes": lambda metric, human: (
-                (without_each(metric, human) - correlation.pearson(metric, human).item()).abs().idxmin()
-            ),
+            "without_this_system_r_changes": lambda metric, human: changes(metric, human).idxmin(),
             "people_like_this_system": lambda metric, human: human.idxmax(),
         },
     ),
     "counted": Value(
         right=counted,
         mistakes={
-            "every_pair_is_there_twice": lambda human, metric: {
-                name: 2 * n for name, n in counted(human, metric).items()
-            },
+            "every_pair_is_there_twice": lambda human, metric: (2 * pd.Series(counted(human, metric))).to_dict(),
             "pair_that_the_metric": lambda human, metric: _moved(counted(human, metric), "metric_ties", "discordant"),
             "concordant_and_discordant": lambda human, metric: counted(metric, human),
             "where_both_tie": lambda human, metric: _moved(counted(human, metric), "both_tie", "concordant"),
@@ -124,26 +107,21 @@ EXERCISES: dict[str, Exercise] = {
         right=darr_tau,
         trials=_systems,
         mistakes={
-            "use_every_pair": lambda human, metric: float(darr.VARIANTS["hard"].tau(table(human, metric))),
-            "some_pairs_differ_by": lambda human, metric: float(
-                darr.VARIANTS["hard"].tau(table(human, metric, least=25.001))
-            ),
-            "count_pairs": lambda human, metric: float(darr.VARIANTS["soft"].tau(table(human, metric, least=25))),
-            "pairs_that_the_metric": lambda human, metric: float(
-                darr.VARIANTS["no penalty"].tau(table(human, metric, least=25))
-            ),
+            "use_every_pair": lambda human, metric: darr_tau(human, metric, least=0),
+            "some_pairs_differ_by": lambda human, metric: darr_tau(human, metric, least=25.001),
+            "count_pairs": lambda human, metric: darr_tau(human, metric, variant="soft"),
+            "pairs_that_the_metric": lambda human, metric: darr_tau(human, metric, variant="no penalty"),
         },
     ),
     "accuracy": Function(
         right=accuracy,
         trials=_segments,
         mistakes={
-            "difference_equal": lambda human, metric, threshold: _accuracy(human, metric, threshold, strict=True),
-            "apply_the_threshold": lambda human, metric, threshold: _accuracy(
-                human, metric, threshold, strict=False, both=True
-            ),
+            "difference_equal": lambda human, metric, threshold: accuracy(human, metric, max(threshold - 1e-9, 0)),
             "leave_out_the_pairs": _among_untied,
-            "compare_each_translation": lambda human, metric, threshold: _of_all(human, metric, threshold, twice=True),
+            "compare_each_translation": lambda human, metric, threshold: (
+                (accuracy(human, metric, threshold) * (len(human) - 1) + 1) / len(human)
+            ),
         },
     ),
     "winners": Value(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit.lessons.checker import Exercise, Function, Value
+from evalkit.lessons.checker import Exercise, Function, Value, letter
 from evalkit.stats import correlation
 
 #: What tells one translation from another.
@@ -45,7 +45,7 @@ def favour(judge: pd.Series, people: pd.Series, own: pd.Series) -> float:
     Both sides are standardised over all items; the difference judge - people is averaged over own items and over the
     others. own: True where an item is one of these.
     """
-    return _favour(judge, people, own)
+    return _beyond(_z(judge) - _z(people), own)
 
 
 def favours(judge: pd.Series, people: pd.Series) -> pd.Series:
@@ -54,11 +54,6 @@ def favours(judge: pd.Series, people: pd.Series) -> pd.Series:
     return pd.Series(
         {name: favour(judge, people, pd.Series(system == name, people.index)) for name in np.unique(system)}
     )
-
-
-def length_tau(judge: pd.Series, people: pd.Series, length: pd.Series) -> float:
-    """Return the agreement (tau-b) of what the judge gives beyond people, standardised, with the length of the text."""
-    return tau(_z(judge) - _z(people), length)
 
 
 def asked_twice(number: int, *, pull: float, tell: float, seed: int = 7) -> pd.DataFrame:
@@ -90,18 +85,13 @@ def clean_too(judge: pd.Series, people: pd.Series) -> float:
     return float((people[judge == 0] == 0).mean())
 
 
-def _z(scores: pd.Series, ddof: int = 1) -> pd.Series:
-    return (scores - scores.mean()) / scores.std(ddof=ddof)
+def _z(scores: pd.Series) -> pd.Series:
+    return (scores - scores.mean()) / scores.std()
 
 
-def _favour(judge: pd.Series, people: pd.Series, own: pd.Series, mistake: str = "") -> float:
-    if mistake == "raw":
-        over = judge - people
-    elif mistake == "judge only":
-        over = _z(judge)
-    else:
-        over = _z(judge, int(mistake != "ddof")) - _z(people, int(mistake != "ddof"))
-    return float(over[own].mean() - (over if mistake == "all" else over[~own]).mean())
+def _beyond(over: pd.Series, own: pd.Series) -> float:
+    """Return by how much the mean of some items lies above that of the others."""
+    return float(over[own].mean() - over[~own].mean())
 
 
 def _people() -> list[tuple]:
@@ -136,9 +126,6 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "person_own_scores": lambda people: pd.Series({n: tau(people[n], people.mean(axis=1)) for n in people}),
             "average_agreements_with": _pairwise,
-            "pearson_r": lambda people: pd.Series(
-                {n: float(correlation.pearson(people[n], people.drop(columns=n).mean(axis=1))) for n in people}
-            ),
             "one_number_for_all": lambda people: float(left_out(people).mean()),
         },
     ),
@@ -147,22 +134,16 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "persons_agree_better": lambda people, judge: people.shape[1] - beaten(people, judge),
             "share_of_the_persons": lambda people, judge: beaten(people, judge) / people.shape[1],
-            "judge_is_compared_with": lambda people, judge: int(
-                (tau(judge, people.mean(axis=1)) > left_out(people)).sum()
-            ),
-            "compare_with_the_average": lambda people, judge: int(
-                (against_others(people, judge) > left_out(people).mean()).sum()
-            ),
+            "judge_is_compared_with": lambda people, judge: (left_out(people) < tau(judge, people.mean(axis=1))).sum(),
         },
     ),
     "favour": Function(
         right=favour,
         trials=_judged,
         mistakes={
-            "judge_rates_these_items": lambda judge, people, own: _favour(judge, people, own, "judge only"),
-            "judge_and_people_use": lambda judge, people, own: _favour(judge, people, own, "raw"),
-            "compare_with_all_items": lambda judge, people, own: _favour(judge, people, own, "all"),
-            "standard_deviations_divide": lambda judge, people, own: _favour(judge, people, own, "ddof"),
+            "judge_rates_these_items": lambda judge, people, own: _beyond(_z(judge), own),
+            "judge_and_people_use": lambda judge, people, own: _beyond(judge - people, own),
+            "compare_with_all_items": lambda judge, people, own: float((_z(judge) - _z(people))[own].mean()),
         },
     ),
     "consistent": Value(
@@ -170,12 +151,7 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "same_word_twice_means": lambda asked: float((asked["a_first"] == asked["b_first"]).mean()),
             "share_for_which_it_changes": lambda asked: 1 - consistent(asked),
-            "count_only_where_a_wins": lambda asked: float(
-                (asked["a_first"].eq("first") & asked["b_first"].eq("second")).mean()
-            ),
-            "where_both_answers": lambda asked: float(
-                consistent(asked) - (asked["a_first"].eq("tie") & asked["b_first"].eq("tie")).mean()
-            ),
+            "count_only_where_a_wins": lambda asked: asked.eq(["first", "second"]).all(axis=1).mean(),
         },
     ),
     "clean_too": Value(
@@ -184,16 +160,7 @@ EXERCISES: dict[str, Exercise] = {
             "turned_it_round": lambda judge, people: clean_too(people, judge),
             "share_of_all_translations": lambda judge, people: float(((judge == 0) & (people == 0)).mean()),
             "how_often_the_two_say": lambda judge, people: float(((judge == 0) == (people == 0)).mean()),
-            "how_often_the_judge_says": lambda judge, people: float((judge == 0).mean()),
         },
     ),
-    "leak": Value(
-        right=lambda: "B",
-        names=lambda: "ABCD",
-        mistakes={
-            "reading_the_source": lambda: "A",
-            "two_orders_are_a_remedy": lambda: "C",
-            "few_raters_make_people": lambda: "D",
-        },
-    ),
+    "leak": letter("B"),
 }

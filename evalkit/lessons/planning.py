@@ -6,7 +6,6 @@ Variances are those of ``components.of_pair``, in squared points: document, item
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,27 +17,6 @@ from evalkit.lessons.checker import Exercise, Function, Made, Value
 EXAMPLE = {"document": 4.0, "item": 90.0, "annotator": 400.0, "block": 9.0, "residual": 160.0}
 _DELTA, _DOCUMENTS, _BLOCK, _TOLERANCE = 5.0, 6000, 10, 0.12
 Variances = Mapping[str, float]
-
-
-def one_campaign(
-    variances: Variances, delta: float, documents: int, block: int, rng: np.random.Generator, mistake: str = ""
-) -> np.ndarray:
-    """Draw a campaign in which one annotator scores a document by both systems; return the documents' differences.
-
-    mistake: as deviations, other annotator, no items, backwards, or scores: a typical one, made on purpose.
-    """
-
-    def effect(name: str, *size: int) -> np.ndarray:
-        spread = variances[name] if mistake == "as deviations" else np.sqrt(variances[name])
-        return rng.normal(0, spread, size)
-
-    scores = effect("document", documents, 2, 1) + effect("block", documents, 2, 1)
-    scores = scores + effect("annotator", documents, 2 if mistake == "other annotator" else 1, 1)
-    inside = 1 if mistake == "no items" else block
-    scores = scores + effect("item", documents, 2, inside) + effect("residual", documents, 2, inside)
-    scores[:, 1 if mistake == "backwards" else 0] += delta
-    means = scores.mean(axis=2)
-    return means if mistake == "scores" else means[:, 0] - means[:, 1]
 
 
 def document_variance(variances: Variances, *, block: int = _BLOCK, judgements: int = 1) -> float:
@@ -82,11 +60,6 @@ def _as_deviations() -> float:
     return document_variance({name: value**2 for name, value in EXAMPLE.items()})
 
 
-def _made(mistake: str) -> Callable[[], Callable[..., np.ndarray]]:
-    """Return a function of the context (there is none) that returns a wrong simulation."""
-    return lambda: partial(one_campaign, mistake=mistake)
-
-
 def _tests() -> list[tuple]:
     rng = np.random.default_rng(12)
     return [(rng.beta(0.4, 2, 200),), (rng.uniform(0.051, 1, 30),), (np.array([0.01, 0.04, 0.05, 0.2, 0.6]),)]
@@ -103,14 +76,10 @@ def _layouts() -> list[tuple]:
     return [(dict(EXAMPLE), 200, 1, 10), (other, 300, 3, 5), (dict(EXAMPLE), 80, 2, 8)]
 
 
-def _error(variances: Variances, segments: int, block: int, variance: float) -> float:
-    return float(np.sqrt(variance * block / segments))
-
-
 EXERCISES: dict[str, Exercise] = {
     "one_campaign": Made(
         needs={
-            "nothing_returned": lambda student: _drawn(student).dtype == float and not np.isnan(_drawn(student)).all(),
+            "begun": lambda student: _drawn(student).dtype == float and not np.isnan(_drawn(student)).all(),
             "one_for_each_document": lambda student: _drawn(student).shape == (_DOCUMENTS,),
             "wrong_sign": lambda student: _drawn(student).mean() > 0,
             "variances": lambda student: not _spread_like(student, _as_deviations()),
@@ -121,13 +90,6 @@ EXERCISES: dict[str, Exercise] = {
             "not_delta": lambda student: abs(_drawn(student).mean() - _DELTA) < 0.5,
             "scatter": lambda student: _spread_like(student, document_variance(EXAMPLE)),
         },
-        kinds={"nothing_returned": "empty"},
-        mistakes={
-            "one_for_each_document": _made("scores"),
-            "wrong_sign": _made("backwards"),
-            "variances": _made("as deviations"),
-            "annotator_still_in": _made("other annotator"),
-        },
     ),
     "power_with_interval": Function(
         right=power_with_interval,
@@ -135,10 +97,6 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "simple_interval": _wald,
             "count_campaigns": lambda p: tuple(1 - value for value in power_with_interval(p)),
-            "ends_of_the_exact_interval": lambda p: (
-                power_with_interval(p)[0],
-                *stats.binomtest(int((p < 0.05).sum()), len(p)).proportion_ci(method="exact"),
-            ),
         },
     ),
     "segments_needed": Value(
@@ -153,12 +111,9 @@ EXERCISES: dict[str, Exercise] = {
         right=standard_error,
         trials=_layouts,
         mistakes={
-            "divide_everything_by": lambda v, n, r, b: _error(v, n, b, document_variance(v, block=b) / r),
+            "divide_everything_by": lambda v, n, r, b: standard_error(v, n, 1, b) / np.sqrt(r),
             "error_of_one_system_mean": lambda v, n, r, b: standard_error(v, n, r, b) / np.sqrt(2),
             "divide_by_the_segments": lambda v, n, r, b: standard_error(v, n, r, b) / np.sqrt(b),
-            "count_the_annotators": lambda v, n, r, b: _error(
-                v, n, b, document_variance(v, block=b, judgements=r) + 2 * v["annotator"] / r
-            ),
         },
     ),
     "disappointed": Value(
@@ -167,7 +122,6 @@ EXERCISES: dict[str, Exercise] = {
             "count_all_pilots": lambda plans: float((plans["true_power"] < 0.8).mean()),
             "campaigns_that_have": lambda plans: float((plans.loc[plans["promising"], "true_power"] >= 0.8).mean()),
             "their_mean_power": lambda plans: float(plans.loc[plans["promising"], "true_power"].mean()),
-            "number_of_campaigns": lambda plans: int((plans.loc[plans["promising"], "true_power"] < 0.8).sum()),
         },
     ),
 }

@@ -21,13 +21,13 @@ ROUND = pd.DataFrame(
 )
 
 
-def won_share(choices: Sequence[str], name: str) -> float:
+def won_share(choices: Sequence[str], name: str, *, tie: float = 0.5) -> float:
     """Return the share of comparisons that a system won, a tie as half a win.
 
     >>> won_share(["mt", "tie", "human", "human"], "human")
     0.625
     """
-    return float(np.mean([1.0 if choice == name else 0.5 if choice == "tie" else 0.0 for choice in choices]))
+    return float(np.mean([1.0 if choice == name else tie if choice == "tie" else 0.0 for choice in choices]))
 
 
 def screens(number: int, *, pull: float, first: float = 0.8, seed: int = 7) -> pd.DataFrame:
@@ -57,9 +57,9 @@ def by_place(shown: pd.DataFrame, system: str, *, tie: float = 0.5) -> pd.Series
     return pd.Series({"left": won[on_left].mean(), "right": won[~on_left].mean(), "all": won.mean()})
 
 
-def fair_share(shown: pd.DataFrame, system: str) -> float:
+def fair_share(shown: pd.DataFrame, system: str, *, tie: float = 0.5) -> float:
     """Return the mean of the shares that a system won on the left and on the right, so that both places count alike."""
-    return float(by_place(shown, system)[["left", "right"]].mean())
+    return float(by_place(shown, system, tie=tie)[["left", "right"]].mean())
 
 
 def duel(scores: pd.DataFrame, first: str, second: str) -> tuple[int, int, int]:
@@ -85,21 +85,9 @@ def duels(ratings: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return tuple(pd.DataFrame(table, pairs.systems, pairs.systems) for table in (won, tied + tied.T))
 
 
-def neighbours(wins: pd.DataFrame, order: Sequence[str], *, reach: int) -> pd.DataFrame:
-    """Keep the meetings of systems that stand at most so many places apart in an order, as in a league."""
-    kept = wins.loc[list(order), list(order)]
-    place = np.arange(len(kept))
-    return kept.where(np.abs(np.subtract.outer(place, place)) <= reach, 0)
-
-
-def share_of_wins(wins: pd.DataFrame) -> pd.Series:
-    """Return each system's share of all its comparisons that it won; ties are in ``wins`` as halves."""
-    return wins.sum(axis=1) / (wins.sum(axis=1) + wins.sum(axis=0))
-
-
 def update(wins: np.ndarray, strength: np.ndarray) -> np.ndarray:
     """Return Bradley-Terry strengths after one round of Zermelo's rule, scaled to sum to 1."""
-    return _round(wins, strength)
+    return (new := _unscaled(wins, strength)) / new.sum()
 
 
 def clusters(beats: np.ndarray) -> int:
@@ -115,27 +103,13 @@ def circles(wins: pd.DataFrame) -> list[tuple[str, str, str]]:
     return preferences.in_circles(preferences.of_wins(wins))
 
 
-def circle(wins: pd.DataFrame) -> set[str]:
-    """Return the systems of the only circle in a table of wins."""
-    [found] = circles(wins)
-    return {*found}
-
-
-def _round(wins: np.ndarray, strength: np.ndarray, mistake: str = "") -> np.ndarray:
-    met, both = wins + wins.T, np.add.outer(strength, strength)
-    if mistake == "other only":
-        both = np.broadcast_to(strength, met.shape)
-    parts = met * both if mistake == "times" else met / both
-    new = wins.sum(axis=0 if mistake == "losses" else 1) / parts.sum(axis=1)
-    return new if mistake == "unscaled" else new / new.sum()
+def _unscaled(wins: np.ndarray, strength: np.ndarray) -> np.ndarray:
+    return wins.sum(axis=1) / ((wins + wins.T) / np.add.outer(strength, strength)).sum(axis=1)
 
 
 def _choices() -> list[tuple]:
-    rng = np.random.default_rng(3)
-    return [
-        (list(rng.choice(["mt", "human", "tie"], n, p=[0.5, 0.3, 0.2])), name)
-        for n, name in ((9, "mt"), (14, "human"), (30, "mt"))
-    ]
+    rng, kinds = np.random.default_rng(3), ["mt", "human", "tie"]
+    return [(list(rng.choice(kinds, n, p=[0.5, 0.3, 0.2])), name) for n, name in ((9, "mt"), (14, "human"), (30, "mt"))]
 
 
 def _shown() -> list[tuple]:
@@ -153,25 +127,16 @@ def _scores() -> list[tuple]:
 
 
 def _tables() -> list[tuple]:
-    rng, made = np.random.default_rng(5), []
-    for n in (3, 4, 5):
-        wins = rng.integers(1, 12, (n, n)) * (1 - np.eye(n))
-        made.append((wins, rng.dirichlet(np.ones(n))))
-    return made
+    rng = np.random.default_rng(5)
+    return [(rng.integers(1, 12, (n, n)) * (1 - np.eye(n)), rng.dirichlet(np.ones(n))) for n in (3, 4, 5)]
 
 
 def _beats() -> list[tuple]:
     rng, made = np.random.default_rng(6), []
     for borders in ((2, 4), (1, 3, 6), ()):
         group = np.searchsorted(borders, np.arange(7), side="right")
-        beats = group[:, None] < group[None, :]
-        extra = np.triu(rng.random((7, 7)) < 0.4, 1)
-        made.append((beats | extra,))
+        made.append((np.less.outer(group, group) | np.triu(rng.random((7, 7)) < 0.4, 1),))
     return made
-
-
-def _neighbours_only(beats: np.ndarray) -> int:
-    return 1 + sum(bool(beats[i, i + 1]) for i in range(len(beats) - 1))
 
 
 def _means(scores: pd.DataFrame, first: str, second: str) -> tuple[int, int, int]:
@@ -184,12 +149,9 @@ EXERCISES: dict[str, Exercise] = {
         right=won_share,
         trials=_choices,
         mistakes={
-            "tie_counts_as_a_defeat": lambda choices, name: float(np.mean([choice == name for choice in choices])),
-            "tie_counts_as_a_whole": lambda choices, name: float(
-                np.mean([choice in (name, "tie") for choice in choices])
-            ),
+            "tie_counts_as_a_defeat": lambda choices, name: won_share(choices, name, tie=0),
+            "tie_counts_as_a_whole": lambda choices, name: won_share(choices, name, tie=1),
             "leave_ties_out": lambda choices, name: float(np.mean([c == name for c in choices if c != "tie"])),
-            "number_of_wins": lambda choices, name: won_share(choices, name) * len(choices),
         },
     ),
     "fair_share": Function(
@@ -198,10 +160,7 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "take_all_screens_together": lambda shown, system: float(by_place(shown, system)["all"]),
             "share_on_the_left_only": lambda shown, system: float(by_place(shown, system)["left"]),
-            "share_on_the_right_only": lambda shown, system: float(by_place(shown, system)["right"]),
-            "places_are_balanced_now": lambda shown, system: float(
-                by_place(shown, system, tie=0)[["left", "right"]].mean()
-            ),
+            "places_are_balanced_now": lambda shown, system: fair_share(shown, system, tie=0),
         },
     ),
     "duel": Function(
@@ -209,39 +168,31 @@ EXERCISES: dict[str, Exercise] = {
         trials=_scores,
         mistakes={
             "wins_and_defeats": lambda scores, first, second: duel(scores, second, first),
-            "rows_in_which_one": lambda scores, first, second: (
-                (found := duel(scores, first, second))[0],
-                len(scores) - found[0] - found[2],
-                found[2],
-            ),
-            "have_no_ties": lambda scores, first, second: ((found := duel(scores, first, second))[0], 0, found[2]),
+            "have_no_ties": lambda scores, first, second: tuple(np.multiply(duel(scores, first, second), (1, 0, 1))),
             "compare_two_means": _means,
         },
     ),
     "circle": Value(
-        right=circle,
+        right=lambda wins: set(*circles(wins)),
         names=lambda wins: wins.index,
         mistakes={
             "have_won_most_comparisons": lambda wins: set(wins.sum(axis=1).nlargest(3).index),
             "all_systems": lambda wins: set(wins.index),
-            "have_won_fewest_comparisons": lambda wins: set(wins.sum(axis=1).nsmallest(3).index),
         },
     ),
     "update": Function(
         right=update,
         trials=_tables,
         mistakes={
-            "ratios_are_right": lambda wins, strength: _round(wins, strength, "unscaled"),
-            "count_defeats": lambda wins, strength: _round(wins, strength, "losses"),
-            "meetings_are_divided": lambda wins, strength: _round(wins, strength, "times"),
-            "below_the_line_stands": lambda wins, strength: _round(wins, strength, "other only"),
+            "ratios_are_right": _unscaled,
+            "count_defeats": lambda wins, strength: update(wins.T, strength),
         },
     ),
     "clusters": Function(
         right=clusters,
         trials=_beats,
         mistakes={
-            "compare_neighbours_only": _neighbours_only,
+            "compare_neighbours_only": lambda beats: 1 + int(np.diagonal(beats, 1).sum()),
             "count_the_lines": lambda beats: clusters(beats) - 1,
             "count_what_the_first": lambda beats: 1 + int(np.asarray(beats)[0].sum()),
         },

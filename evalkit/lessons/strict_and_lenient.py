@@ -96,10 +96,8 @@ def _shifts() -> list[tuple[pd.Series, float, float]]:
 
 
 def _caps() -> list[tuple[pd.Series, float, float, float]]:
-    """Return the same with a cap, which some shifts exceed upwards, some downwards, and some not."""
-    rng = np.random.default_rng(6)
-    given = ((2.1, 3.0, 0.5), (3.9, 3.0, 0.5), (2.9, 3.0, 0.5), (3.2, 3.0, 0.5))
-    return [(pd.Series(rng.integers(2, 6, 7) * 0.95), own, agreed, cap) for own, agreed, cap in given]
+    """Return the same with a cap, which one shift exceeds upwards, one downwards, and two do not."""
+    return [(*shifted, 0.3) for shifted in _shifts()]
 
 
 def _z(scores: pd.Series) -> pd.Series:
@@ -137,7 +135,6 @@ EXERCISES: dict[str, Exercise] = {
         mistakes={
             "divided_by_n": lambda scores: (scores - scores.mean()) / scores.std(ddof=0),
             "centred_the_scores": lambda scores: scores - scores.mean(),
-            "gave_the_scores_a_spread": lambda scores: scores / scores.std(),
             "divided_by_the_variance": lambda scores: (scores - scores.mean()) / scores.var(),
         },
     ),
@@ -156,25 +153,15 @@ EXERCISES: dict[str, Exercise] = {
             "sign_is_the_wrong_way": lambda scores, calibration_mean, consensus: scores + calibration_mean - consensus,
             "took_the_person_mean": lambda scores, calibration_mean, consensus: scores - calibration_mean,
             "moved_the_mean": lambda scores, calibration_mean, consensus: scores + consensus - scores.mean(),
-            "stretched_the_scores": lambda scores, calibration_mean, consensus: scores * consensus / calibration_mean,
         },
     ),
     "capped_shift": Function(
         right=_capped,
         trials=_caps,
         mistakes={
-            "cap_has_no_effect_yet": lambda scores, calibration_mean, consensus, cap: (
-                scores + consensus - calibration_mean
-            ),
-            "upwards_your_shift": lambda scores, calibration_mean, consensus, cap: (
-                scores + min(consensus - calibration_mean, cap)
-            ),
-            "downwards_your_shift": lambda scores, calibration_mean, consensus, cap: (
-                scores + max(consensus - calibration_mean, -cap)
-            ),
-            "where_the_shift_is_too": lambda scores, calibration_mean, consensus, cap: (
-                scores + (consensus - calibration_mean if abs(consensus - calibration_mean) <= cap else 0.0)
-            ),
+            "cap_has_no_effect_yet": lambda scores, own, agreed, cap: _shifted(scores, own, agreed),
+            "upwards_your_shift": lambda scores, own, agreed, cap: scores + min(agreed - own, cap),
+            "downwards_your_shift": lambda scores, own, agreed, cap: scores + max(agreed - own, -cap),
         },
     ),
     "risen": Value(
