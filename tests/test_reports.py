@@ -261,7 +261,7 @@ def test_a_parameter_that_cannot_be_costs_other_studies_nothing(tmp_path, monkey
         begun.extend(task.name for task in tasks)
         yield execute.Outcome("two", "ok", tmp_path)
 
-    monkeypatch.setattr(execute, "here", here)
+    monkeypatch.setattr(execute, "side_by_side", here)
     one, two = execute.run(None, layout)
     assert (begun, two.status, one.status) == (["two"], "ok", "failed")
     assert told in one.reason

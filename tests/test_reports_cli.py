@@ -237,7 +237,7 @@ def test_what_is_no_scheduler_is_told_in_time(said, capfd):
     opened, begun = [], time.monotonic()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=answer, daemon=True).start()
-        with pytest.raises(DataError, match=r"No Dask scheduler answers at 127|is no Dask scheduler") as problem:
+        with pytest.raises(DataError, match="No Dask scheduler answers at 127") as problem:
             cluster.connect(f"127.0.0.1:{listening.getsockname()[1]}", timeout=0.5)
     assert time.monotonic() - begun < 10
     assert "\n" not in str(problem.value)
@@ -251,23 +251,11 @@ def test_a_cluster_that_cannot_help_is_told(address, monkeypatch):
         pytest.raises(DataError, match=f"no workers. Start one with: dask worker {empty}"),
     ):
         cluster.connect(empty, timeout=0.2)
-    own = cluster.versions()
-    monkeypatch.setattr(cluster, "versions", Differing(own))
-    with pytest.raises(DataError, match=f"has numpy 1.0, here it is {own['numpy']}"):
+    older = {"numpy": "1.0", "evalkit": "0", "pandas": "0", "scipy": "0"}
+    asked = {"client": {"packages": older | {"numpy": "2.0"}}, "workers": {"tcp://w": {"packages": older}}}
+    monkeypatch.setattr(distributed.Client, "get_versions", lambda client, packages: asked)
+    with pytest.raises(DataError, match=r"tcp://w has numpy 1\.0, here it is 2\.0"):
         cluster.connect(address)
-
-
-class Differing:
-    """Versions as they are here and, once it has travelled, as on a worker with an older numpy."""
-
-    def __init__(self, versions):
-        self.versions = versions
-
-    def __call__(self):
-        return self.versions
-
-    def __reduce__(self):
-        return Differing, (self.versions | {"numpy": "1.0"},)
 
 
 CELLS = [

@@ -24,6 +24,7 @@ from typing import Any
 from evalkit import DataError, one_line
 from evalkit.reports import notebooks
 from evalkit.reports.kernels import Kernels, execute_notebook, explain, scratch
+from evalkit.reports.notebooks import Misuse
 from evalkit.reports.studies import Layout, Study, choose, read_studies
 
 #: What stands in paths, and in no name of a metric or system.
@@ -70,7 +71,16 @@ def run(
     with contextlib.ExitStack() as stack:
         progress = Progress({task.name: task.notebook for task in tasks} | dict.fromkeys(unusable, Path()), tell)
         batch = Batch(layout, stack.enter_context(partial_folder(layout.reports)), timeout)
-        kernels = None if scheduler is not None else stack.enter_context(Kernels())
+        work: Callable[[Study], Outcome]
+        if scheduler is None:
+            kernels, cores = stack.enter_context(Kernels()), os.cpu_count() or 1
+            work, stop = partial(replace(batch, begin=progress.begin).run, kernels=kernels), kernels.close
+        else:
+            from evalkit.reports import cluster
+
+            client = stack.enter_context(cluster.connect(scheduler))
+            cores, stop = sum(client.nthreads().values()), client.close
+            work = cluster.runner(client, batch)
         absent = fetch(tasks)
         skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
         done = [
@@ -81,20 +91,12 @@ def run(
         done += [batch.keep(task, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
         todo = [task for task in tasks if task.name not in skipped]
         todo.sort(key=lambda task: task.notebook.stat().st_size, reverse=True)  # long ones first, so that none is late
-        if kernels is None:
-            engine = import_module("evalkit.reports.cluster").on_cluster(todo, batch, jobs, str(scheduler))
-        else:
-            engine = here(todo, replace(batch, begin=progress.begin), jobs or os.cpu_count() or 1, kernels)
-        with contextlib.closing(engine):
+        with contextlib.closing(side_by_side(todo, work, stop, jobs=jobs or cores)) as engine:
             outcomes = {one.study: one for one in progress.over(done, engine)}
         from evalkit.reports import index
 
         batch.place(layout.reports / "index.html", index.page(layout))
     return [outcomes[study.name] for study in chosen]
-
-
-def unheard(study: str, heading: str) -> None:
-    """Tell nobody that a study begins a section."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Batch:
     layout: Layout
     partial: Path
     timeout: float
-    begin: Callable[[str, str], None] = unheard
+    begin: Callable[[str, str], None] = lambda study, heading: None
 
     def run(self, task: Study, kernels: Kernels) -> Outcome:
         """Execute one study's notebook and put its report in place, or keep what is left of it."""
@@ -170,47 +172,27 @@ def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
     declared = notebooks.parameters(study.notebook)
     defaults = {parameter.name: parameter.default for parameter in declared}
     own = notebooks.bind(declared, study.parameters, origin=f"studies.toml, [{study.name}.parameters]")
-    return defaults | own | notebooks.bind(declared, values, origin=study.name)
+    with notebooks.misuse():
+        return defaults | own | notebooks.bind(declared, values, origin=study.name)
 
 
-def bind_all(
-    chosen: list[Study],
-    values: dict[str, Any],
-    folder: Path,
-    *,
-    bind: Callable[[Study, dict[str, Any], Path], Study] | None = None,
-) -> tuple[list[Study], dict[str, str]]:
+def bind_all(chosen: list[Study], values: dict[str, Any], folder: Path) -> tuple[list[Study], dict[str, str]]:
     """Bind the parameters of studies; return those that can be used, and why the others cannot, by name.
 
-    bind: ``bound``, unless only ``valued`` is asked for.
     Raises DataError for what ``values`` get wrong, and where no study can be used.
     """
     tasks: list[Study] = []
     problems: dict[str, DataError] = {}
     for study in chosen:
         try:
-            tasks.append((bind or bound)(study, values, folder))
+            tasks.append(bound(study, values, folder))
+        except Misuse:
+            raise
         except DataError as problem:
-            if values and is_usable(study, folder):
-                raise
             problems[study.name] = problem
     if problems and not tasks:
         raise next(iter(problems.values()))
     return tasks, {name: one_line(problem) for name, problem in problems.items()}
-
-
-def is_usable(study: Study, folder: Path) -> bool:
-    """Tell whether a study's own entry and notebook, without further values, make a task."""
-    try:
-        bound(study, {}, folder)
-    except DataError:
-        return False
-    return True
-
-
-def valued(study: Study, values: dict[str, Any], folder: Path) -> Study:
-    """Bind a study's parameters without a look at the files that they name."""
-    return replace(study, parameters=settings(study, values))
 
 
 def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
@@ -220,38 +202,31 @@ def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
     A path on the command line starts from where the user stands, one in ``studies.toml`` from that file's ``folder``;
     the kernel stands elsewhere. Raises DataError where there is no such file.
     """
-    chosen = settings(study, values)
-    files = files_named(study)
-    own = [name for name in files if chosen[name] and not registered(chosen[name])]
-    for declared in (one for one in notebooks.parameters(study.notebook) if one.name in own):
-        base = Path.cwd() if declared.name in values else folder
-        chosen[declared.name] = _path(study, declared, chosen[declared.name], base)
-    chosen |= _found(study, chosen, values, folder)
-    return replace(study, parameters=chosen, data=() if own[:1] == files[:1] != [] else study.data)
+    from evalkit.data import registry
+
+    chosen, data = settings(study, values), study.data
+    declared = notebooks.parameters(study.notebook)
+    first = next((one.name for one in declared if one.names_a_file), "")
+    for one in declared:
+        base = Path.cwd() if one.name in values else folder
+        if one.names_files:
+            chosen[one.name] = [_path(study, one, text, base) for text in chosen[one.name]]
+        elif one.names_a_file and chosen[one.name] and chosen[one.name] not in registry.entries():
+            chosen[one.name] = _path(study, one, chosen[one.name], base)
+            data = () if one.name == first else data
+    return replace(study, parameters=chosen, data=data)
 
 
 def _path(study: Study, declared: notebooks.Parameter, value: str, base: Path) -> str:
     """Return the whole path of a file or folder of the user's own, or the name that stands in its place."""
     path = (base / Path(value).expanduser()).resolve()
-    if path.is_file() or (declared.names_a_folder and path.exists()):  # a folder's own reader tells what a file is
-        return str(path)
+    there = path if path.exists() else path.with_name(path.name.rstrip("+-") or path.name)  # as in TER-, a file's mark
+    if path.is_file() or (declared.names_a_folder and path.exists()) or (declared.names_files and there.exists()):
+        return str(path)  # a folder's own reader tells what a file is
     if declared.may_be_a_name and not _LIKE_A_PATH.search(value):
         return value
-    kind = "folder" if declared.names_a_folder else "file"
+    kind = "file or folder" if declared.names_files else "folder" if declared.names_a_folder else "file"
     raise DataError(f"{study.name}: {declared.name}={value} is no {kind} in {base}. Correct the path.")
-
-
-def _found(study: Study, chosen: dict[str, Any], values: dict[str, Any], folder: Path) -> dict[str, list[str]]:
-    """Return the paths of files and folders that parameters list, whole; DataError where one is not there."""
-    found = {}
-    for name in (declared.name for declared in notebooks.parameters(study.notebook) if declared.names_files):
-        base = Path.cwd() if name in values else folder
-        paths = [(base / Path(text).expanduser()).resolve() for text in chosen[name]]
-        told = [path if path.exists() else path.with_name(path.name.rstrip("+-") or path.name) for path in paths]
-        if absent := [text for text, path in zip(chosen[name], told) if not path.exists()]:
-            raise DataError(f"{study.name}: {name}={absent[0]} is no file or folder in {base}. Correct the path.")
-        found[name] = [str(path) for path in paths]
-    return found
 
 
 def check_parameters(task: Study) -> None:
@@ -262,41 +237,28 @@ def check_parameters(task: Study) -> None:
     try:
         exec(compile(notebooks.checks(task.notebook), str(task.notebook), "exec"), dict(task.parameters))
     except DataError as problem:
-        raise DataError(f"{task.name}: {problem}") from None
+        raise Misuse(f"{task.name}: {problem}") from None
     except Exception:  # a kernel meets it, too, and its report shows the cell
         pass
 
 
-def registered(name: str) -> bool:
-    """Tell whether a parameter that may name a file names a registered data set instead."""
-    from evalkit.data import registry
-
-    return name in registry.entries()
-
-
-def files_named(study: Study) -> list[str]:
-    """Return the parameters that name a file."""
-    return [declared.name for declared in notebooks.parameters(study.notebook) if declared.names_a_file]
-
-
 def without_folders(task: Study) -> Study:
     """Return a study as its report tells of it: files of the user's own without their folders, which may be private."""
-    if not task.parameters:
-        return task
-    names: dict[str, Any] = {
-        name: Path(task.parameters[name]).name for name in files_named(task) if task.parameters.get(name)
-    }
-    lists = [declared.name for declared in notebooks.parameters(task.notebook) if declared.names_files]
-    names |= {name: [Path(text).name for text in task.parameters[name]] for name in lists if task.parameters.get(name)}
-    return replace(task, parameters={**task.parameters, **names})
+    told = dict(task.parameters)
+    for declared in notebooks.parameters(task.notebook) if told else ():
+        if declared.names_a_file:
+            told[declared.name] = Path(told[declared.name]).name
+        elif declared.names_files:
+            told[declared.name] = [Path(text).name for text in told[declared.name]]
+    return replace(task, parameters=told)
 
 
 def fetch(tasks: list[Study]) -> dict[str, str]:
     """Fetch the data of all studies, each set once; return why the absent ones could not be had."""
+    from evalkit import data
+
     absent = {}
     for name in dict.fromkeys(name for task in tasks for name in task.data):
-        from evalkit import data
-
         try:
             data.fetch([name])
         except DataError as problem:
@@ -311,16 +273,18 @@ def why_skipped(task: Study, absent: dict[str, str]) -> str:
     return "; ".join(absent[name] for name in task.data if name in absent)
 
 
-def here(tasks: list[Study], batch: Batch, jobs: int, kernels: Kernels) -> Generator[Outcome]:
-    """Run studies on this machine, ``jobs`` at a time."""
+def side_by_side(
+    tasks: list[Study], work: Callable[[Study], Outcome], stop: Callable[[], object], *, jobs: int
+) -> Generator[Outcome]:
+    """Run studies, ``jobs`` at a time, by ``work``; call ``stop`` where they are not to end."""
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(batch.run, task, kernels) for task in tasks]
+        futures = [pool.submit(work, task) for task in tasks]
         try:
             import_module("evalkit.reports.index")  # nbconvert and all that pages need, while kernels work
             yield from (future.result() for future in as_completed(futures))
         except BaseException:  # Ctrl-C, too: start no more, and wait for nobody
             pool.shutdown(wait=False, cancel_futures=True)
-            kernels.close()
+            stop()
             raise
 
 
@@ -375,10 +339,7 @@ class Progress:
                 with self.lock:
                     bar.clear()
                     if self.tell is not None:
-                        self.tell(_line(outcome))
+                        reason = f" ({outcome.reason})" if outcome.reason else ""
+                        self.tell(f"{outcome.study}: {outcome.status}{reason}")
                     bar.update(len(self.sections[outcome.study]) + 1 - self.begun[outcome.study])
                 yield outcome
-
-
-def _line(outcome: Outcome) -> str:
-    return f"{outcome.study}: {outcome.status}" + (f" ({outcome.reason})" if outcome.reason else "")

@@ -121,23 +121,12 @@ class Engine(NBClientEngine):
     """papermill's own engine, but the executed copy is written once, at the end, however that comes.
 
     papermill writes the whole notebook before and after every cell, which costs a study with many figures seconds.
-    ``begin`` is told the heading of each section that is begun.
     """
 
     @classmethod
-    def execute_managed_notebook(
-        cls, nb_man: Any, kernel_name: str, *, begin: Callable[[str], None], **options: Any
-    ) -> None:
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
         """Execute the cells while there is no path to write to."""
         path, nb_man.output_path = nb_man.output_path, None
-        sections, cell_start = headings(nb_man.nb.cells), nb_man.cell_start
-
-        def start(cell: Any, cell_index: int, **more: Any) -> None:
-            if cell_index in sections:
-                begin(sections[cell_index])
-            cell_start(cell, cell_index, **more)
-
-        nb_man.cell_start = start
         try:
             super().execute_managed_notebook(nb_man, kernel_name, **options)
         finally:
@@ -160,6 +149,11 @@ def execute_notebook(
     timeout: seconds for one cell. begin: is told the heading of each section that is begun.
     Returns the executed notebook; raises whatever stopped it, see ``explain``.
     """
+
+    def started(cell: Any, cell_index: int) -> None:
+        for heading in headings([cell]).values():
+            begin(heading)
+
     for chatter in ("papermill", "asyncio"):  # what they would log of a failure, the outcome says in one line
         logging.getLogger(chatter).setLevel(logging.CRITICAL)
     try:
@@ -172,7 +166,7 @@ def execute_notebook(
             language="python",
             progress_bar=False,
             execution_timeout=timeout,
-            begin=begin,
+            on_cell_start=started,
             kernel_manager_class=kernels.manager,
             shutdown_kernel="immediate",
             resources={"metadata": {"path": str(task.notebook.parent)}},  # papermill's own cwd= moves the whole process

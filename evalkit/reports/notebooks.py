@@ -28,6 +28,19 @@ METADATA = {
 }
 
 
+class Misuse(DataError):
+    """A word of the user's that cannot be used: wrong usage, and no fault of files or data."""
+
+
+@contextmanager
+def misuse() -> Iterator[None]:
+    """Take a DataError for wrong usage: what is looked at in here are the user's words."""
+    try:
+        yield
+    except DataError as problem:
+        raise Misuse(str(problem)) from None
+
+
 def read(path: Path) -> dict[str, Any]:
     """Read a notebook file as plain JSON; DataError where it is absent, broken or older than format 4."""
     from evalkit.data import delimited  # pandas comes with it, which who only asks for a check does not wait for

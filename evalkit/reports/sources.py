@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
+
+import pandas as pd
 
 from evalkit.data import registry
 from evalkit.reports import findings
@@ -139,21 +140,5 @@ def spelt(day: str) -> str:
     """
     if "-" not in day:
         return day
-    at = date.fromisoformat(day)
-    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
-
-
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+    at = pd.Timestamp(day)
+    return f"{at.day} {at.month_name()} {at.year}"

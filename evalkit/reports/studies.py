@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalkit import ROOT, DataError
 from evalkit.data import registry
-from evalkit.reports.notebooks import read, source, suggestion
+from evalkit.reports.notebooks import Misuse, read, source, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def choose(studies: dict[str, Study], names: list[str]) -> list[Study]:
     """Pick studies by name, each once; DataError names the nearest study for an unknown one."""
     for name in names:
         if name not in studies:
-            raise DataError(f"There is no study '{name}'. {suggestion(name, studies)} See: evalkit list")
+            raise Misuse(f"There is no study '{name}'. {suggestion(name, studies)} See: evalkit list")
     return [studies[name] for name in dict.fromkeys(names)]
 
 

@@ -18,6 +18,7 @@ import click
 
 from evalkit import DataError, __version__
 from evalkit.reports.cli import campaigns, studies
+from evalkit.reports.notebooks import Misuse
 
 __all__ = ["main", "program"]
 
@@ -113,7 +114,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         problem.show()
         return problem.exit_code
     except DataError as problem:
-        sentence, code = str(problem), 1
+        sentence, code = str(problem), 1 + isinstance(problem, Misuse)
     except OSError as problem:
         place = f" {problem.filename}" if problem.filename else ""
         sentence, code = f"The system refused{place}: {problem.strerror or problem}. Correct that, then try again.", 1

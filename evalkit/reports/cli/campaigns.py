@@ -14,30 +14,25 @@ import click
 from evalkit import ROOT, DataError
 from evalkit.reports.cli.words import Pair, Scale, a_path, data_names
 
-#: What cannot be done without, and how it is asked for.
-_ASKED = {
-    "protocol": "Protocol (DA, SQM, XSTS, ESA, cESA, MQM, preference)",
-    "source": "File of source texts",
-    "annotators": "Annotators (how many, or their names, with commas)",
+#: What is asked for where it lacks: the question, the type of the answer, and what stands for none where it may lack.
+_ASKED: dict[str, tuple[str, Any, Any]] = {
+    "protocol": ("Protocol (DA, SQM, XSTS, ESA, cESA, MQM, preference)", str, None),
+    "source": ("File of source texts", Path, None),
+    "annotators": ("Annotators (how many, or their names, with commas)", str, None),
+    "documents": ("File of documents' names (empty: ten lines each)", Path, ""),
+    "hours": ("Hours of each annotator (0: all is judged)", float, 0.0),
 }
+_FILE: dict[str, Any] = {"type": a_path, "metavar": "FILE"}
+_FILES: dict[str, Any] = {"type": a_path, "multiple": True}
+_PAIRS: dict[str, Any] = {"type": Pair(), "multiple": True}
 _OPTIONS = [
     click.option(
-        "--outputs",
-        multiple=True,
-        type=a_path,
-        metavar="PATH",
-        help="systems' outputs: a file each, a line "
-        "a segment, a folder of them, or mt-metrics-eval's layout (repeatable)",
+        "--outputs", **_FILES, metavar="PATH", help="systems' outputs: files, a folder, mt-metrics-eval's (repeatable)"
     ),
-    click.option("--source", type=a_path, metavar="FILE", help="the source texts, a line a segment"),
-    click.option("--reference", type=a_path, metavar="FILE", help="a person's translation, judged like a system"),
-    click.option(
-        "--references/--no-references",
-        "references",
-        default=None,
-        help="judge people's translations, too (the default)",
-    ),
-    click.option("--documents", type=a_path, metavar="FILE", help="a document's name a line (default: ten lines each)"),
+    click.option("--source", **_FILE, help="the source texts, a line a segment"),
+    click.option("--reference", **_FILE, help="a person's translation, judged like a system"),
+    click.option("--references/--no-references", default=None, help="judge people's translations, too (the default)"),
+    click.option("--documents", **_FILE, help="a document's name a line (default: ten lines each)"),
     click.option("--pair", metavar="PAIR", help="the languages, like eng-deu"),
     click.option("--protocol", metavar="NAME", help="DA, SQM, XSTS, ESA, cESA, MQM or preference"),
     click.option("--annotators", metavar="N", help="how many, or their names, with commas"),
@@ -48,23 +43,15 @@ _OPTIONS = [
     click.option("--degraded", type=float, metavar="SHARE", help="shown again, degraded on purpose (default: 0.05)"),
     click.option("--repeats", type=float, metavar="SHARE", help="shown again as they are (default: 0.05)"),
     click.option(
-        "--opponents",
-        type=int,
-        metavar="N",
-        help="of preference: how many others each system meets in a document (default: all)",
+        "--opponents", type=int, metavar="N", help="of preference: that a system meets in a document (default: all)"
     ),
-    click.option(
-        "--pilot",
-        type=a_path,
-        metavar="FILE",
-        help="earlier judgements: they tell times, what scatters, and what a calibration set is chosen from",
-    ),
+    click.option("--pilot", **_FILE, help="earlier judgements: times, scatter, what a calibration set is chosen from"),
     click.option(
         "--class",
         "everybody",
         is_flag=True,
         default=None,
-        help="a class: everybody judges everything, and without --outputs the texts of lesson 0",
+        help="everybody judges all; without --outputs lesson 0's texts",
     ),
     click.option("--seed", type=int, metavar="N", help="of all that is drawn (default: 7)"),
 ]
@@ -96,52 +83,33 @@ def asked(told: dict[str, Any]) -> dict[str, Any]:
     nobody is there, or flags are given without outputs.
     """
     person = sys.stdin is not None and sys.stdin.isatty()
-    if not any(value not in (None, ()) for value in told.values()) and person:
-        answer = click.prompt(
-            "Systems' outputs, a folder or files with commas (empty: only a template)",
-            default="",
-            show_default=False,
-            err=True,
-        )
-        told = told | {"outputs": tuple(Path(part.strip()) for part in answer.split(",") if part.strip())}
     given = {name: value for name, value in told.items() if value not in (None, ())}
+    if not given and person:
+        question = "Systems' outputs, a folder or files with commas (empty: only a template)"
+        answer = click.prompt(question, default="", show_default=False, err=True)
+        if paths := tuple(Path(part.strip()) for part in answer.split(",") if part.strip()):
+            given["outputs"] = paths
     if not given:
         return {}
     if given.get("everybody") and "outputs" not in given:
-        given |= {name: value for name, value in _for_a_class().items() if name not in given}
+        given = _for_a_class() | given
     if "outputs" not in given:
         raise DataError(f"--{next(iter(given))} is for a campaign of systems. Name their outputs with --outputs PATH.")
     layout = any((path / "system-outputs").is_dir() for path in given["outputs"])
-    for name in (name for name in _ASKED if name not in given and not (name == "source" and layout)):
+    for name, (question, kind, none) in _ASKED.items():
+        if name in given or (layout and kind is Path) or (none is not None and not person):
+            continue
         if not person:
-            raise DataError(f"--{name} is lacking. Pass it: {_ASKED[name][0].lower()}{_ASKED[name][1:]}.")
-        answer = click.prompt(_ASKED[name], err=True)
-        given[name] = Path(answer) if name == "source" else answer
-    if person and "documents" not in given and not layout:
-        answer = click.prompt(
-            "File of documents' names (empty: ten lines each)", default="", show_default=False, err=True
-        )
-        given |= {"documents": Path(answer)} if answer.strip() else {}
-    if person and "hours" not in given:
-        hours = click.prompt("Hours of each annotator (0: all is judged)", type=float, default=0.0, err=True)
-        given |= {"hours": hours} if hours else {}
+            raise DataError(f"--{name} is lacking. Pass it: {question[0].lower()}{question[1:]}.")
+        answer = click.prompt(question, type=kind, default=none, show_default=False, err=True)
+        if none is None or answer != kind(none):
+            given[name] = answer
     return given
 
 
 FORMATS = (
-    "auto",
-    "appraise",
-    "esa",
-    "mqm",
-    "mturk-da",
-    "xsts",
-    "mt-metrics-eval",
-    "preferences",
-    "csv",
-    "pearmut",
-    "label-studio",
-    "doccano",
-    "prodigy",
+    *("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut"),
+    *("label-studio", "doccano", "prodigy"),
 )
 
 
@@ -205,56 +173,30 @@ def _print_formats(context: click.Context, _: click.Parameter, wanted: bool) -> 
     is_eager=True,
     expose_value=False,
     callback=_print_formats,
-    help="print what can be imported: formats, what a row holds, headings",
+    help="print what can be imported",
 )
 @click.option("--format", type=click.Choice(FORMATS), default="auto", help="default: recognise it")
 @click.option("--out", type=a_path, default="campaign.parquet", metavar="PARQUET", help="default: campaign.parquet")
 @click.option(
-    "--map",
-    "columns",
-    multiple=True,
-    type=Pair(),
-    metavar="OURS=THEIRS",
-    help="which column of the file is which of ours (repeatable; A+B joins score columns)",
+    "--map", "columns", **_PAIRS, metavar="OURS=THEIRS", help="which column is which of ours (repeatable; A+B joins)"
 )
 @click.option(
-    "--value",
-    "values",
-    multiple=True,
-    type=Pair(),
-    metavar="OURS=TEXT",
-    help="one value for all rows, such as src_lang=eng, or for those of a file: wave2.csv:doc=second (repeatable)",
+    "--value", "values", **_PAIRS, metavar="OURS=TEXT", help="of all rows, or of a file (repeatable): wave2.csv:doc=b"
 )
 @click.option("--mapping", type=a_path, metavar="TOML", help="a file with columns, values, scale and the like")
 @click.option("--scale", type=Scale(), metavar="LOW:HIGH", help="the ends of the scale (default: the format's)")
-@click.option(
-    "--replace",
-    is_flag=True,
-    help="write over a result of other files; without it, an import only renews its own result",
-)
+@click.option("--replace", is_flag=True, help="write over a result of other files; its own an import renews without it")
 @click.option("--check", is_flag=True, help="print the receipt and write nothing")
-@click.option(
-    "--allow-rejected",
-    is_flag=True,
-    help="go on though many rows cannot be read; without it, more than 1 in 100 stop the import",
-)
-@click.option(
-    "--pseudonyms/--keep-names", default=True, help="replace annotators' names (the default), or write them as they are"
-)
+@click.option("--allow-rejected", is_flag=True, help="go on though more than 1 row in 100 cannot be read")
+@click.option("--pseudonyms/--keep-names", default=True, help="replace annotators' names (the default), or keep them")
 @click.option("--salt", metavar="TEXT", help="what pseudonyms are made with (default: your own, kept)")
 @click.option("--sheet", metavar="NAME", help="the sheet of a workbook")
 @click.option("--encoding", metavar="NAME", help="of a text file (default: found out)")
 @click.option(
-    "--batches",
-    multiple=True,
-    type=a_path,
-    metavar="JSON",
-    help="what Appraise was given: which segment each item is (repeatable)",
+    "--batches", **_FILES, metavar="JSON", help="what Appraise was given: which segment each item is (repeatable)"
 )
-@click.option(
-    "--design", type=a_path, metavar="JSON", help="that the campaign began with (default: design.json beside)"
-)
-@click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
+@click.option("--design", type=a_path, metavar="JSON", help="of the campaign's beginning (default: design.json beside)")
+@click.option("--accounts", **_FILE, help="which account is whose (CSV of two columns, or JSON)")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
 @click.option(
     "--metric",
@@ -266,22 +208,15 @@ def _print_formats(context: click.Context, _: click.Parameter, wanted: bool) -> 
 @click.option(
     "--metrics",
     "metric_files",
-    multiple=True,
-    type=a_path,
+    **_FILES,
     metavar="FILE",
     help="automatic scores: a table (system, doc, segment, score), or mt-metrics-eval's files (repeatable)",
 )
 @click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
-@click.option(
-    "--lower-is-better/--higher-is-better", default=None, help="which way is better (default: by headings and scores)"
-)
-@click.option(
-    "--positive", metavar="HEADING", help="where one number is for two systems: whose column high numbers favour"
-)
+@click.option("--lower-is-better/--higher-is-better", default=None, help="(default: told by headings and scores)")
+@click.option("--positive", metavar="HEADING", help="of one number for two systems: whose column high numbers favour")
 @click.option("--wide", type=click.Choice(["systems", "annotators", "criteria"]), help="what columns of scores are")
-@click.option(
-    "--map-values", "words", multiple=True, type=Pair(), metavar="WORD=SCORE", help="the score that a word means"
-)
+@click.option("--map-values", "words", **_PAIRS, metavar="WORD=SCORE", help="the score that a word means")
 @click.option("--decimal", type=click.Choice([".", ","]), help="the decimal mark (default: found out)")
 def import_files(
     files: tuple[Path, ...],

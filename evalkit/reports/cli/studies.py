@@ -18,7 +18,6 @@ from evalkit.reports.cli.words import (
     print_columns,
     print_paragraph,
     study_names,
-    usage,
 )
 
 if TYPE_CHECKING:
@@ -65,9 +64,7 @@ def params(study: str, studies: Path | None) -> None:
     from evalkit.reports import notebooks
     from evalkit.reports.studies import choose, read_studies
 
-    known = read_studies(layout_of(studies))
-    with usage():
-        [chosen] = choose(known, [study])
+    [chosen] = choose(read_studies(layout_of(studies)), [study])
     declared = notebooks.parameters(chosen.notebook)
     own = notebooks.bind(declared, chosen.parameters, origin=f"studies.toml, [{chosen.name}.parameters]")
     print_columns([(p.name, p.kind, repr(own.get(p.name, p.default)), p.help) for p in declared])
@@ -119,15 +116,8 @@ def run(
     if bool(names) == everything:
         raise click.UsageError("Name the studies to run, or --all.")
     from evalkit.reports import execute
-    from evalkit.reports.studies import choose, read_studies
 
     layout = layout_of(studies, reports=out)
-    known = read_studies(layout)
-    with usage():
-        chosen = choose(known, list(names) or list(known))
-        tasks, _ = execute.bind_all(chosen, dict(values), layout.studies.parent, bind=execute.valued)
-        for task in tasks:
-            execute.check_parameters(task)
     outcomes = execute.run(
         list(names) or None,
         layout,
@@ -167,8 +157,7 @@ def fetch(names: tuple[str, ...]) -> None:
     """Download, or copy from the mirror (default: all)."""
     from evalkit import data
 
-    with usage():
-        known(names)
+    known(names)
     for path in data.fetch(list(names) or None):
         print(path)
 
@@ -182,8 +171,7 @@ def verify(names: tuple[str, ...]) -> None:
     """
     from evalkit import data
 
-    with usage():
-        known(names)
+    known(names)
     for name, files in data.verify(list(names) or None).groupby("name", sort=False):
         print(f"{name}  {', '.join(f'{count} {state}' for state, count in files['state'].value_counts().items())}")
         for file in files.itertuples():
@@ -192,11 +180,13 @@ def verify(names: tuple[str, ...]) -> None:
 
 
 def known(names: tuple[str, ...]) -> None:
-    """Raise DataError for a data set that is not registered, naming the nearest."""
+    """Refuse a data set that is not registered, naming the nearest."""
     from evalkit.data import registry
+    from evalkit.reports.notebooks import misuse
 
-    for name in names:
-        registry.entry(name)
+    with misuse():
+        for name in names:
+            registry.entry(name)
 
 
 def lesson_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:

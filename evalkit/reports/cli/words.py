@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 import textwrap
-from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
-from evalkit import DataError, nameable
+from evalkit import nameable
 
 
 class _Nameable(click.Path):
@@ -29,25 +27,6 @@ a_path = _Nameable(path_type=Path)
 
 
 LEAST = 18  # characters that a column of a table keeps on a narrow terminal
-
-
-class WrongUsage(click.ClickException):
-    """A word of the command line that cannot be used, told in the one sentence of whoever found it."""
-
-    exit_code = 2
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Print the sentence on stderr, as other problems are."""
-        print(f"evalkit: {self.message}", file=file or sys.stderr)
-
-
-@contextlib.contextmanager
-def usage() -> Iterator[None]:
-    """Take a DataError for wrong usage: what is looked at in here are the user's words, not files or data."""
-    try:
-        yield
-    except DataError as problem:
-        raise WrongUsage(str(problem)) from None
 
 
 class Scale(click.ParamType):
