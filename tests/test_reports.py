@@ -7,11 +7,13 @@ import struct
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from evalkit import DataError, data
 from evalkit.reports import execute, export, findings, kernels, markup, notebooks, reference
 from evalkit.reports.studies import Layout, Study, read_studies
+from evalkit.show import tables
 from tests.makers import notebook, project
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
@@ -257,7 +259,7 @@ def test_a_parameter_that_cannot_be_costs_other_studies_nothing(tmp_path, monkey
         stream.write(f"[one.parameters]\n{setting}\n")
     begun = []
 
-    def here(tasks, *_):
+    def here(tasks, *_, **__):
         begun.extend(task.name for task in tasks)
         yield execute.Outcome("two", "ok", tmp_path)
 
@@ -331,20 +333,33 @@ def test_prose_is_escaped_and_its_headings_have_names_of_their_own():
 
 
 def test_long_tables_show_twelve_rows_and_a_box_to_tick():
-    body = "<tr><td>a word</td></tr>" * 16
-    long = markup.sanitised(
-        f"<table><caption>C</caption><thead><tr><th>h</th></tr></thead><tbody>{body}</tbody></table>"
-    )
-    assert long.count('<tr class="later">') == 4
-    assert "Show all 16 rows" in long
-    assert "The first 12 of 16 rows." in long
+    frame = pd.DataFrame({"pair": ["eng-jpn"] * 16, "said": ["a word"] * 16})
+    long = Page(markup.sanitised(tables.markup(frame, caption="C", notes=["one"] * 13 + ["two"] * 3)))
+    assert [row.get("class") for row in long.all("tr")] == [
+        None,
+        "note",
+        *[None] * 12,
+        "later",
+        "note later",
+        *["later"] * 3,
+    ]
+    assert [cell["scope"] for cell in long.all("th")] == [
+        "col",
+        "col",
+        "rowgroup",
+        *["row"] * 13,
+        "rowgroup",
+        *["row"] * 3,
+    ]
+    assert long.all("input") == [{"type": "checkbox", "autocomplete": "off"}]
+    assert "Show all 16 rows" in long.text
+    assert "The first 12 of 16 rows." in long.text
 
 
 def test_html_from_elsewhere_keeps_its_tables_and_loses_its_teeth():
     frame = '<div><style scoped>.x{}</style><table border="1"><thead><tr><th>a</th></tr></thead><tbody><tr><th>0</th>'
     rest = "<td style='x' onclick='y'>1 &amp; 2</td></tr></tbody></table></div><style>p{}</style>"
     page = Page(markup.sanitised(frame + rest))
-    assert [cell["scope"] for cell in page.all("th")] == ["col", "row"]
     assert page.all("td") == [{}]
     assert "1 & 2" in page.text
     assert "scoped" not in page.text

@@ -95,7 +95,7 @@ def test_tables_escape_everything_and_record_plain_values(shown):
     ((bundle, _),) = shown
     page = bundle["text/html"]
     assert "<script" not in page
-    assert page.count("&lt;script&gt;") == 3
+    assert page.count("&lt;script&gt;") == 4
     assert re.findall(r"<td[^>]*>([^<&]*)</td>", page) == ["1", "0.00", "yes", "–", "2", "–", "no"]
     assert page.count('<th scope="col"') == 4
     assert bundle[show.MIME]["value"][1] == {HOSTILE: None, "n": 2, "share": None, "ok": False}

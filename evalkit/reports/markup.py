@@ -6,147 +6,22 @@ Tables stand in boxes: what is wide scrolls by itself and can be reached by keyb
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from html import escape, unescape
 from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from bleach.html5lib_shim import Filter
+import pandas as pd
 from bleach.sanitizer import Cleaner
 from latex2mathml.converter import convert
 from nbconvert.filters import strip_ansi
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from evalkit import DataError
+from evalkit.show import tables
 from evalkit.show.style import typeset
-from evalkit.show.tables import SHOWN, SLACK
 from evalkit.stats import terms
-
-VERDICTS = ("match", "differs", "not reproducible")
-LONGEST_WORD = 36  # characters; a table cell with more is a sentence and may wrap
-#: Columns from which on a table's cells wrap; in print its sheet turns; and its letters shrink.
-WIDE = {"broad": 9, "turn": 10, "shrink": 16}
-
-
-class Tables(Filter):
-    """Give tables what their readers need: header cells with a scope, and a box that folds and scrolls by itself."""
-
-    def __iter__(self) -> Any:
-        held: list[Any] | None = None
-        for token in super().__iter__():
-            start, end = token["type"] == "StartTag", token["type"] == "EndTag"
-            if start and token["name"] == "table" and held is None:
-                held = []
-            if held is None:
-                yield token
-                continue
-            held.append(token)
-            if end and token["name"] == "table":
-                yield from boxed(held)
-                held = None
-        yield from held or ()
-
-
-def boxed(tokens: list[Any]) -> list[Any]:
-    """Return a table's tokens inside its box, with a scope on each header cell and a fold where it is long."""
-    caption = "".join(words(part) for part in elements(tokens, "caption")).strip() or "Table"
-    rows = body_rows(tokens)
-    number = sum(not is_note for _, is_note in rows)
-    inner = element("div", tokens, **box_of(scoped(tokens), caption))
-    if number <= SHOWN + SLACK:
-        return inner
-    hide(rows)
-    tick = {**tag("input", type="checkbox", autocomplete="off"), "type": "EmptyTag"}
-    label = {"type": "Characters", "data": f" Show all {number:,} rows"}
-    printed = [{"type": "Characters", "data": f"The first {SHOWN} of {number:,} rows."}]
-    switch = element("label", [tick, label], **{"class": "all"})
-    return element("div", [*inner, *switch, *element("p", printed, **{"class": "printed"})], **{"class": "long"})
-
-
-def tag(name: str, **attributes: str) -> dict[str, Any]:
-    """Return the token that opens an element."""
-    data = {(None, key): value for key, value in attributes.items()}
-    return {"type": "StartTag", "name": name, "namespace": None, "data": data}
-
-
-def element(name: str, tokens: list[Any], **attributes: str) -> list[Any]:
-    """Return the tokens of an element around others."""
-    return [tag(name, **attributes), *tokens, {"type": "EndTag", "name": name, "namespace": None, "data": {}}]
-
-
-def elements(tokens: list[Any], *names: str) -> Iterator[list[Any]]:
-    """Yield the tokens of each element with one of these names, from its opening to its closing tag."""
-    held: list[Any] = []
-    for token in tokens:
-        if held or (token["type"] == "StartTag" and token["name"] in names):
-            held.append(token)
-        if held and token["type"] == "EndTag" and token["name"] == held[0]["name"]:
-            yield held
-            held = []
-
-
-def words(tokens: list[Any]) -> str:
-    """Return the text of some tokens."""
-    texts = ("Characters", "SpaceCharacters", "Entity")
-    return "".join(token.get("data") or "&" for token in tokens if token["type"] in texts)
-
-
-def scoped(tokens: list[Any]) -> int:
-    """Give header cells their scope and cells their class; return the number of columns."""
-    columns = 0
-    for part in elements(tokens, "thead", "tbody", "tfoot"):
-        for row in elements(part, "tr"):
-            for place, cell in enumerate(elements(row, "td", "th")):
-                text, data = words(cell).strip(), cell[0]["data"]
-                if not text and part[0]["name"] == "thead":  # the corner of a table is no header
-                    cell[0]["name"] = cell[-1]["name"] = "td"
-                if cell[0]["name"] == "th":
-                    data.setdefault((None, "scope"), "col" if part[0]["name"] == "thead" else "row")
-                classes = " ".join(filter(None, [data.get((None, "class"), ""), cell_class(text)]))
-                if classes and part[0]["name"] != "thead":
-                    data[(None, "class")] = classes
-                columns = max(columns, place + 1)
-    return columns
-
-
-def body_rows(tokens: list[Any]) -> list[tuple[Any, bool]]:
-    """Return the tag that opens each row of a table's body, and whether the row is a note on those below it."""
-    rows = [row[0] for body in elements(tokens, "tbody") for row in elements(body, "tr")]
-    return [(row, row["data"].get((None, "class")) == "note") for row in rows]
-
-
-def hide(rows: list[tuple[Any, bool]]) -> None:
-    """Mark the rows after those shown at once, and the notes above them."""
-    count = 0
-    for row, is_note in rows:
-        if count >= SHOWN:
-            row["data"][(None, "class")] = "note later" if is_note else "later"
-        count += not is_note
-
-
-def box_of(columns: int, caption: str) -> dict[str, str]:
-    """Return the attributes of a table's box, which scrolls by itself, so that a keyboard must reach it.
-
-    >>> box_of(10, "Scores")["class"]
-    'scroll broad turn'
-    """
-    classes = ["scroll", *(name for name, least in WIDE.items() if columns >= least)]
-    return {"class": " ".join(classes), "role": "group", "tabindex": "0", "aria-label": caption}
-
-
-def cell_class(text: str) -> str:
-    """Return the class of a table cell that needs one: long texts may wrap, pairs never, verdicts carry a sign.
-
-    >>> cell_class("not reproducible"), cell_class("eng-jpn")
-    ('not-reproducible', 'pair')
-    """
-    if re.fullmatch("[a-z]{3}-[a-z]{3}", text):
-        return "pair"
-    if text in VERDICTS:
-        return text.replace(" ", "-")
-    return "text" if len(text) > LONGEST_WORD else ""
 
 
 def prose_tables(html: str) -> str:
@@ -162,16 +37,17 @@ def _prose_table(html: str) -> str:
     if several:
         body = re.sub(r"<tr>\s*<td([^>]*)>(.*?)</td>", r'<tr><th scope="row"\1>\2</th>', body, flags=re.DOTALL)
     columns = max(len(re.findall(r"<t[hd][ >]", row)) for row in html.split("</tr>"))
-    box = "".join(f' {key}="{value}"' for key, value in box_of(columns, "Table").items())
-    return f"<div{box}>{head}<tbody>{body}</div>" if body else html
+    return tables.boxed(f"{head}<tbody>{body}", "Table", rows=0, columns=columns) if body else html
 
 
 WORDS = """
     table caption colgroup col thead tbody tfoot tr th td figure figcaption section article aside details summary div p
-    span br hr code pre samp kbd strong b em i small sub sup mark abbr ul ol li dl dt dd blockquote h2 h3 h4 h5
+    span br hr code pre samp kbd strong b em i small sub sup mark abbr ul ol li dl dt dd blockquote h2 h3 h4 h5 label
+    input
 """
 TAGS = frozenset(WORDS.split())
 ATTRIBUTES = ["class", "scope", "colspan", "rowspan", "id", "role", "tabindex", "aria-label", "aria-hidden", "title"]
+ATTRIBUTES += ["type", "autocomplete"]  # of the switch that shows all rows of a table
 CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3, "mroot": 2}
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 
@@ -303,7 +179,7 @@ def sanitised(html: str) -> str:
     '<p>a&lt;script&gt;b&lt;/script&gt;</p>'
     """
     html = re.sub(r"<style\b[^>]*>.*?</style>", "", html, flags=re.DOTALL | re.IGNORECASE)  # pandas sends one along
-    return Cleaner(tags=TAGS, attributes=ATTRIBUTES, filters=[Tables]).clean(html)
+    return Cleaner(tags=TAGS, attributes=ATTRIBUTES).clean(html)
 
 
 def plain(text: str) -> str:
@@ -313,44 +189,8 @@ def plain(text: str) -> str:
 
 def table(value: Any, *, caption: str) -> str:
     """Return recorded values as an HTML table: a list of rows, a mapping, or a single value."""
-    match value:
-        case [{}, *_]:
-            columns = list(dict.fromkeys(name for row in value for name in row))
-            head = "".join(
-                f'<th scope="col"{numeric(value, name)}>{text(terms.display_name(str(name)))}</th>' for name in columns
-            )
-            kinds = {name: numeric(value, name) for name in columns}
-            rows = ["".join(f"<td{kinds[name]}>{text(row.get(name))}</td>" for name in columns) for row in value]
-        case {}:
-            head = ""
-            pairs = [(text(terms.display_name(str(name))), text(each)) for name, each in value.items()]
-            rows = [f'<th scope="row">{name}</th><td class="num">{each}</td>' for name, each in pairs]
-        case _:
-            return f"<p><strong>{text(caption)}</strong>: {text(value)}</p>"
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    top = f"<thead><tr>{head}</tr></thead>" if head else ""
-    return sanitised(f"<table><caption>{text(typeset(caption))}</caption>{top}<tbody>{body}</tbody></table>")
-
-
-def numeric(rows: list[dict[str, Any]], name: str) -> str:
-    """Return the class of a column that holds numbers."""
-    numbers = [isinstance(row[name], (int, float)) for row in rows if row.get(name) is not None]
-    return ' class="num"' if numbers and all(numbers) else ""
-
-
-def text(value: Any) -> str:
-    """Return one value as escaped text: floats to four significant digits, a gap as a dash.
-
-    >>> text(0.123456), text(None), text("<b>"), text(True)
-    ('0.1235', '–', '&lt;b&gt;', 'yes')
-    """
-    match value:
-        case None:
-            return "–"
-        case bool():
-            return "yes" if value else "no"
-        case float() | int():
-            return typeset(f"{value:.4g}" if isinstance(value, float) else str(value))
-        case list():
-            return ", ".join(text(each) for each in value)
-    return escape(str(value), quote=False)
+    if isinstance(value, dict):
+        value = [{"": terms.display_name(str(name)), "value": each} for name, each in value.items()]
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return sanitised(tables.markup(pd.DataFrame(value), caption=caption, digits=3))
+    return f"<p><strong>{escape(caption)}</strong>: {escape(str(value))}</p>"

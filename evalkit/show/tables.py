@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -20,8 +21,10 @@ SHOWN, SLACK = 12, 3
 MOST = 200
 #: Rows; longer tables are folded where a person is at work, and the page's own folds are not to be had.
 FOLDED = 30
-#: Letters; longer texts are no names of rows.
+#: Letters; longer texts are no names of rows, but sentences, which may wrap.
 LONGEST_NAME = 36
+#: Columns from which on a table's cells wrap; in print its sheet turns; and its letters shrink.
+WIDE = {"broad": 9, "turn": 10, "shrink": 16}
 #: Counts from here on are written with commas.
 LARGE = 10_000
 
@@ -62,13 +65,25 @@ def markup(
     rows = zip(
         *([_cell_markup(text, kinds[name], name == naming) for text in texts] for name, texts in written.items())
     )
-    body = _bodies([f"<tr>{''.join(row)}</tr>" for row in rows], notes, width=len(written))
+    body = _bodies(["".join(row) for row in rows], notes, width=len(written))
     body = body or f'<tbody><tr><td colspan="{len(written)}">none</td></tr></tbody>'
     content = f"<caption>{escape(typeset(caption))}</caption><thead><tr>{head}</tr></thead>{body}"
-    table = f"<table>{content}</table>{_cut(len(shown), name)}"
-    if len(shown) <= FOLDED or not pictures.live():
-        return table
-    return f"<details><summary>{escape(caption)} ({len(shown)} rows)</summary>{table}</details>"
+    table, cut = f"<table>{content}</table>", _cut(len(shown), name)
+    if not pictures.live():
+        return boxed(table, caption, rows=min(len(shown), MOST), columns=len(written)) + cut
+    if len(shown) <= FOLDED:
+        return table + cut
+    return f"<details><summary>{escape(caption)} ({len(shown)} rows)</summary>{table}{cut}</details>"
+
+
+def boxed(table: str, caption: str, *, rows: int, columns: int) -> str:
+    """Return a page's table in a box that scrolls by itself, so that a keyboard must reach it; a long one is folded."""
+    classes = " ".join(["scroll", *(name for name, least in WIDE.items() if columns >= least)])
+    box = f'<div class="{classes}" role="group" tabindex="0" aria-label="{escape(caption)}">{table}</div>'
+    if rows <= SHOWN + SLACK:
+        return box
+    switch = f'<label class="all"><input type="checkbox" autocomplete="off"> Show all {rows:,} rows</label>'
+    return f'<div class="long">{box}{switch}<p class="printed">The first {SHOWN} of {rows:,} rows.</p></div>'
 
 
 def _repeated(written: Mapping[Hashable, list[str]]) -> list[Hashable]:
@@ -89,20 +104,30 @@ def _naming(written: Mapping[Hashable, list[str]], numeric: set[Hashable]) -> Ha
 
 
 def _cell_markup(text: str, kind: str, names_row: bool) -> str:
-    return f'<th scope="row">{escape(text)}</th>' if names_row else f"<td{kind}>{escape(text)}</td>"
+    """Return a cell; long texts may wrap, pairs of languages never, verdicts carry a sign."""
+    if re.fullmatch("[a-z]{3}-[a-z]{3}", text):
+        kind = " class=pair"
+    elif text in verdicts.WORDS:
+        kind = f" class={text.replace(' ', '-')}"
+    elif len(text) > LONGEST_NAME:
+        kind = " class=text"
+    return f'<th scope="row"{kind}>{escape(text)}</th>' if names_row else f"<td{kind}>{escape(text)}</td>"
 
 
 def _bodies(rows: list[str], notes: Sequence[str] | None, *, width: int) -> str:
-    """Return a table's rows, those with one note below that note; a page has no more than ``MOST``."""
+    """Return a table's rows, those with one note below that note; a page has no more than ``MOST``, and folds many."""
     groups: dict[str, list[str]] = {}
     for row, note in zip(rows[:MOST], notes or [""] * len(rows)):
         groups.setdefault(note, []).append(row)
-    return "".join(f"<tbody>{_note(note, width)}{''.join(group)}</tbody>" for note, group in groups.items())
-
-
-def _note(note: str, width: int) -> str:
-    words = escape(typeset(note))
-    return f'<tr class="note"><th scope="rowgroup" colspan="{width}">{words}</th></tr>' if note else ""
+    shown = SHOWN if len(rows) > SHOWN + SLACK else MOST
+    bodies, count = "", 0
+    for note, group in groups.items():
+        later = [" class=later" if place >= shown else "" for place in range(count, count + len(group))]
+        told = f'<th scope="rowgroup" colspan="{width}">{escape(typeset(note))}</th>'
+        head = f'<tr class="note{" later" if later[0] else ""}">{told}</tr>' if note else ""
+        bodies += f"<tbody>{head}{''.join(f'<tr{fold}>{row}</tr>' for fold, row in zip(later, group))}</tbody>"
+        count += len(group)
+    return bodies
 
 
 def _cut(rows: int, name: str | None) -> str:
