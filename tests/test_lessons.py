@@ -317,8 +317,8 @@ def test_a_students_copy_keeps_the_start_of_an_exercise_and_leaves_out_what_is_f
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        (("code", f"x = 1\n{BEGIN}\nx = 2", ["solution"]), "does not end"),
-        (("code", f"{END}\nx = 2", ["solution"]), "stands alone"),
+        (("code", f"x = 1\n{BEGIN}\nx = 2", ["solution"]), "without its other one"),
+        (("code", f"{END}\nx = 2", ["solution"]), "without its other one"),
         (("code", f"{BEGIN} here\nx = 2\n{END} there", ["solution"]), "shares its line"),
         (("code", f"{BEGIN}\nx = 1\n{END}", []), "cell 1 holds a marked solution"),
         (("markdown", f"{BEGIN}\nx\n{END}", ["solution"]), "cell 1 holds a marked solution"),

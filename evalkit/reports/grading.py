@@ -7,7 +7,6 @@ said beside it.
 
 from __future__ import annotations
 
-import ast
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +27,6 @@ from evalkit.show import MIME
 
 KINDS = ("right", "empty", "misconception", "form", "error", "other")
 _MOST_BYTES, _MOST_LETTERS = 50 << 20, 400
-_LONGEST_CALL = 10_000  # letters of a cell that checks; parsing long ones takes a hundred times their memory
 _VERDICT = re.compile(r"^(✓ Right|✗ Not yet)\.\s*(.*)", re.DOTALL)
 
 
@@ -67,28 +65,14 @@ def lesson(path: Path) -> Lesson:
 
 def checked(cell: Mapping[str, Any]) -> str:
     """Name the exercise that a cell checks; "" where it checks none."""
-    call = _call(cell, "check")
-    first = call.args[0] if call and call.args else None
-    return str(first.value) if isinstance(first, ast.Constant) else ""
+    found = re.match(r"\s*check\(\s*[\"'](\w+)[\"']", notebooks.source(dict(cell)))
+    return found[1] if found and cell.get("cell_type") == "code" else ""
 
 
 def opened(cell: Mapping[str, Any]) -> str:
     """Name the lesson whose checks a cell opens: ``check = lessons.of("…")``; "" where it opens none."""
     found = re.search(r"\blessons\.of\(\s*[\"'](\w+)[\"']", notebooks.source(dict(cell)))
     return found[1] if found and cell.get("cell_type") == "code" else ""
-
-
-def _call(cell: Mapping[str, Any], name: str) -> ast.Call | None:
-    """Return a cell's one call of a function; None where it holds anything else."""
-    text = notebooks.source(dict(cell)) if cell.get("cell_type") == "code" else ""
-    try:
-        with notebooks.unwarned():
-            [statement] = ast.parse(text).body if len(text) <= _LONGEST_CALL else []
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # nothing, several statements, or none of Python's
-        return None
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name
-    return call if named and isinstance(call, ast.Call) else None
 
 
 def found_in(folder: Path) -> list[Path]:
@@ -121,13 +105,6 @@ def plain(text: object, most: int = _MOST_LETTERS) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """Read a notebook's cells, as students hand them in. Raises DataError where it is none."""
-    if path.stat().st_size > _MOST_BYTES:
-        raise DataError(f"{path.name} is larger than {_MOST_BYTES >> 20} MiB. Ask for a copy without large outputs.")
-    return notebooks.read(path)["cells"]
-
-
 def recorded(cell: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return what a check cell shows, kind and hint; None where it shows no check.
 
@@ -140,17 +117,12 @@ def recorded(cell: Mapping[str, Any]) -> tuple[str, str] | None:
             continue
         payload = data.get(MIME)
         if isinstance(payload, dict) and payload.get("kind") == "check":
-            return of_payload(payload)
+            kind = payload["found"] if payload.get("found") in KINDS else "right" if payload.get("passed") else "other"
+            return kind, "" if kind == "right" else plain(payload.get("hint") or payload.get("text") or "")
         text = data.get("text/plain", "")
         if found := _VERDICT.match("".join(map(str, text)) if isinstance(text, list) else str(text)):
             return ("right", "") if found[1] == "✓ Right" else ("other", plain(found[2]))
     return None
-
-
-def of_payload(payload: Mapping[str, Any]) -> tuple[str, str]:
-    """Return kind and hint of what a check emitted."""
-    kind = payload.get("found") if payload.get("found") in KINDS else "right" if payload.get("passed") else "other"
-    return str(kind), "" if kind == "right" else plain(payload.get("hint") or payload.get("text") or "")
 
 
 # What each student answered
@@ -183,8 +155,14 @@ def grade(folder: Path, *, say: Say = lambda line: None) -> list[Graded]:
     known, found, seen = lessons(), list[Graded](), set[tuple[str, str]]()
     for path in found_in(folder):
         try:
-            cells = read(path)
-            lesson = _lesson_of(cells, known, path)
+            if path.stat().st_size > _MOST_BYTES:
+                raise DataError(
+                    f"{path.name} is larger than {_MOST_BYTES >> 20} MiB. Ask for it without large outputs."
+                )
+            cells = notebooks.read(path)["cells"]
+            lesson = known.get(next(filter(None, map(opened, cells)), ""))
+            if lesson is None:
+                raise DataError(f"{plain(path.name)} is a copy of no lesson that is known here.")
         except DataError as problem:
             say(f"left out: {plain(problem)}")
             continue
@@ -197,14 +175,6 @@ def grade(folder: Path, *, say: Say = lambda line: None) -> list[Graded]:
     if not found:
         raise DataError(f"{folder} holds no notebook of a lesson. Make students' copies with: evalkit student")
     return found
-
-
-def _lesson_of(cells: Sequence[Mapping[str, Any]], known: Mapping[str, Lesson], path: Path) -> Lesson:
-    """Find the lesson that a notebook is a copy of."""
-    module = next(filter(None, map(opened, cells)), "")
-    if module not in known:
-        raise DataError(f"{plain(path.name)} is a copy of no lesson that is known here.")
-    return known[module]
 
 
 def _answers(cells: Sequence[Mapping[str, Any]], lesson: Lesson, student: str) -> list[Graded]:

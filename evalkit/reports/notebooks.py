@@ -345,6 +345,7 @@ def _items(value: Any) -> list[Any]:
 
 
 BEGIN, END = "# solution>", "# <solution"
+_SOLUTION = re.compile(rf"^[ \t]*{BEGIN}[ \t]*\n.*?^[ \t]*{END}[ \t]*(\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def student(lesson: Path, target: Path) -> Path:
@@ -378,22 +379,13 @@ def without_solution(code: str, *, origin: str) -> str:
     >>> print(without_solution("x = ...  # TODO\\n# solution>\\nx = 42\\n# <solution", origin="a cell"))
     x = ...  # TODO
     """
-    kept, inside = [], False
-    for line in code.splitlines():
-        if line.strip() in (BEGIN, END):
-            if inside is (line.strip() == BEGIN):
-                raise DataError(
-                    f"{origin}: {line.strip()!r} stands alone. Write {BEGIN!r} above the lines of a "
-                    f"solution and {END!r} below them."
-                )
-            inside = not inside
-        elif BEGIN in line or END in line:
-            raise DataError(f"{origin}: a mark of a solution shares its line with {line.strip()!r}. Give it its own.")
-        elif not inside:
-            kept.append(line)
-    if inside:
-        raise DataError(f"{origin}: a solution begins and does not end. Write {END!r} below its lines.")
-    return "\n".join(kept)
+    kept = _SOLUTION.sub("", code)
+    if BEGIN in kept or END in kept:
+        raise DataError(
+            f"{origin}: a mark of a solution is without its other one, or shares its line. Write {BEGIN!r} above the "
+            f"lines of a solution and {END!r} below them, each on a line of its own."
+        )
+    return kept.rstrip("\n")
 
 
 def _copy(cell: dict[str, Any], origin: str) -> dict[str, Any] | None:

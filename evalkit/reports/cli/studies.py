@@ -15,9 +15,9 @@ from evalkit.reports.cli.words import (
     a_path,
     data_names,
     parameter_names,
-    print_columns,
     print_paragraph,
     study_names,
+    width,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def params(study: str, studies: Path | None) -> None:
     [chosen] = choose(read_studies(layout_of(studies)), [study])
     declared = notebooks.parameters(chosen.notebook)
     own = notebooks.bind(declared, chosen.parameters, origin=f"studies.toml, [{chosen.name}.parameters]")
-    print_columns([(p.name, p.kind, repr(own.get(p.name, p.default)), p.help) for p in declared])
+    formatter = click.HelpFormatter(width=width())
+    formatter.write_dl([(f"{p.name}: {p.kind} = {own.get(p.name, p.default)!r}", p.help) for p in declared])
+    print(formatter.getvalue(), end="")
 
 
 @click.command()

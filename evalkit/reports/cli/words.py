@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import textwrap
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,6 @@ class _Nameable(click.Path):
 
 
 a_path = _Nameable(path_type=Path)
-
-
-LEAST = 18  # characters that a column of a table keeps on a narrow terminal
 
 
 class Scale(click.ParamType):
@@ -100,25 +96,3 @@ def print_paragraph(text: str) -> None:
             break_on_hyphens=False,
         )
     )
-
-
-def print_columns(rows: list[tuple[str, ...]]) -> None:
-    """Print rows of text in aligned columns; what is longer than the terminal is wide (80 where there is none) wraps.
-
-    Names stay whole, so that they can be copied: cells wrap at their blanks.
-    """
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    over = sum(widths) + 2 * (len(widths) - 1) - width()
-    for place in sorted(range(len(widths)), key=lambda place: (place == len(widths) - 1, -widths[place])):
-        longest = max((len(word) for cell in columns[place] for word in cell.split()), default=0)
-        spare = min(over, widths[place] - max(longest, LEAST)) if over > 0 else 0
-        widths[place] -= max(spare, 0)
-        over -= max(spare, 0)
-    for row in rows:
-        cells = [
-            textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False) or [""]
-            for cell, room in zip(row, widths, strict=True)
-        ]
-        for lines in zip_longest(*cells, fillvalue=""):
-            print("  ".join(line.ljust(room) for line, room in zip(lines, widths, strict=True)).rstrip())
