@@ -123,7 +123,7 @@ def _bodies(rows: list[str], notes: Sequence[str] | None, *, width: int) -> str:
     bodies, count = "", 0
     for note, group in groups.items():
         later = [" class=later" if place >= shown else "" for place in range(count, count + len(group))]
-        told = f'<th scope="rowgroup" colspan="{width}">{escape(typeset(note))}</th>'
+        told = f'<th scope="rowgroup" colspan="{width}" class=text>{escape(typeset(note))}</th>'
         head = f'<tr class="note{" later" if later[0] else ""}">{told}</tr>' if note else ""
         bodies += f"<tbody>{head}{''.join(f'<tr{fold}>{row}</tr>' for fold, row in zip(later, group))}</tbody>"
         count += len(group)
