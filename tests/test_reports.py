@@ -107,7 +107,7 @@ def test_the_page_shows_figures_tables_equations_and_folded_code(site):
     assert "Scores of each system, as cumulative shares." in page.text
     assert len(page.all("math")) == 5
     assert "$" not in page.text
-    assert len([each for each in page.all("details") if each.get("class") == "solution"]) == 1
+    assert len([each for each in page.all("details") if each.get("class") == "solution"]) == 2
     assert "Recomputed from data: 2 of 3 printed numbers (67\u202f%); 1 matches, 1 differs." in page.text
     assert "Not recomputed: 1 (inputs never published)." in page.text
 

@@ -51,7 +51,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     """
     simulated = findings.simulated(report)
     earlier, used, counts = reference if simulated else None, sources.listed(notebook), tally.count(report["published"])
-    names = markup.Names()
+    names, declared = markup.Names(), notebooks.parameters(study.notebook)
     cells = shown_cells(notebook, names, earlier)
     title, own = lift_title(cells) or escape(study.title), report.get("title", study.title) != study.title
     resources = {
@@ -64,14 +64,11 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         "own": own,
         "sources": used,
         "badges": sources.badges(used),
-        "bar": tally.bar(counts),
-        "sentences": tally.sentences(counts),
-        "columns": tally.COLUMNS,
-        "rows": tally.table(counts),
         "agreement": tally.brief(counts),
+        "tally": tally.shown(counts),
         "simulated": simulated,
         "earlier": findings.earlier(earlier),
-        "parameters": parameter_rows(study),
+        "parameters": [(one, study.parameters.get(one.name, one.default)) for one in declared],
     }
     resources |= {
         "data_id": names.name(2, "Data"),
@@ -102,7 +99,6 @@ def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | 
         cell.opens_first, cell.closes_first = bool(first) and place == 0, place == len(first) - 1
         cell.follows_first_page = place == len(first)
     fold(cells, folds([first, argument, *back]))
-    mark_solutions(cells)
     return cells
 
 
@@ -273,31 +269,6 @@ def lift_title(cells: list[NotebookNode]) -> str:
             cell.html = cell.html[: found.start()] + cell.html[found.end() :]
             return found[1]
     return ""
-
-
-def mark_solutions(cells: list[NotebookNode]) -> None:
-    """Mark where a run of cells tagged ``solution`` begins and ends, so that one fold holds it."""
-    inside = ["solution" in cell.metadata.tags for cell in cells]
-    for place, cell in enumerate(cells):
-        goes_on = place + 1 < len(cells) and inside[place + 1] and not (cell.unfolds or cells[place + 1].folded)
-        cell.closes = inside[place] and not goes_on
-        cell.opens = inside[place] and not (place and inside[place - 1] and not cells[place - 1].closes)
-
-
-def parameter_rows(study: Study) -> list[dict[str, Any]]:
-    """Return name, value, default and help of every parameter of this run, for the table on the page."""
-    rows = []
-    for declared in notebooks.parameters(study.notebook):
-        value = study.parameters.get(declared.name, declared.default)
-        rows.append(
-            {
-                "name": declared.name,
-                "value": repr(value),
-                "help": declared.help,
-                "changed": repr(declared.default) if value != declared.default else "",
-            }
-        )
-    return rows
 
 
 @lru_cache

@@ -41,10 +41,7 @@ def page(layout: Layout) -> str:
             simulated=any(each["simulated"] for each in cards),
             policy=export.POLICY,
             css=export.stylesheet(),
-            bar=tally.bar(total),
-            sentences=tally.sentences(total),
-            columns=tally.COLUMNS,
-            rows=tally.table(total),
+            tallied=tally.shown(total),
             absent=[
                 (name, studies[name].title if name in studies else "", sections(name, None, referred))
                 for name in sorted(referred.keys() - shown)

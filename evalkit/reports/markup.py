@@ -24,9 +24,9 @@ from evalkit.show.style import typeset
 from evalkit.stats import terms
 
 
-def prose_tables(html: str) -> str:
-    """Put the tables of prose into boxes; their first column names the rows."""
-    return re.sub(r"<table>.*?</table>", lambda found: _prose_table(found[0]), html, flags=re.DOTALL)
+def prose_tables(html: str, mark: str = "") -> str:
+    """Put the tables of prose into boxes; their first column names the rows. mark: what stands in the tables' tags."""
+    return re.sub(rf"<table{mark}>.*?</table>", lambda found: _prose_table(found[0]), html, flags=re.DOTALL)
 
 
 def _prose_table(html: str) -> str:
@@ -179,7 +179,8 @@ def sanitised(html: str) -> str:
     '<p>a&lt;script&gt;b&lt;/script&gt;</p>'
     """
     html = re.sub(r"<style\b[^>]*>.*?</style>", "", html, flags=re.DOTALL | re.IGNORECASE)  # pandas sends one along
-    return Cleaner(tags=TAGS, attributes=ATTRIBUTES).clean(html)
+    cleaned = Cleaner(tags=TAGS, attributes=ATTRIBUTES).clean(html)
+    return prose_tables(cleaned, ' class="dataframe"')  # as pandas shows a frame
 
 
 def plain(text: str) -> str:
@@ -190,7 +191,7 @@ def plain(text: str) -> str:
 def table(value: Any, *, caption: str) -> str:
     """Return recorded values as an HTML table: a list of rows, a mapping, or a single value."""
     if isinstance(value, dict):
-        value = [{"": terms.display_name(str(name)), "value": each} for name, each in value.items()]
+        value = [{"what": terms.display_name(str(name)), "value": each} for name, each in value.items()]
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return sanitised(tables.markup(pd.DataFrame(value), caption=caption, digits=3))
     return f"<p><strong>{escape(caption)}</strong>: {escape(str(value))}</p>"

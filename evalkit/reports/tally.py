@@ -104,6 +104,11 @@ def _computed(counts: dict[str, Any]) -> dict[str, int]:
     return {word: number for word, number in counts["bases"][RECOMPUTED].items() if word != _GONE}
 
 
+def shown(counts: dict[str, Any]) -> dict[str, Any]:
+    """Return what pages show of a count: a bar, sentences, and a table with its columns."""
+    return {"bar": bar(counts), "sentences": sentences(counts), "columns": COLUMNS, "rows": table(counts)}
+
+
 def brief(counts: dict[str, Any]) -> str:
     """Tell in a few words how many recomputed numbers match those printed; '' where none was recomputed.
 
