@@ -444,7 +444,7 @@ def test_a_pilot_tells_times_variances_and_the_calibration_set(judged):
     texts = read_texts([judged / "outputs"], source=judged / "source.txt", documents=judged / "documents.txt")
     drawn = draw(texts, Wish(PROTOCOLS["DA"], ("ann", "bob"), calibration=10), prior=pilot)
     levels = [0.0, 25.0, 50.0, 75.0, 100.0]
-    chosen = calibration.choose_set(pilot, per_level=2, levels=levels, tolerance=12.5, share=0.5, seed=7)
+    chosen = calibration.choose_set(pilot, per_level=2, levels=levels, seed=7)
     wanted = {(row.system, row.segment) for row in chosen.itertuples()}
     for mine in drawn.screens:
         shown = [item for screen in mine if screen.kind == "calibration" for item in screen.items]

@@ -192,9 +192,9 @@ def test_the_smallest_set_is_the_smallest(error, block):
 @given(st.floats(0, 200), st.floats(0, 200), st.floats(1, 200), st.integers(2, 200), st.integers(1, 100))
 def test_at_the_break_even_both_ways_are_equally_good(item, annotator, residual, size, block):
     parts = {"document": 3.0, "item": item, "annotator": annotator, "block": 5.0, "residual": residual}
-    needed = calibration.weigh_set(parts, judgements=size + 1, size=size, block=block)["break_even"]
+    needed, *_ = calibration.weigh_set(parts, judgements=size + 1, size=size, block=block)
     if np.isinf(needed):
-        assert annotator <= (5 + residual) / size * (1 + 1e-9)
+        assert annotator <= (5 * block + residual) / size * (1 + 1e-9)
         return
     with_set = calibration.difference_variance(parts, judgements=needed, block=block, calibration=size)
     without = calibration.difference_variance(parts, judgements=needed + size, block=block)
@@ -212,8 +212,7 @@ def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(size):
     for _ in range(3000):
         levels = rng.normal(0, np.sqrt(V["annotator"]), people)
         if size:
-            error = rng.normal(0, np.sqrt(V["block"] + V["residual"]), (size, people)).mean(axis=0)
-            levels = -error
+            levels = -rng.normal(0, np.sqrt(V["block"] / (size / block) + V["residual"] / size), people)
         who = rng.integers(0, people, (2, documents))
         scores = levels[who][..., None] + rng.normal(0, np.sqrt(V["item"] + V["residual"]), (2, documents, block))
         scores += rng.normal(0, np.sqrt(V["block"] + V["document"]), (2, documents, 1))

@@ -264,7 +264,7 @@ def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Cal
         systems = _systems(moved, by=by)
         groups = moved.assign(form=moved["form"].map(dict(calibration.FORMS))).drop(columns=["within"])
     try:
-        told = calibration.carry_over(rows, **design, resamples=resamples, seed=seed, splits=50)
+        _, told = calibration.held_out(rows, **design, **how, splits=50)
         share, low, high = told[["slope", "low", "high"]].iloc[0]
     except DataError:
         share, low, high = None, np.nan, np.nan

@@ -10,7 +10,7 @@ on the other. Below: how small a set can be, how to choose it, and whether judge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -39,39 +39,20 @@ FORMS = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class Standard:
-    """What calibrated scores should agree on: the score of each fixed point, the scale's ends, the cap on a shift.
+    """What calibrated scores should agree on: the score of each fixed point, and the ends of the scale.
 
     consensus: agreed score of the calibration set; human_reference: agreed score of human references (or None).
-    scale: lowest and highest possible score; cap: largest shift of the capped form. All in points of the scale.
+    scale: lowest and highest possible score. All in points of the scale.
     """
 
     consensus: float = 3.0
     human_reference: float | None = 4.687
     scale: tuple[float, float] = (1.0, 5.0)
-    cap: float = 0.5
 
     def __post_init__(self) -> None:
         low, high = self.scale
-        if not low < high:
-            raise DataError(f"The scale runs from {low:g} to {high:g}: give its lowest score first.")
         if not low < self.consensus < high:
             raise DataError(f"The consensus {self.consensus:g} is not inside the scale {low:g}-{high:g}.")
-        if self.cap <= 0:
-            raise DataError(f"The cap must be a positive number of points, got {self.cap:g}.")
-
-    @property
-    def unit(self) -> float:
-        """Points that the moderated form treats as 1: a quarter of the scale (1 on 1-5, as in print; 25 on 0-100)."""
-        low, high = self.scale
-        return (high - low) / 4
-
-    def line(self, calibration_mean: ArrayLike, reference_mean: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return (β, α) of the line through this standard's two fixed points for a group with these means."""
-        if self.human_reference is None:
-            raise DataError("The two-point line needs an agreed score of human references. Set human_reference.")
-        return two_points(
-            calibration_mean, reference_mean, consensus=self.consensus, human_reference=self.human_reference
-        )
 
 
 #: The standard of Licht et al. 2022: 200 calibration pairs of each score from 1 to 5, references fixed at 4.687.
@@ -87,12 +68,7 @@ def shift(score: ArrayLike, *, alpha: ArrayLike) -> np.ndarray:
     return np.asarray(score, float) + np.asarray(alpha, float)
 
 
-def line(score: ArrayLike, *, beta: ArrayLike, alpha: ArrayLike) -> np.ndarray:
-    """Map along the line through two fixed points: f(x) = βx + α. It can leave the scale."""
-    return np.asarray(score, float) * np.asarray(beta, float) + np.asarray(alpha, float)
-
-
-def capped(score: ArrayLike, *, alpha: ArrayLike, cap: float = 0.5) -> np.ndarray:
+def capped(score: ArrayLike, *, alpha: ArrayLike, cap: float) -> np.ndarray:
     """Add a shift of at most ``cap`` points either way. It can leave the scale.
 
     >>> float(capped(2.0, alpha=0.9, cap=0.5))
@@ -101,25 +77,27 @@ def capped(score: ArrayLike, *, alpha: ArrayLike, cap: float = 0.5) -> np.ndarra
     return np.asarray(score, float) + np.clip(alpha, -cap, cap)
 
 
-def moderated(
-    score: ArrayLike, *, alpha: ArrayLike, scale: tuple[float, float] = (1.0, 5.0), unit: float = 1.0
-) -> np.ndarray:
+def moderated(score: ArrayLike, *, alpha: ArrayLike, scale: tuple[float, float] = (1.0, 5.0)) -> np.ndarray:
     """Add a shift that fades when it is large, or near the end of the scale it points to: f(x) = x + E·A.
 
     A = tanh(α); E = tanh(top - x) for α > 0, tanh(x - bottom) for α < 0, 0 for α = 0 (section 5.3).
-    It rises strictly and stays on the scale for scores on the scale. Caveats: E fades every shift near that end,
+    It rises strictly and stays on the scale for scores on the scale. tanh bends at about 1, so the form depends on the
+    scale's unit, which is a quarter of the scale: 1 on 1-5, as in print; 25 on 0-100, where scores move exactly as on
+    1-5: f(x) = x + unit · tanh((top - x) / unit) · tanh(α / unit). Caveats: E fades every shift near that end,
     however small (at x = 4.5 only tanh(0.5) = 46 % of an upward shift is left), and downward shifts there are not
     faded, so errors up and down are not treated alike.
 
-    unit: tanh bends at about 1, so the form depends on the scale's unit. ``unit=25`` on 0-100 moves scores exactly as
-    ``unit=1`` does on 1-5: f(x) = x + unit · tanh((top - x) / unit) · tanh(α / unit).
-
-    >>> float(moderated(4.8, alpha=0.3).round(4)), float(moderated(95.0, alpha=7.5, scale=(0, 100), unit=25).round(2))
+    >>> float(moderated(4.8, alpha=0.3).round(4)), float(moderated(95.0, alpha=7.5, scale=(0, 100)).round(2))
     (4.8575, 96.44)
     """
-    x, alpha = np.asarray(score, float), np.asarray(alpha, float)
+    x, alpha, unit = np.asarray(score, float), np.asarray(alpha, float), _unit(scale)
     room = np.where(alpha > 0, scale[1] - x, x - scale[0])
     return x + unit * np.tanh(room / unit) * np.tanh(alpha / unit)
+
+
+def _unit(scale: tuple[float, float]) -> float:
+    """Return how many points count as one of the five-point scale of the paper."""
+    return (scale[1] - scale[0]) / 4
 
 
 def two_points(
@@ -145,48 +123,37 @@ def adjust(
 ) -> dict[str, np.ndarray]:
     """Move raw scores in all forms: a mapping from form to adjusted scores (numbers or arrays that broadcast).
 
-    Without a reference mean there is no two-point line.
+    Without a reference mean, or an agreed score of references, there is no two-point line.
 
     >>> {form: float(score.round(2)) for form, score in adjust(4.8, calibration_mean=2.7, reference_mean=4.6).items()}
     {'shift': 5.1, 'line': 4.86, 'capped': 5.1, 'moderated': 4.86}
     """
+    line, agreed = None, standard.human_reference
+    if reference_mean is not None and agreed is not None:
+        line = two_points(calibration_mean, reference_mean, consensus=standard.consensus, human_reference=agreed)
     alpha = standard.consensus - np.asarray(calibration_mean, float)
+    return _in_all_forms(raw, alpha=alpha, line=line, scale=standard.scale)
+
+
+def _in_all_forms(
+    raw: ArrayLike, *, alpha: ArrayLike, line: tuple[np.ndarray, np.ndarray] | None, scale: tuple[float, float]
+) -> dict[str, np.ndarray]:
+    """Move scores in each of ``FORMS``; line: its (β, α). The cap is half a point of a five-point scale."""
     moved = {"shift": shift(raw, alpha=alpha)}
-    if reference_mean is not None:
-        beta, intercept = standard.line(calibration_mean, reference_mean)
-        moved["line"] = line(raw, beta=beta, alpha=intercept)
-    moved["capped"] = capped(raw, alpha=alpha, cap=standard.cap)
-    moved["moderated"] = moderated(raw, alpha=alpha, scale=standard.scale, unit=standard.unit)
-    return moved
+    if line is not None:
+        moved["line"] = np.asarray(raw, float) * line[0] + line[1]
+    moved["capped"] = capped(raw, alpha=alpha, cap=_unit(scale) / 2)
+    return moved | {"moderated": moderated(raw, alpha=alpha, scale=scale)}
 
 
 def what_if(
     raw: float, calibration_mean: float, reference_mean: float | None = None, *, standard: Standard = PAPER
 ) -> pd.DataFrame:
-    """Say what one score becomes: form, formula with its numbers, adjusted, moved by, on the scale.
-
-    Raises DataError for a score or mean off the scale, and for coinciding means, through which no line runs.
-    """
-    low, high = standard.scale
-    named = {"raw score": raw, "calibration mean": calibration_mean, "reference mean": reference_mean}
-    for name, value in named.items():
-        if value is not None and not low <= value <= high:
-            raise DataError(f"The {name} {value:g} is outside {low:g}-{high:g}. Correct it, or set the scale's ends.")
-    if reference_mean == calibration_mean:
-        raise DataError(f"Both means are {calibration_mean:g}, so no line is fixed. Leave the reference mean out.")
-    alpha = standard.consensus - calibration_mean
-    formulas = {
-        "shift": f"x {alpha:+.3f}",
-        "capped": f"x {np.clip(alpha, -standard.cap, standard.cap):+.3f}",
-        "moderated": f"x {'+' if alpha >= 0 else '−'} E·tanh({abs(alpha) / standard.unit:.3f})",
-    }
-    if reference_mean is not None:
-        formulas["line"] = "{:.3f}·x {:+.3f}".format(*standard.line(calibration_mean, reference_mean))
+    """Say what one score becomes: form, adjusted, moved by, on the scale; no line runs through equal means (NaN)."""
     moved = adjust(raw, calibration_mean=calibration_mean, reference_mean=reference_mean, standard=standard)
-    rows = [
-        (FORMS[form], formulas[form], float(x), float(x) - raw, bool(low <= x <= high)) for form, x in moved.items()
-    ]
-    return pd.DataFrame(rows, columns=["form", "formula", "adjusted", "moved by", "on the scale"])
+    table = pd.DataFrame([(FORMS[form], float(x)) for form, x in moved.items()], columns=["form", "adjusted"])
+    inside = table["adjusted"].between(*standard.scale)
+    return table.assign(**{"moved by": table["adjusted"] - raw, "on the scale": inside})
 
 
 def curves(calibration_mean: float, reference_mean: float | None = None, *, standard: Standard = PAPER) -> pd.DataFrame:
@@ -279,17 +246,15 @@ def calibrate(
 def own_standard(ratings: pd.DataFrame, *, by: str = "pair", scale: tuple[float, float] | None = None) -> Standard:
     """Agree on the averages of what all groups gave: mean of calibration means, mean of reference means (if any).
 
-    The cap is half a point of a five-point scale, in the units of ``scale`` (None: the table's own).
+    scale: its ends; None takes the table's own.
     """
-    low, high = scale_of(ratings, given=scale)
     means = group_means(ratings, by=by).groupby("item_type")["mean"].mean()
     if "calibration" not in means:
         raise DataError("No calibration items in these ratings. Give them the item_type 'calibration'.")
     return Standard(
         consensus=float(means["calibration"]),
         human_reference=float(means["reference"]) if "reference" in means else None,
-        scale=(low, high),
-        cap=(high - low) / 8,
+        scale=scale_of(ratings, given=scale),
     )
 
 
@@ -348,8 +313,8 @@ def _calibrated(
     draws = inference.bootstrap_means(strata, resamples=resamples, rng=rng, annotators=len(people) > 1)
 
     def moved(means: Mapping[str, Any], system: str) -> dict[str, np.ndarray]:
-        reference = means.get("reference") if standard.human_reference is not None else None
-        return adjust(means[system], calibration_mean=means["calibration"], reference_mean=reference, standard=standard)
+        of_set, reference = means["calibration"], means.get("reference")
+        return adjust(means[system], calibration_mean=of_set, reference_mean=reference, standard=standard)
 
     rows = []
     for system in systems:
@@ -372,8 +337,8 @@ def held_out(
     splits: int = 200,
     resamples: int = 500,
     seed: int = 7,
-) -> pd.DataFrame:
-    """Compare how far groups' held-out means lie apart before and after each form of calibration.
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Test on held-out items whether a shift learned on others brings groups closer, in each form, and carries over.
 
     Groups differ in how strict they are, by the same amount on any text: so says the idea behind calibration. Here each
     group's shift is learned on half of the shared documents, and applied to its mean on the other half. ratings: see
@@ -381,104 +346,63 @@ def held_out(
     deviation (ddof=1) of group means, the median over splits, in points of the scale. There are no human references
     here, so the two-point line runs through the harder and the easier items of the calibration half. A split where both
     are equal for some group has no line and counts as infinitely wide; a missing value says that most splits have none.
-    The cap is half a point of a five-point scale in the units of ``scale`` (None: the table's own).
-    Returns within, form, groups, left_out, items, documents, before, after, ratio (after / before; below 1: closer),
-    low, high, closer (share of splits in which the groups came closer). The interval resamples groups; documents are
-    taken as they are.
+    scale: its ends; None takes the table's own. Intervals resample groups; documents are taken as they are. Draws of
+    one group only, which have no spread, are left out.
+    Returns two tables. Spreads: within, form, groups, left_out, items, documents, before, after, ratio (after / before;
+    below 1: closer), low, high, closer (share of splits in which the groups came closer). What carries over: within,
+    groups, slope, low, high. slope: least squares of held-out deviations on calibration deviations over groups,
+    averaged over splits. 1: the whole shift carries over; 0: nothing does; below one half, a full shift does more harm
+    than none, because after² = before² + (1 - 2·slope)·(spread of the calibration half)². Noise in a short calibration
+    half pulls the slope towards 0, so it speaks of shifts learned from this many items.
     """
-    scale, rows = scale_of(ratings, given=scale), []
-    halved: dict[str, Any] = {"by": by, "within": within, "splits": splits, "resamples": resamples, "seed": seed}
-    for place, shape, means, draws in _halved(ratings, lambda drawn: _ratios(_spreads(drawn, scale)), **halved):
-        before, *after = spreads = _spreads(means, scale)
-        with np.errstate(invalid="ignore"):  # between two infinite draws a quantile is missing
-            low, high = inference.interval(draws)
-        for k, (form, spread, ratio) in enumerate(zip(FORMS, after, _ratios(spreads))):
-            values = (np.median(before), np.median(spread), ratio, low[k], high[k], np.mean(spread < before))
-            rows.append((place, form, *shape, *map(float, values)))
-    columns = "within form groups left_out items documents before after ratio low high closer"
-    return pd.DataFrame(rows, columns=columns.split()).replace(np.inf, np.nan)
-
-
-def carry_over(
-    ratings: pd.DataFrame,
-    *,
-    by: str = "annotator",
-    within: str | None = "pair",
-    splits: int = 200,
-    resamples: int = 500,
-    seed: int = 7,
-) -> pd.DataFrame:
-    """Measure which share of a group's deviation on one half shows on the other: within, groups, slope, low, high.
-
-    slope: least squares of held-out deviations on calibration deviations over groups, averaged over splits. 1: the
-    whole shift carries over; 0: nothing does; below one half, a full shift does more harm than none, because
-    after² = before² + (1 - 2·slope)·(spread of the calibration half)². Noise in a short calibration half pulls the
-    slope towards 0, so it speaks of shifts learned from this many items. The interval resamples groups.
-    """
-    halved: dict[str, Any] = {"by": by, "within": within, "splits": splits, "resamples": resamples, "seed": seed}
-    rows = [
-        (place, shape[0], float(_slope(means)), *map(float, inference.interval(draws)))
-        for place, shape, means, draws in _halved(ratings, _slope, **halved)
-    ]
-    return pd.DataFrame(rows, columns=["within", "groups", "slope", "low", "high"])
-
-
-def _halved(
-    ratings: pd.DataFrame,
-    statistic: Callable[[np.ndarray], np.ndarray],
-    *,
-    by: str,
-    within: str | None,
-    splits: int,
-    resamples: int,
-    seed: int,
-) -> Iterator[tuple[str, tuple[int, ...], np.ndarray, np.ndarray]]:
-    """Yield place, its shape, groups' means on the halves of each split, and a statistic of these, groups drawn anew.
-
-    shape: groups, groups left out, items, documents. means: (groups, splits, 4), on the held-out half, on the half that
-    is learned from, and on the harder and the easier items of that. Draws of one group only, which have no spread, are
-    left out.
-    """
+    scale, rows, slopes = scale_of(ratings, given=scale), [], []
     for place, table, left_out, documents in shared_items(ratings, by=by, within=within):
-        rng, scores = np.random.default_rng(seed), table.to_numpy(float)
-        use = halves(documents, splits, rng).T
-        quality = np.where(use, scores.mean(axis=0)[:, None], np.nan)
-        easy = quality > np.nanmedian(quality, axis=0)
-        parts = (~use, use, use & ~easy, use & easy)
-        means = np.stack([scores @ items / np.maximum(items.sum(axis=0), 1) for items in parts], axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            draws = inference.bootstrap(means, statistic, resamples=resamples, seed=rng)
-        there = ~np.isnan(draws.reshape(len(draws), -1)[:, 0])
-        kept = draws[there] if there.any() else draws[:1]  # where groups never differ, the interval is missing
-        yield place, (len(table), left_out, table.shape[1], int(documents.max()) + 1), means, kept
+        rng, shape = np.random.default_rng(seed), (len(table), left_out, table.shape[1], int(documents.max()) + 1)
+        means = _of_halves(table.to_numpy(float), halves(documents, splits, rng).T)
+        before, *after = _spreads(means, scale)
+        with np.errstate(invalid="ignore", divide="ignore"):  # groups never differ; two infinite draws have no quantile
+            draws = inference.bootstrap(means, lambda drawn: _ratios(drawn, scale), resamples=resamples, seed=rng)
+            kept = draws[~np.isnan(draws[:, [0, -1]]).any(axis=1)]
+            *ratios, slope = _ratios(means, scale)
+            *ends, of_slope = zip(*inference.interval(kept if len(kept) else draws[:1]), strict=True)
+        for form, spread, ratio, (low, high) in zip(FORMS, after, ratios, ends, strict=True):
+            values = (np.median(before), np.median(spread), ratio, low, high, np.mean(spread < before))
+            rows.append((place, form, *shape, *map(float, values)))
+        slopes.append((place, len(table), *map(float, (slope, *of_slope))))
+    columns = "within form groups left_out items documents before after ratio low high closer"
+    carried = pd.DataFrame(slopes, columns=["within", "groups", "slope", "low", "high"])
+    return pd.DataFrame(rows, columns=columns.split()).replace(np.inf, np.nan), carried
+
+
+def _of_halves(scores: np.ndarray, use: np.ndarray) -> np.ndarray:
+    """Average scores, groups × items, on the halves of each split: (groups, splits, 4).
+
+    use: (items, splits), what is learned from. The four are the held-out half, that which is learned from, and the
+    harder and the easier items of this.
+    """
+    quality = np.where(use, scores.mean(axis=0)[:, None], np.nan)
+    easy = quality > np.nanmedian(quality, axis=0)
+    parts = (~use, use, use & ~easy, use & easy)
+    return np.stack([scores @ items / np.maximum(items.sum(axis=0), 1) for items in parts], axis=-1)
 
 
 def _spreads(means: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
     """Spread of the groups' held-out means, raw and in each of ``FORMS``: (1 + forms, ..., splits)."""
     task, calibration, lower, upper = np.moveaxis(means, -1, 0)
     agreed, of_lower, of_upper = (half.mean(axis=-2, keepdims=True) for half in (calibration, lower, upper))
-    quarter, alpha = (scale[1] - scale[0]) / 4, agreed - calibration
-    beta, intercept = two_points(lower, upper, consensus=of_lower, human_reference=of_upper)
-    moved = {
-        "raw": task,
-        "shift": shift(task, alpha=alpha),
-        "line": line(task, beta=beta, alpha=intercept),
-        "capped": capped(task, alpha=alpha, cap=quarter / 2),
-        "moderated": moderated(task, alpha=alpha, scale=scale, unit=quarter),
-    }
+    line = two_points(lower, upper, consensus=of_lower, human_reference=of_upper)
+    moved = {"raw": task} | _in_all_forms(task, alpha=agreed - calibration, line=line, scale=scale)
     spread = {form: x.std(axis=-2, ddof=1) for form, x in moved.items()}
     spread["line"] = np.where(np.isnan(spread["line"]), np.inf, spread["line"])  # a group's fixed points coincide
     return np.stack(list(spread.values()))
 
 
-def _ratios(spreads: np.ndarray) -> np.ndarray:
-    typical = np.median(spreads, axis=-1)
-    return np.moveaxis(typical[1:] / typical[0], 0, -1)
-
-
-def _slope(means: np.ndarray) -> np.ndarray:
+def _ratios(means: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
+    """Return the ratio of spreads in each of ``FORMS``, and how much of a deviation carries over: (..., forms + 1)."""
+    before, *after = np.median(_spreads(means, scale), axis=-1)
     dy, dx = (half - half.mean(axis=-2, keepdims=True) for half in (means[..., 0], means[..., 1]))
-    return ((dx * dy).sum(axis=-2) / (dx**2).sum(axis=-2)).mean(axis=-1)
+    slope = ((dx * dy).sum(axis=-2) / (dx**2).sum(axis=-2)).mean(axis=-1)
+    return np.stack([*(spread / before for spread in after), slope], axis=-1)
 
 
 def shared_items(
@@ -530,63 +454,57 @@ def halves(documents: np.ndarray, splits: int, rng: np.random.Generator) -> np.n
 
 
 def difference_variance(
-    variances: Mapping[str, float],
-    *,
-    judgements: ArrayLike,
-    block: float = 10,
-    calibration: ArrayLike = 0,
-    calibration_block: float = 1,
+    variances: Mapping[str, float], *, judgements: ArrayLike, block: float = 10, calibration: ArrayLike = 0
 ) -> np.ndarray:
     r"""Return the variance of the difference between two systems' mean scores, when blocks go to annotators by chance.
 
-    judgements: N, per system. block: b, segments scored in one go from one system. calibration: c, segments of the set
-    whose mean every annotator's scores are shifted by; 0: raw scores.
+    judgements: N, per system. block: b, segments scored in one go from one system. calibration: c, segments of the set,
+    in blocks as long, whose mean every annotator's scores are shifted by; 0: raw scores.
 
     .. math:: \operatorname{var} = \frac{2}{N}\,(V_{item} + V_{residual} + b\,(V_{document} + V_{block} + V_{level}))
 
-    .. math:: V_{level} = \begin{cases} V_{annotator} & c = 0 \\ (b_c V_{block} + V_{residual}) / c & c > 0 \end{cases}
+    .. math:: V_{level} = \begin{cases} V_{annotator} & c = 0 \\ (b V_{block} + V_{residual}) / c & c > 0 \end{cases}
 
     Both systems translate the same source segments, and each block is judged by one annotator, drawn from all by
     chance, so an annotator's level enters both systems in unequal parts that cancel only on average.
 
     >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
     >>> difference_variance(V, judgements=1000, block=10, calibration=[0, 50]).tolist()
-    [1.8, 0.632]
+    [1.8, 0.704]
     """
     size = np.asarray(calibration, float)
-    error = (calibration_block * variances["block"] + variances["residual"]) / np.where(size > 0, size, 1)
+    error = (block * variances["block"] + variances["residual"]) / np.where(size > 0, size, 1)
     level = np.where(size > 0, error, variances["annotator"])
     scatter = variances["item"] + variances["residual"] + block * (variances["document"] + variances["block"] + level)
     return 2 * scatter / np.asarray(judgements, float)
 
 
 def weigh_set(
-    variances: Mapping[str, float], *, judgements: int, size: int = SET_SIZE, **blocks: float
-) -> dict[str, float]:
+    variances: Mapping[str, float], *, judgements: int, block: float, size: int = SET_SIZE
+) -> tuple[float, float, int, float]:
     r"""Weigh a calibration set against as many more ordinary judgements, of one annotator who gives ``judgements``.
 
-    size: c, segments of the set. blocks: ``block`` and ``calibration_block`` of ``difference_variance``.
-    Returns break_even, how many ordinary judgements an annotator must give for the set to pay: the variances with a set
-    and q judgements, and without one and q + c, are equal at
+    block: see ``difference_variance``. size: c, segments of the set.
+    Returns how many ordinary judgements an annotator must give for the set to pay: the variances with a set and q
+    judgements, and without one and q + c, are equal at
 
-    .. math:: q^* = c\,rac{N \operatorname{var} / 2}{b\,(V_{annotator} - V_{level})}
+    .. math:: q^* = c\,\frac{N \operatorname{var} / 2}{b\,(V_{annotator} - V_{level})}
 
     with :math:`\operatorname{var}` and :math:`V_{level}` those with the set; infinite where the set leaves as much
-    error as the levels themselves. Neither the number of systems nor that of annotators matters. Also se_ratio, the
-    standard error of a difference between two systems with the set over that without one, at the same cost, and
-    best_size and best_se_ratio, the same for the best size (0 and 1 where no set gains anything).
+    error as the levels themselves. Neither the number of systems nor that of annotators matters. Also the standard
+    error of a difference between two systems with the set over that without one, at the same cost; and the best size
+    of the set (0 where none gains anything), with that ratio for it.
 
     >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
-    >>> {name: round(v, 2) for name, v in weigh_set(V, judgements=500, size=50, block=10).items()}
-    {'break_even': 27.05, 'se_ratio': 0.62, 'best_size': 34, 'best_se_ratio': 0.62}
+    >>> [round(v, 2) for v in weigh_set(V, judgements=500, size=50, block=10)]
+    [32.12, 0.66, 58, 0.66]
     """
     sizes = np.arange(judgements)
     left = judgements - sizes
-    variance = difference_variance(variances, judgements=left, calibration=sizes, **blocks)
+    variance = difference_variance(variances, judgements=left, calibration=sizes, block=block)
     ratios, (without, with_set) = np.sqrt(variance / variance[0]), (variance * left)[[0, size]]
     needed = size * with_set / (without - with_set) if without > with_set else np.inf
-    found = {"break_even": float(needed), "se_ratio": float(ratios[size])}
-    return found | {"best_size": int(ratios.argmin()), "best_se_ratio": float(ratios.min())}
+    return float(needed), float(ratios[size]), int(ratios.argmin()), float(ratios.min())
 
 
 def workloads(table: pd.DataFrame, done: pd.DataFrame, *, hit: int = 100, shared: float = 0.5) -> pd.DataFrame:
@@ -601,14 +519,10 @@ def workloads(table: pd.DataFrame, done: pd.DataFrame, *, hit: int = 100, shared
     """
     length, rows = table.set_index("pair")["block_length"], []
     for row in done.itertuples():
-        hits, blocks = (
-            float(row.additional_hits_median),
-            dict.fromkeys(["block", "calibration_block"], length[row.pair]),
-        )
+        hits, variances = float(row.additional_hits_median), of_pair(table, row.pair, shared=shared)
         total = round(hits * hit) + SET_SIZE
-        found = weigh_set(of_pair(table, row.pair, shared=shared), judgements=total, **blocks)
-        needed = found.pop("break_even") / hit
-        rows.append((row.pair, row.annotators, hits, SET_SIZE / total, needed, hits > needed, *found.values()))
+        needed, *weighed = weigh_set(variances, judgements=total, block=length[row.pair])
+        rows.append((row.pair, row.annotators, hits, SET_SIZE / total, needed / hit, hits > needed / hit, *weighed))
     names = ["pair", "annotators", "additional_hits", "cost_share", "break_even_hits", "pays", "se_ratio"]
     return pd.DataFrame(rows, columns=[*names, "best_size", "best_se_ratio"])
 
@@ -712,63 +626,49 @@ def _errors(scores: np.ndarray, picks: np.ndarray, people: int, rng: np.random.G
     return float(np.sqrt((error**2).mean()))
 
 
-def agreed_items(
-    ratings: pd.DataFrame,
-    *,
-    levels: Sequence[float] | np.ndarray = (1, 2, 3, 4, 5),
-    tolerance: float = 0.0,
-    share: float = 1.0,
-    min_annotators: int = 2,
-) -> pd.DataFrame:
+def agreed_items(ratings: pd.DataFrame, *, levels: Sequence[float]) -> pd.DataFrame:
     """Find the items whose annotators agreed on a level: level, src_lang, tgt_lang, system, doc, segment, annotators.
 
-    An item belongs to the level nearest to its median. Annotators agreed when there are at least ``min_annotators``
-    and at least ``share`` of them are within ``tolerance`` of that level (0: they gave that very score).
+    levels: evenly spaced scores. An item belongs to the level nearest to its median. Annotators agreed where there are
+    two of them or more, at least half of whom are within half a step of that level.
     """
     steps = np.array(sorted(levels), float)
     key = ["src_lang", "tgt_lang", *ITEM]
     median = ratings.groupby(key)["score"].transform("median").to_numpy()
     level = steps[np.abs(median[:, None] - steps).argmin(axis=1)]
-    near = ratings.assign(level=level, near=np.abs(ratings["score"] - level) <= tolerance)
+    near = ratings.assign(level=level, near=np.abs(ratings["score"] - level) <= (steps[1] - steps[0]) / 2)
     items = near.groupby(["level", *key], as_index=False).agg(
         near=("near", "mean"), annotators=("annotator", "nunique")
     )
-    return items[(items["near"] >= share) & (items["annotators"] >= min_annotators)].drop(columns="near")
+    return items[(items["near"] >= 0.5) & (items["annotators"] >= 2)].drop(columns="near")
 
 
 def supply(ratings: pd.DataFrame, *, scale: tuple[float, float]) -> pd.DataFrame:
     """Count the items agreed upon per pair and level: pair, and a column per level, five of them evenly over the scale.
 
-    Agreement: at least half of an item's annotators are within half a step of its level.
+    Agreement: see ``agreed_items``.
     """
     levels = np.linspace(*scale, 5)
-    agreed = agreed_items(ratings, levels=levels, tolerance=(levels[1] - levels[0]) / 2, share=0.5)
+    agreed = agreed_items(ratings, levels=levels.tolist())
     counts = pd.crosstab(with_pair(agreed)["pair"], agreed["level"]).reindex(columns=levels, fill_value=0)
     return counts.rename(columns="level {:g}".format).rename_axis(columns=None).reset_index()
 
 
 def choose_set(
-    ratings: pd.DataFrame,
-    *,
-    per_level: int,
-    levels: Sequence[float] = (1, 2, 3, 4, 5),
-    seed: int = 7,
-    remedy: str = "Lower per_level, raise the tolerance, or bring more prior ratings.",
-    **agreement: Any,
+    ratings: pd.DataFrame, *, per_level: int, levels: Sequence[float], seed: int = 7, remedy: str = ""
 ) -> pd.DataFrame:
     """Choose a calibration set from prior ratings: ``per_level`` items for each score, of those agreed upon.
 
-    agreement: what it is, see ``agreed_items``. Returns its columns, sorted; the same seed chooses
-    the same items in whatever order the ratings come. Source: Licht et al. 2022, section 5.2 (200 pairs of each score).
+    Returns the columns of ``agreed_items``, sorted; the same seed chooses the same items in whatever order the ratings
+    come. Source: Licht et al. 2022, section 5.2 (200 pairs of each score).
     Raises DataError naming every level that has too few, and how many it has, with ``remedy``.
     """
-    agreed = agreed_items(ratings, levels=levels, **agreement)
+    agreed = agreed_items(ratings, levels=levels)
     found = agreed["level"].value_counts().reindex(sorted(levels), fill_value=0)
     short = found[found < per_level]
     if len(short):
         lacking = ", ".join(f"{n} at level {level:g}" for level, n in short.items())
-        agreed_by = f"{agreement.get('min_annotators', 2)} annotators agreed on"
-        raise DataError(f"Too few items that {agreed_by}: {lacking}, where {per_level} are wanted. {remedy}")
+        raise DataError(f"Too few items that annotators agreed on: {lacking}, where {per_level} are wanted. {remedy}")
     rng = np.random.default_rng(seed)
     chosen = [agreed[agreed["level"] == level].sample(per_level, random_state=rng) for level in sorted(levels)]
     return pd.concat(chosen).sort_values(list(agreed.columns), ignore_index=True)

@@ -386,12 +386,11 @@ def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Genera
     if known.empty:
         raise DataError(words("refused.prior"))
     steps = np.linspace(*scale_of(prior), LEVELS).tolist()
-    how: dict[str, Any] = {"levels": steps, "tolerance": (steps[1] - steps[0]) / 2, "share": 0.5}
-    agreed = calibration.agreed_items(known, **how)["level"].value_counts()
+    agreed = calibration.agreed_items(known, levels=steps)["level"].value_counts()
     fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
     remedy = f"Pass --calibration {fewest}, or a larger --pilot."
     each = max(1, wish.calibration // LEVELS)
-    chosen = calibration.choose_set(known, per_level=each, seed=wish.seed, remedy=remedy, **how)
+    chosen = calibration.choose_set(known, per_level=each, levels=steps, seed=wish.seed, remedy=remedy)
     items = []
     for row in (chosen.iloc[int(number)] for number in rng.permutation(len(chosen))):
         segment, system = place[str(row["doc"]), str(row["segment"])], str(row["system"])

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.data import delimited, schemas
-from evalkit.human.calibration import METHODS, PAPER, Standard, moderated, shift
+from evalkit.human.calibration import METHODS, PAPER, Standard, moderated, shift, two_points
 from evalkit.stats import inference
 from evalkit.stats.correlation import pearson
 
@@ -55,8 +55,9 @@ def recover(table5: pd.DataFrame, *, standard: Standard = PAPER) -> pd.DataFrame
     high rounds to print), rounds (the prediction itself does). Points of the scale.
     """
     raw, cs, ht, cs_ht = (table5[method].astype(float) for method in METHODS)
-    calibration_mean, reference_mean = standard.consensus - (cs - raw), _references(standard) - (ht - raw)
-    beta, alpha = standard.line(calibration_mean, reference_mean)
+    agreed = {"consensus": standard.consensus, "human_reference": _references(standard)}
+    calibration_mean, reference_mean = agreed["consensus"] - (cs - raw), agreed["human_reference"] - (ht - raw)
+    beta, alpha = two_points(calibration_mean, reference_mean, **agreed)
     predicted = beta * raw + alpha
     ranges = [predicted_interval(*pair, standard=standard) for pair in zip(table5["cs"], table5["ht"])]
     rounding = [_rounds_to(text) for text in table5["cs_ht"]]
