@@ -111,7 +111,7 @@ def _by_hit(timed: pd.DataFrame) -> pd.DataFrame:
 
 
 #: Chance of finding a true difference that a plan asks for.
-POWER = 0.8
+POWER = planning.Limits.target
 #: Most segments that a plan may ask for; beyond, the answer is that the systems are as good as equal.
 MOST = planning.MOST_SEGMENTS
 #: Differences that are planned for beside those that were observed: shares of the scale.
@@ -164,9 +164,7 @@ class Basis:
             delta=delta,
             block=self.block,
             capacity=self.capacity,
-            target=POWER,
             over_annotators=self.over_annotators,
-            most_segments=MOST,
         )
 
 
@@ -376,7 +374,7 @@ def _row(basis: Basis, compares: str, difference: str, points: float, variance: 
     else:
         people = max(0, crew.annotators - basis.annotators)
         segments = int(np.ceil(lacking / basis.block - 1e-9)) * basis.block
-    row |= {"people_needed": crew.annotators, "judgements_each": crew.judgements_each}
+    row |= {"people_needed": crew.annotators, "judgements_each": 2 * crew.segments_each}
     row |= {"segments_needed": crew.segments, "worth_now": int(worth), "more_people": people if segments else 0}
     return row | {"more_segments": segments, "more_judgements": 2 * segments}
 

@@ -99,9 +99,9 @@ def declared_scale(frame: pd.DataFrame) -> tuple[float, float] | None:
 def fact(frame: pd.DataFrame, name: str, *, by: str) -> Any:
     """Return what ``by``, the function that made the table, wrote on it under ``name``, or say how to get it back.
 
-    >>> fact(pd.DataFrame({"mean": [52.0]}), "reference", by="normalization.means")
+    >>> fact(pd.DataFrame({"mean": [52.0]}), "categories", by="human.observed.matrices")
     Traceback (most recent call last):
-    evalkit.DataError: The table of 1 row with mean has lost its 'reference', which normalization.means writes on it...
+    evalkit.DataError: The table of 1 row with mean has lost its 'categories', which human.observed.matrices writes on...
     """
     if name not in frame.attrs:
         raise DataError(

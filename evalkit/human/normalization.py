@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from evalkit import DataError
-from evalkit.data.provenance import fact, like, scale_of
+from evalkit.data.provenance import scale_of
 from evalkit.data.schemas import with_pair
 from evalkit.human.calibration import halves, shared_items
 from evalkit.human.components import Fit, State, fit_mixed, without_bias
@@ -35,11 +35,8 @@ from evalkit.stats import inference
 from evalkit.stats.agreement import of_mean_squares
 from evalkit.stats.correlation import pearson
 
-#: What may happen to scores of groups without spread: no value, or the value of an average score.
-NO_SPREAD = ("missing", "zero")
 #: What ``means`` averages: everything but degraded copies (Knowles & Lo 2024, footnote f).
 ORDINARY = ("system", "reference", "repeat")
-_ITEM_TYPES = {"z_calibration": ("calibration",)}
 _WHO = ["pair", "annotator"]
 #: Interquartile range of a normal distribution with standard deviation 1.
 NORMAL_IQR = 2 * float(special.ndtri(0.75))
@@ -93,16 +90,13 @@ def normalize(
     """
     if method not in METHODS:
         raise DataError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
-    if no_spread not in NO_SPREAD:
-        raise DataError(f"no_spread={no_spread!r} is not known. Choose one of: {', '.join(NO_SPREAD)}.")
     if isinstance(by, str) or not by:
         raise DataError(f"by={by!r} is no tuple of columns. Write by=('annotator',) or by=('hit',).")
     _demand(ratings, *by, "score")
-    item_types = _ITEM_TYPES.get(method, item_types)
+    item_types = ("calibration",) if method == "z_calibration" else item_types
     use = ratings["item_type"].isin(item_types) if item_types else pd.Series(True, index=ratings.index)
-    if not use.any():
-        wanted = " and ".join(item_types or ())
-        raise DataError(f"Statistics of {wanted} items are asked for, and these ratings have none.")
+    if item_types and not use.any():
+        raise DataError(f"Statistics of {' and '.join(item_types)} items are asked for, and these ratings have none.")
     marks = np.linspace(*scale_of(ratings, given=scale), ticks) if method == "ticks" else np.empty(0)
     pairs, values = with_pair(ratings)["pair"], np.full(len(ratings), np.nan)
     for pair, rows in pairs.groupby(pairs).indices.items():
@@ -120,8 +114,7 @@ def normalize(
         fit = table.copy()
         table[place], fit[place] = scores, np.where(use.to_numpy()[rows], scores, np.nan)
         values[rows] = move(method, table, fit, marks=marks, ddof=ddof, digits=digits)[place]
-    done = {"method": method, "by": tuple(by), "item_types": item_types and tuple(item_types)}
-    frame = like(ratings.assign(normalized=values), ratings, normalization=done)
+    frame = ratings.assign(normalized=values)
     if no_spread == "zero":
         middle = frame["normalized"].groupby(pairs).transform("mean") if METHODS[method]["unit"] == "points" else 0.0
         frame["normalized"] = frame["normalized"].fillna(0.5 if method == "rank" else middle)
@@ -277,16 +270,13 @@ def means(ratings: pd.DataFrame, *, calibration: pd.DataFrame | None = None) -> 
     follow; where no one has, the reference is the annotator's own mean over all their HITs, and HITs alone follow.
     Degraded and calibration items of ``ratings`` do not count.
     Returns pair, annotator, level ("annotator" or "HIT"), hit (empty for an annotator), judgements, sd, reference,
-    mean; points of the scale. ``attrs["reference"]`` says "calibration" or "annotator". Annotators without
-    calibration items are left out where others have some, and counted in ``attrs["excluded"]``.
+    mean; points of the scale. Annotators without calibration items are left out where others have some.
     """
     _demand(ratings, "score", "hit")
     everything = with_pair(ratings)
     known = with_pair(calibration) if calibration is not None else everything
     known = known[known["item_type"] == "calibration"]
     counted = everything[everything["item_type"].isin(ORDINARY)]
-    if counted.empty:
-        raise DataError(f"There is no {' or '.join(ORDINARY)} item here whose mean could be compared.")
     scores = {"judgements": ("score", "size"), "sd": ("score", "std"), "mean": ("score", "mean")}
     by_annotator = counted.groupby(_WHO).agg(**scores).reset_index().assign(level="annotator", hit="")
     by_hit = counted.groupby([*_WHO, "hit"]).agg(**scores).reset_index().assign(level="HIT")
@@ -295,16 +285,10 @@ def means(ratings: pd.DataFrame, *, calibration: pd.DataFrame | None = None) -> 
     else:
         table, reference = pd.concat([by_annotator, by_hit]), known.groupby(_WHO)["score"].mean()
     table = table.merge(reference.rename("reference").reset_index(), on=_WHO, how="left")
-    lost = table["reference"].isna()
-    if lost.all():
+    there = table["reference"].notna()
+    if not there.any():
         raise DataError("No annotator here has calibration items. Do both tables use the same names of annotators?")
-    frame = table.loc[~lost, [*_WHO, "level", "hit", "judgements", "sd", "reference", "mean"]].reset_index(drop=True)
-    absent = int(table.loc[lost, _WHO].drop_duplicates().shape[0])
-    frame.attrs = {
-        "reference": "annotator" if known.empty else "calibration",
-        "excluded": {"annotators without calibration items": absent},
-    }
-    return frame
+    return table.loc[there, [*_WHO, "level", "hit", "judgements", "sd", "reference", "mean"]].reset_index(drop=True)
 
 
 def mean_distances(compared: pd.DataFrame) -> pd.DataFrame:
@@ -316,7 +300,7 @@ def mean_distances(compared: pd.DataFrame) -> pd.DataFrame:
     that HITs differ by what is in them, or that annotators drift. It is NaN where the reference is a calibration set.
     """
     rows = []
-    own_mean = fact(compared, "reference", by="normalization.means") == "annotator"
+    own_mean = not compared["level"].eq("annotator").any()
     several = compared.groupby([*_WHO, "level"])["hit"].transform("size") > 1
     own = compared["level"].eq("annotator") | (several if own_mean else True)
     for (pair, level), part in compared[own].groupby(["pair", "level"], sort=True):
@@ -339,15 +323,7 @@ def _demand(ratings: pd.DataFrame, *columns: str) -> None:
         )
 
 
-def held_out(
-    ratings: pd.DataFrame,
-    *,
-    methods: Sequence[str] = COMPARED,
-    ticks: int = 7,
-    splits: int = 200,
-    seed: int = 7,
-    scale: tuple[float, float] | None = None,
-) -> pd.DataFrame:
+def held_out(ratings: pd.DataFrame, *, splits: int = 200, seed: int = 7) -> pd.DataFrame:
     """Compare how far annotators agree on held-out items, after each normalisation fitted on other items.
 
     ratings: calibration items that all annotators of a pair rated (see ``calibration.shared_items``). Each split fits
@@ -357,29 +333,25 @@ def held_out(
     factor leave it alone, so methods with different units compare, and shrinking all scores gains nothing.
     An annotator whom some method leaves without values in a split is left out of that split for all methods;
     ``undefined`` is the share of annotators and splits for which this method is the cause.
-    ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own.
+    Ticks are seven, evenly over the table's scale.
     Returns pair, method, annotators, left_out, items, documents, undefined, agreement, low, high, change (against raw
     scores), change_low, change_high, closer (share of splits that agree better than raw scores). Intervals: jackknife
     over annotators with Student's t (a bootstrap would let annotators agree with their own copies).
     Caveats: items are taken as they are, and what the quantile and mixed methods learn from all annotators together
     is not learned anew when one is left out.
     """
-    if unknown := [name for name in methods if name not in COMPARED]:
-        raise DataError(f"{unknown[0]}: cannot be fitted on one half. Choose among {', '.join(COMPARED)}.")
-    names = list(dict.fromkeys(["none", *methods]))
-    marks = np.linspace(*scale_of(ratings, given=scale), ticks) if "ticks" in names else np.empty(0)
+    marks = np.linspace(*scale_of(ratings), 7)
     rows = []
     for pair, table, left_out, document in shared_items(ratings, fewest=8):
         use, scores = halves(document, splits, np.random.default_rng(seed)), table.to_numpy(float)
         held, fit = np.where(use[:, None], np.nan, scores), np.where(use[:, None], scores, np.nan)
-        moved = {name: move(name, held, fit, marks=marks) for name in names if name != "mixed"}
-        if "mixed" in names:
-            moved["mixed"] = _by_model(held, table, use)
+        moved = {name: move(name, held, fit, marks=marks) for name in COMPARED if name != "mixed"}
+        moved["mixed"] = _by_model(held, table, use)
         defined = {name: np.isfinite(values).any(axis=-1) for name, values in moved.items()}  # splits × annotators
         common = np.all(list(defined.values()), axis=0)
         found = {name: _agreement(values, common, ~use) for name, values in moved.items()}
         shape, (raw, raw_without) = (len(table), left_out, table.shape[1], document.max() + 1), found["none"]
-        for name in methods:
+        for name in COMPARED:
             whole, without = found[name]
             change = ((whole - raw).mean(), *_jackknife(whole - raw, without - raw_without), (whole > raw).mean())
             values = (1 - defined[name].mean(), whole.mean(), *_jackknife(whole, without), *change)

@@ -6,11 +6,12 @@ numbers of segments, annotators and judgements suffice. Variances are those of `
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,19 +39,15 @@ def power(
     *,
     delta: ArrayLike,
     segments: ArrayLike,
-    judgements: int = 1,
     annotators: ArrayLike = 10,
-    arrangement: str = "same",
-    block: int = 10,
-    calibration: int = 0,
     alpha: float = 0.05,
-    metric: float = 0.0,
-    scored: float = np.inf,
+    **design: Any,
 ) -> np.ndarray:
     r"""Return the chance of finding a true difference between two systems, by a two-sided paired t-test.
 
     delta: true difference of mean scores, points. segments: n source segments, translated by both systems, in
-    documents of ``block`` b segments. judgements: r, of each translation. variances: see ``components.of_pair``.
+    documents of ``block`` b segments. variances: see ``components.of_pair``. design: fields of ``Design``; judgements:
+    r, of each translation.
     The test is over the D = n / b documents' differences (``separate``: over pairs of annotators who scored the same
     documents), whose variance is
 
@@ -75,9 +72,9 @@ def power(
     >>> power(V, delta=3, segments=[100, 200], block=10).round(2).tolist()
     [0.2, 0.38]
     """
-    design = Design(arrangement, _alike(variances, arrangement), calibration, judgements, block, metric, scored)
-    shift, freedom, units = design.test(variances, delta, segments, annotators)
-    if design.over_annotators and (np.min(units) < 2 or (np.asarray(segments) < units * block).any()):
+    planned = _fitting(variances, **design)
+    shift, freedom, units = planned.test(variances, delta, segments, annotators)
+    if planned.over_annotators and (np.min(units) < 2 or (np.asarray(segments) < units * planned.block).any()):
         raise DataError("A test over annotators needs two of them or more, and a document for each.")
     return t_power(shift, freedom, alpha=alpha)
 
@@ -123,39 +120,31 @@ class Design:
 
     def check(self, variances: Mapping[str, float], segments: ArrayLike, annotators: ArrayLike) -> None:
         """Refuse what no test can be made of."""
-        same, separate = (self.arrangement == kind for kind in ("same", "separate"))
-        taste, known = variances.get("taste", 0) > 0, {name: variances.get(name, -1) for name in NEEDED}
-        if same and math.isnan(known["annotator"]):
+        separate, known = self.arrangement == "separate", {name: variances.get(name, -1) for name in NEEDED}
+        if self.arrangement == "same" and math.isnan(known["annotator"]):
             known["annotator"] = 0.0  # nobody knows it, and it cancels
         wrong = [name for name, value in known.items() if not value >= 0]
+        few = self.block < 1 or self.judgements < 1 or np.min(segments) < 2 * self.block
+        often = self.judgements > 1 and (separate or self.over_annotators)
+        dealt = self.arrangement == "mixed" and variances.get("taste", 0) > 0
         problems = {
-            f"The components {', '.join(wrong)} are missing or negative. Give variances in squared points.": wrong,
-            f"arrangement={self.arrangement!r} is not known. Choose one of: {', '.join(ARRANGEMENTS)}.": (
-                self.arrangement not in ARRANGEMENTS
-            ),
-            f"A test needs two documents or more: raise segments to {2 * self.block:g}, or make block smaller.": (
-                self.block < 1 or self.judgements < 1 or np.min(segments) < 2 * self.block
-            ),
-            f"A metric's correlation of {self.metric:g} is none that a plan can use. Give one from 0 to below 1.": (
-                not 0 <= self.metric < 1
-            ),
-            "Each segment is judged once by separate annotators, and by such as have tastes. Set judgements to 1.": (
-                self.judgements > 1 and (separate or self.over_annotators)
-            ),
-            "Separate annotators: a test needs two for each system or more. Raise annotators to 4.": (
-                separate and np.min(annotators) < 4
-            ),
-            "Where annotators have tastes, documents dealt out by chance are no independent evidence. "
-            "Choose the arrangement same or separate.": taste and self.arrangement == "mixed",
+            f"arrangement={self.arrangement!r} is not known": self.arrangement not in ARRANGEMENTS,
+            f"the components {', '.join(wrong)} are missing or negative; give squared points": wrong,
+            f"it needs two documents or more: raise segments to {2 * self.block:g}, or make block smaller": few,
+            f"a metric's correlation is from 0 to below 1, and not {self.metric:g}": not 0 <= self.metric < 1,
+            "separate annotators, and such as have tastes, judge each segment once; set judgements to 1": often,
+            "two annotators are needed for each system: raise annotators to 4": separate and np.min(annotators) < 4,
+            "annotators with tastes make documents dealt out by chance no independent evidence; "
+            "choose the arrangement same or separate": dealt,
         }
         for problem, there in problems.items():
             if there:
-                raise DataError(problem)
+                raise DataError(f"This design has no test: {problem}.")
 
 
-def _alike(variances: Mapping[str, float], arrangement: str) -> bool:
-    """Tell whether documents of one annotator are alike even in the difference of two systems."""
-    return arrangement == "same" and variances.get("taste", 0) > 0
+def _fitting(variances: Mapping[str, float], *, arrangement: str = "same", **design: Any) -> Design:
+    """Make a design: over annotators where the same ones judge both systems, and like them differently."""
+    return Design(arrangement, arrangement == "same" and variances.get("taste", 0) > 0, **design)
 
 
 def t_power(shift: ArrayLike, freedom: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
@@ -199,30 +188,29 @@ def simulate_power(
     *,
     delta: float,
     segments: int,
-    judgements: int = 1,
     annotators: int = 10,
-    arrangement: str = "same",
-    block: int = 10,
-    calibration: int = 0,
     alpha: float = 0.05,
     resamples: int = 2000,
     over: str = "annotators",
     seed: int = 7,
+    **options: Any,
 ) -> dict[str, float]:
     """Count how often simulated campaigns find a true difference; every single judgement is drawn.
 
     Scores are the sum of normal effects with the given variances; the calibration set is drawn too, and each
     annotator's mean on it is taken off their scores. The test is that of ``power``; ``segments`` is rounded down to
     whole documents (``separate``: to as many for each pair of annotators, with taste for each annotator). over:
-    "documents" tests over documents where annotators have tastes, as if they had none. Returns power, power_low,
+    "documents" tests over documents where annotators have tastes, as if they had none. options: fields of ``Design``.
+    Returns power, power_low,
     power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson interval.
     """
-    design = Design(arrangement, _alike(variances, arrangement), calibration, judgements, block)
+    design = _fitting(variances, **options)
     design.check(variances, segments, annotators)
-    if arrangement == "mixed" and annotators < 2 * judgements:
-        raise DataError(f"Mixed annotators: {2 * judgements} judge each document. Raise annotators to that number.")
-    documents, by_person = segments // block, design.over_annotators
-    if arrangement == "separate" or by_person:
+    each = 2 * design.judgements
+    if design.arrangement == "mixed" and annotators < each:
+        raise DataError(f"Mixed annotators: {each} judge each document. Raise annotators to that number.")
+    documents, by_person = segments // design.block, design.over_annotators
+    if design.arrangement == "separate" or by_person:
         shares = annotators if by_person else annotators // 2
         documents = documents // shares * shares
     if not documents:
@@ -234,7 +222,7 @@ def simulate_power(
             differences = differences.reshape(campaigns, annotators, -1).mean(axis=2)
         return int((stats.ttest_1samp(differences, 0, axis=1).pvalue < alpha).sum())
 
-    numbers = documents * block * judgements * 2 + annotators * (calibration + documents)
+    numbers = documents * design.block * each + annotators * (design.calibration + documents)
     hits = sum(inference.in_blocks(found, resamples, seed=np.random.default_rng(seed), numbers=numbers))
     interval = stats.binomtest(hits, resamples).proportion_ci(0.95, method="wilson")
     return {"power": hits / resamples, "power_low": float(interval.low), "power_high": float(interval.high)}
@@ -316,10 +304,6 @@ class Limits:
             raise DataError(f"A target power of {self.target:g} is impossible. Give one between {self.alpha:g} and 1.")
         if not 1 <= self.block <= self.most_segments / 2 or self.capacity < 2 * self.block:
             raise DataError(f"Documents of {self.block} segments do not fit: raise most_segments or capacity.")
-        if min(self.calibrations, default=-1) < 0 or self.most_judgements < 1 or self.fewest_annotators < 1:
-            raise DataError(
-                "calibrations must be sizes of 0 or more, and at least one judgement by one annotator made."
-            )
 
     def designs(self, variances: Mapping[str, float]) -> Iterator[tuple[Design, np.ndarray | None]]:
         """Yield designs, and the numbers of annotators to try with each (None: as few as can be).
@@ -431,8 +415,7 @@ def compare(
     return table[["delta", *table.columns.drop("delta")]]
 
 
-@dataclass(frozen=True)
-class Crew:
+class Crew(NamedTuple):
     """Annotators who judge two systems, and segments of their own for each of them.
 
     segments_each: of one annotator, in whole documents, each translation judged once. variance: of the difference of
@@ -444,53 +427,30 @@ class Crew:
     segments: int
     variance: float
 
-    @property
-    def judgements(self) -> int:
-        """All judgements, of both systems."""
-        return 2 * self.segments
-
-    @property
-    def judgements_each(self) -> int:
-        """Judgements of one annotator, of both systems."""
-        return 2 * self.segments_each
-
 
 def smallest_crew(
-    variances: Mapping[str, float],
-    *,
-    delta: float,
-    block: int = 10,
-    capacity: int = 1000,
-    over_annotators: bool | None = None,
-    target: float = 0.8,
-    alpha: float = 0.05,
-    finding: float = 100,
-    most_segments: int = MOST_SEGMENTS,
+    variances: Mapping[str, float], *, delta: float, block: int, capacity: int, over_annotators: bool
 ) -> Crew | None:
-    r"""Return the cheapest crew that finds ``delta`` points with the chance ``target``; None where none is.
+    r"""Return the cheapest crew that finds ``delta`` points at the default ``Limits``; None where none is.
 
     Whoever judges a segment judges it by both systems (``same``, see ``power``), each translation once. variances: as
     ``components.of_pair`` returns them. block: segments of a document. capacity: most judgements of one annotator.
-    over_annotators: whether the test is over annotators' differences; None: where they have tastes. It then has m - 1
-    degrees of freedom, and with d documents each the variance is
+    over_annotators: whether the test is over annotators' differences. It then has m - 1 degrees of freedom, and with d
+    documents each the variance is
 
     .. math:: v = \frac{2}{m}\Big(V_{taste} + \frac{V_{document} + V_{block} + (V_{item} + V_{residual})/b}{d}\Big)
 
-    Otherwise it is over all documents, and only their number matters. finding: what it costs to find and train one
-    annotator, in judgements; the crew whose cost is least is taken.
+    Otherwise it is over all documents, and only their number matters.
     Raises DataError for a document that is larger than what one annotator may judge.
 
     >>> V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0, "taste": 6.0}
-    >>> smallest_crew(V, delta=6, capacity=400)
+    >>> smallest_crew(V, delta=6, block=10, capacity=400, over_annotators=True)
     Crew(annotators=8, segments_each=50, segments=400, variance=3.25)
     """
-    costs: dict[str, Any] = {"cost_annotator": finding, "capacity": capacity, "most_segments": most_segments}
-    limits = Limits(target=target, alpha=alpha, block=block, fewest_annotators=1, **costs)
-    if over_annotators is None:
-        over_annotators = variances.get("taste", 0.0) > 0
+    limits = Limits(block=block, capacity=capacity, most_segments=MOST_SEGMENTS, fewest_annotators=1)
     parts = {**variances, "taste": variances.get("taste", 0.0) * over_annotators}
     crews = np.arange(2, MOST_PEOPLE + 1) if over_annotators else None
-    design = Design(block=block, scored=most_segments, over_annotators=over_annotators)
+    design = Design(block=block, over_annotators=over_annotators)
     if delta <= 0 or (table := _rows(parts, delta, limits, design, crews)).empty:
         return None
     people, segments = table.loc[table["cost"].astype(float).idxmin(), ["annotators", "segments"]].astype(int)
@@ -568,14 +528,10 @@ def _shifts(target: float, alpha: float, most: int) -> np.ndarray:
 
 
 def _smallest(variances: Mapping[str, float], delta: float, limits: Limits) -> str:
-    """Say roughly the smallest difference that a design finds, by halving; "" where none is near."""
-    low, high = delta, 64 * delta
-    if _search(variances, high, limits).empty:
-        return ""
-    while high - low > 0.05 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if _search(variances, middle, limits).empty else (low, middle)
-    return f" The smallest difference that one finds is about {high:.2g} points."
+    """Say roughly the smallest difference that a design finds; "" where none is near."""
+    tried = delta * np.geomspace(1, 64, 90)  # steps of 5 %
+    place = bisect.bisect(tried, False, key=lambda one: not _search(variances, one, limits).empty)
+    return f" The smallest difference that one finds is about {tried[place]:.2g} points." if place < len(tried) else ""
 
 
 def evenly_shared(limits: Limits, *, arrangement: str, crew: int) -> np.ndarray:
@@ -587,25 +543,6 @@ def evenly_shared(limits: Limits, *, arrangement: str, crew: int) -> np.ndarray:
     sizes = np.arange(2, limits.most_segments // limits.block + 1) * limits.block
     shares = crew // 2 if arrangement == "separate" else crew
     return np.asarray(sizes[sizes % (limits.block * max(shares, 1)) == 0])
-
-
-def setting(
-    *, favourites: bool, arrangement: str = "same", judgements: int = 1, annotators: int = 0, calibration: int = 0
-) -> str:
-    """Say in a few words what a curve of power is about; annotators where their number matters, else 0.
-
-    >>> setting(favourites=True, annotators=13)
-    'the same 13 annotators for both systems, each translation scored once, people having favourites'
-    """
-    crew = f" {annotators}" if annotators and (favourites or arrangement == "separate") else ""
-    who = {
-        "same": f"the same{crew} annotators for both systems",
-        "mixed": "annotators dealt out at random",
-        "separate": f"{crew} annotators, half of them for each system".strip(),
-    }[arrangement]
-    calibrated = f" after a calibration set of {calibration} segments" if calibration else ""
-    liking = "people" if favourites else "nobody"
-    return f"{who}, each translation scored {_times(judgements)}{calibrated}, {liking} having favourites"
 
 
 def describe(design: Mapping[str, Any], *, delta: float) -> str:
