@@ -213,7 +213,6 @@ def test_missing_scores_are_left_out_and_rounding_makes_ties():
         (lambda r: lines.pairwise_tests(r.assign(segment=r["system"] + r["segment"]), test="wilcoxon"), "S2 and S1"),
         (lambda r: movement.rank_ranges(r, unit="topic"), "topic"),
         (lambda r: movement.rank_ranges(r[r["system"].ne("S1") | r["segment"].eq("000")]), "known of S1"),
-        (lambda r: movement.resampled({}), "no variant"),
         (lambda r: movement.resampled({"a": r, "b": r[r["system"] != "S1"]}), "S1"),
         (lambda r: scores.system_scores(r, score="z"), "column z"),
     ],
@@ -579,12 +578,12 @@ def test_exchanging_names_keeps_the_mean_over_systems_and_the_level_of_a_test_by
 
     batch = next(swapped("document", 3, points=(0.0,) * 8))
     np.testing.assert_allclose(batch.tables["raw"].means.mean(axis=1), np.tile(grid.raw.mean(axis=0), (3, 1)))
-    both = trials.rates(swapped("segment", 300), "alike", names=NAMES)
+    both = trials.rates(swapped("segment", 300), "alike")
     single = both[~both["rule"].str.startswith("wmt26")]  # these take the better of two tests
     error = np.sqrt(single["nominal"] * (1 - single["nominal"]) / 300)
     assert (single["rate"] <= single["nominal"] + 4 * error).all()
     assert (both["low"] <= 2 * both["nominal"]).all()
-    by_document = trials.rates(swapped("document", 300), "alike", names=NAMES).set_index("rule")
+    by_document = trials.rates(swapped("document", 300), "alike").set_index("rule")
     assert by_document.loc["units", "low"] <= 0.1
     assert by_document.loc["wmt24-micro", "low"] > 0.05, "what depends within documents is no independent evidence"
 
@@ -596,7 +595,7 @@ def test_rearranged_campaigns_are_tested_as_ratings_are():
     frame = laid_out(batch.tables["raw"].means[0], "system segment", documents=grid.docs)
     frame["domain"] = [f"x{grid.domains[int(segment)]}" for segment in frame["segment"]]
     names = [name for name in NAMES if rules.named(name).by == "raw" and rules.named(name).test != "permutation"]
-    _, parted = trials.lined(batch, [rules.named(name) for name in names], resamples=200)
+    _, parted = trials.lined(batch, [rules.named(name) for name in names])
     for name, found in zip(names, parted[:, 0], strict=True):
         one = lines.apply_rule(frame, rules.named(name), **OPTIONS, resamples=200)[0]
         assert found == one.beats.any(), name

@@ -101,7 +101,7 @@ def fact(frame: pd.DataFrame, name: str, *, by: str) -> Any:
 
     >>> fact(pd.DataFrame({"mean": [52.0]}), "categories", by="human.observed.matrices")
     Traceback (most recent call last):
-    evalkit.DataError: The table of 1 row with mean has lost its 'categories', which human.observed.matrices writes on...
+    evalkit.DataError: The table of 1 row with mean has lost its 'categories', which human.observed.matrices writes...
     """
     if name not in frame.attrs:
         raise DataError(

@@ -48,9 +48,7 @@ def rank_ranges(ratings: pd.DataFrame, *, resamples: int = 1000, seed: int = 7, 
     for pair, table in segment_means(ratings, **options).items():
         table = table.ordered()
         sure = places(table, unit=f"units ({named})", resamples=resamples, seed=seed)
-        parts.append(
-            pd.concat([ranked(pair, table)[["pair", "system", "score", "rank"]], sure.drop(columns="system")], axis=1)
-        )
+        parts.append(ranked(pair, table).merge(sure, on="system"))
     columns = ["pair", "system", "score", "low", "high", "rank", "rank_low", "rank_high", "best"]
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -68,12 +66,7 @@ def places(table: SegmentMeans, *, unit: str, resamples: int, seed: int) -> pd.D
 
 
 def resampled(
-    variants: Mapping[str, pd.DataFrame],
-    *,
-    resamples: int = 1000,
-    seed: int = 7,
-    segment: tuple[str, ...] | None = None,
-    **how: Any,
+    variants: Mapping[str, pd.DataFrame], *, resamples: int = 1000, seed: int = 7, **how: Any
 ) -> list[Resampled]:
     """Rank the systems under every variant of the ratings, and draw their scores anew, pair by pair.
 
@@ -83,9 +76,7 @@ def resampled(
     are drawn jointly: each draw scores all variants on the same ones, so that moves are not blurred by which segments a
     campaign happened to have. The result is for ``rankings`` and ``rank_shifts``.
     """
-    if not variants:
-        raise DataError("There is no variant to rank. Give at least one table of ratings.")
-    how["segment"] = segment or segment_key(next(iter(variants.values())))
+    how = {"segment": segment_key(next(iter(variants.values())))} | how
     averages = {name: averaged(frame, how) for name, frame in variants.items()}
     (first, (starts, rule)), found = next(iter(averages.items())), []
     for pair, start in starts.items():

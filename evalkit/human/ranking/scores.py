@@ -12,6 +12,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.schemas import segment_key
 from evalkit.human.components import Strictness
+from evalkit.human.normalization import significant
 from evalkit.stats import inference
 from evalkit.stats.widths import Influences
 
@@ -110,7 +111,7 @@ def segment_means(
     "segment" for all columns that name one; None for segments. A judgement weighs 1 / (judgements of its segment and
     system).
     """
-    units = [unit] if isinstance(unit, str) else [*(unit or ())]
+    units = ["segment"] if not unit else [unit] if isinstance(unit, str) else [*unit]
     segment = segment or segment_key(ratings)
     needed = ["src_lang", "tgt_lang", "system", *segment, "item_type", score, *units]
     if missing := [name for name in needed if name not in ratings]:
@@ -131,22 +132,15 @@ def segment_means(
         cells, values = codes * len(segments) + numbers, part[score].to_numpy(float)
         means = np.full((len(systems), len(segments)), np.nan)
         averages = pd.Series(values).groupby(cells).mean()  # compensated sums: the last digit decides on ties
-        means.flat[averages.index.to_numpy()] = averages if digits is None else _significant(averages, digits)
+        means.flat[averages.index.to_numpy()] = significant(averages, digits)
         judgements = np.bincount(cells, minlength=means.size).reshape(means.shape)
-        if units in ([], ["segment"]):
-            labels, split = segments, [np.nan_to_num(means).T, np.isfinite(means).T.astype(float)]
-        else:
-            codings = [(numbers, segments) if name == "segment" else _numbered(part, [name]) for name in units]
-            owners, labels = codings[0] if len(codings) == 1 else _crossed(*codings)
-            share, shape = 1 / judgements.flat[cells], (len(labels), len(systems))
-            places = owners * len(systems) + codes
-            split = [
-                np.bincount(places, each, labels.size * len(systems)).reshape(shape) for each in (values * share, share)
-            ]
-        names = np.asarray(systems, object)
-        found[f"{source}-{target}"] = SegmentMeans(
-            names, means, judgements, labels, split[0], split[1], crossed=len(units) > 1
-        )
+        codings = [(numbers, segments) if name == "segment" else _numbered(part, [name]) for name in units]
+        owners, labels = codings[0] if len(codings) == 1 else _crossed(*codings)
+        share, places = 1 / judgements.flat[cells], owners * len(systems) + codes
+        size = len(labels) * len(systems)
+        split = (np.bincount(places, each, size).reshape(len(labels), -1) for each in (values * share, share))
+        table = SegmentMeans(np.asarray(systems, object), means, judgements, labels, *split, crossed=len(units) > 1)
+        found[f"{source}-{target}"] = table
     return found
 
 
@@ -163,11 +157,6 @@ def _crossed(
     owners, pairs = pd.factorize(a * len(names_b) + b)
     labels = [pd.Index(names, tupleize_cols=False) for names in (list(names_a), list(names_b))]
     return owners, pd.MultiIndex(levels=labels, codes=[pairs // len(names_b), pairs % len(names_b)])
-
-
-def _significant(values: pd.Series, digits: int) -> np.ndarray:
-    """Round to significant digits as printing does, which rounding by powers of ten would miss by a bit."""
-    return np.array([float(f"{value:.{digits}g}") for value in values])
 
 
 def system_scores(ratings: pd.DataFrame, **options: Any) -> pd.DataFrame:

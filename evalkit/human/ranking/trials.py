@@ -73,7 +73,7 @@ def grids(ratings: Mapping[str, pd.DataFrame]) -> list[Grid]:
     """
     found = []
     for name, table in ratings.items():
-        scored = table if "z" in table else standardised(table, ("system", "repeat"))
+        scored = table if "z" in table else standardised(table)
         found += [grid(f"{name} {pair}", part) for pair, part in with_pair(scored).groupby("pair")]
     return [one for one in found if len(one.raw) >= LEAST]
 
@@ -83,13 +83,10 @@ def grid(name: str, ratings: pd.DataFrame, *, segment: Sequence[str] = SEGMENT) 
     known = ratings[ratings["item_type"].isin(COUNTED) & ratings["z"].notna()]
     spread = known.groupby("annotator")["score"].transform("std")
     cells = known.assign(per_point=1 / spread).groupby([*segment, "system"])[["score", "z", "per_point"]].mean()
-    wide = {column: cells[column].unstack("system") for column in cells}
-    first = known.drop_duplicates(list(segment)).set_index(list(segment))
-    first = first.reindex(wide["score"].index).reset_index()
-    codes = [
-        pd.factorize(first[column])[0] if column in first else np.zeros(len(first), int) for column in ("doc", "domain")
-    ]
-    return Grid(name, *(wide[column].to_numpy().T for column in ("score", "z", "per_point")), *codes)
+    wide = [cells[column].unstack("system") for column in cells]
+    first = known.drop_duplicates(list(segment)).set_index(list(segment)).reindex(wide[0].index).reset_index()
+    codes = [pd.factorize(first.get(column, pd.Series(0, first.index)))[0] for column in ("doc", "domain")]
+    return Grid(name, *(one.to_numpy().T for one in wide), *codes)
 
 
 def swapped(
@@ -120,13 +117,15 @@ def swapped(
         order = rng.random((count, systems, blocks.max() + 1)).argsort(axis=1)
         rows = np.take_along_axis(chosen[:, :, None], order, axis=1)[:, :, blocks]
         raw, z, worth = (table[rows, np.arange(table.shape[1])] for table in (grid.raw, grid.z, grid.per_point))
-        there = np.isfinite(raw).astype(float)
-        units = pd.RangeIndex(grid.docs.max() + 1)
-        tables = {
-            name: SegmentMeans(chosen, means, there, units, *_split(means, there, grid.docs), domains=grid.domains)
-            for name, means in {"raw": raw + more, "z": z + more * worth}.items()
-        }
-        yield Batch(tables, counted)
+        scores = {"raw": raw + more, "z": z + more * worth}
+        yield Batch({name: _averaged(grid, means, chosen) for name, means in scores.items()}, counted)
+
+
+def _averaged(grid: Grid, means: np.ndarray, systems: np.ndarray) -> SegmentMeans:
+    """Say what units, the documents, do to some systems' scores of the grid's segments."""
+    there = np.isfinite(means).astype(float)
+    units = pd.RangeIndex(grid.docs.max() + 1)
+    return SegmentMeans(systems, means, there, units, *_split(means, there, grid.docs), domains=grid.domains)
 
 
 def balanced(domains: np.ndarray) -> np.ndarray:
@@ -180,30 +179,18 @@ def _split(values: np.ndarray, weights: np.ndarray, codes: np.ndarray) -> tuple[
     return both[0].swapaxes(-1, -2), both[1].swapaxes(-1, -2)
 
 
-def lined(batch: Batch, chosen: Sequence[LineRule], *, resamples: int = 200, seed: int = 7) -> np.ndarray:
-    """Tell whether each rule draws any line, and whether its test parts any two systems: (2, rules, campaigns).
-
-    resamples, seed: random signs or draws of the rules that need them.
-    """
+def lined(batch: Batch, chosen: Sequence[LineRule]) -> np.ndarray:
+    """Tell whether each rule draws any line, and whether its test parts any two systems: (2, rules, campaigns)."""
     found = []
     for rule in chosen:
-        beats = judge(batch.tables[rule.by], rule, resamples=resamples, seed=seed)[2]
+        beats = judge(batch.tables[rule.by], rule, resamples=200)[2]
         below = rules.ends(beats, rule.line)[:, :-1] & batch.counted
         between = beats if batch.counted.all() else np.diagonal(beats, 1, 1, 2) & batch.counted
         found.append([below.any(axis=1), between.reshape(len(beats), -1).any(axis=1)])
     return np.array(found).swapaxes(0, 1)
 
 
-def rates(
-    batches: Iterable[Batch],
-    situation: str,
-    *,
-    names: Iterable[str] = tuple(rules.RULES),
-    nominal: bool = True,
-    tests: str = "",
-    resamples: int = 200,
-    seed: int = 7,
-) -> pd.DataFrame:
+def rates(batches: Iterable[Batch], situation: str, *, nominal: bool = True, tests: str = "") -> pd.DataFrame:
     """Count how often each rule draws a line: rule, situation, rate, low, high, nominal, campaigns.
 
     batches: the rearranged campaigns. nominal: whether the systems do not differ, so that the rule's level is what it
@@ -211,19 +198,16 @@ def rates(
     systems, whether or not a line is drawn; none if empty. low, high: 95 % interval of the share (Clopper & Pearson
     1934), which is about the number of campaigns, not about other judgements.
     """
-    chosen = [rules.named(name) for name in names]
-    found = [lined(batch, chosen, resamples=resamples, seed=seed) for batch in batches]
+    chosen, parts = list(rules.RULES.values()), []
+    found = [lined(batch, chosen) for batch in batches]
     if not found:  # none of the data allow this situation
         chosen, found = [], [np.zeros((2, 0, 0))]
-    parts = []
     for name, table in zip([situation, *[tests] * bool(tests)], np.concatenate(found, axis=2)):
         hits, campaigns = table.sum(axis=1), table.shape[1]
         low, high = share_interval(hits, campaigns)
-        part = pd.DataFrame(
-            {"rule": [rule.name for rule in chosen], "situation": name, "rate": hits / max(campaigns, 1)}
-        )
         levels = [rule.nominal if nominal else np.nan for rule in chosen]
-        parts.append(part.assign(low=low, high=high, nominal=levels, campaigns=campaigns))
+        part = {"rule": [rule.name for rule in chosen], "situation": name, "rate": hits / max(campaigns, 1)}
+        parts.append(pd.DataFrame(part | {"low": low, "high": high, "nominal": levels, "campaigns": campaigns}))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -289,9 +273,7 @@ def by_resamples(
     for count in counts:
         lines, turned, pairs = np.zeros(runs, int), 0, 0
         for one in laid:
-            drawing, there = replace(rule, resamples=count), np.isfinite(one.raw).astype(float)
-            units, split = pd.RangeIndex(one.docs.max() + 1), _split(one.raw, there, one.docs)
-            table = SegmentMeans(np.arange(len(one.raw)), one.raw, there, units, *split, domains=one.domains)
+            drawing, table = replace(rule, resamples=count), _averaged(one, one.raw, np.arange(len(one.raw)))
             beats = np.stack([judge(table, drawing, seed=seed + run)[2] for run in range(runs)])
             lines += rules.ends(beats, rule.line)[:, :-1].sum(axis=1)
             turned += int((beats.any(axis=0) & ~beats.all(axis=0)).sum())
