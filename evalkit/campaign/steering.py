@@ -261,7 +261,7 @@ def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:
     shown = screens.shown
     size = screens.judgements / np.maximum(screens.judgements.sum(axis=0) / np.maximum(shown.sum(axis=0), 1), 1)
     scores = screens.plain + size * (np.nan_to_num(screens.scores) - screens.plain)
-    low, high = adaptive.asymptotic(scores.T, shown.T, tuned=TUNED, alpha=ALPHA, start=START)
+    low, high = adaptive.asymptotic(np.where(shown, scores, np.nan).T, tuned=TUNED, alpha=ALPHA, start=START)
     low, high = (np.where(np.isfinite(end[:, -1]), end[:, -1], np.nan) for end in (low, high))
     return low, high
 

@@ -40,8 +40,6 @@ SHARED = 50
 NODES = 200
 #: Fewest systems, and fewest texts of each, of a language pair that is replayed; most screens of a replay.
 LEAST_SYSTEMS, LEAST_TEXTS, MOST_SCREENS = 5, 10, 600
-#: Campaigns that are scored at once: what is made of their logs stays in cache.
-AT_ONCE = 10
 #: What is asked of stopping rules, in words that fit a table's heading.
 ALIKE, BETTER = "two alike", "better by {:g}"
 
@@ -273,44 +271,35 @@ def _average(screens: np.ndarray, weights: np.ndarray) -> Estimate:
     return means, np.sqrt(np.einsum("cts,cts->cs", off, off)) / np.where(total > 0, total, np.nan)
 
 
-def score(log: Log, truth: np.ndarray) -> pd.DataFrame:
-    """Tell how far each estimate is from the truth: estimate, place, bias, noise, rmse, coverage, judgements.
+def score(log: Log, truth: pd.Series) -> pd.DataFrame:
+    """Tell how far each estimate is from the truth: estimate, system, bias, noise, rmse, coverage, judgements.
 
-    truth: (systems,). place: a system's number. noise: standard error of the bias, from the number of campaigns.
-    coverage: the share of the 95 % intervals that hold the truth.
+    truth: the mean of each system, by name. noise: standard error of the bias, from the number of campaigns. coverage:
+    the share of the 95 % intervals that hold the truth.
     """
-    parts = []
-    cuts = range(0, len(log.scores), AT_ONCE)
-    logs = [Log(log.scores[cut : cut + AT_ONCE], log.probability[cut : cut + AT_ONCE]) for cut in cuts]
-    found = np.concatenate([[estimate(one) for estimate in ESTIMATES.values()] for one in logs], axis=2)
-    judgements = log.shown.sum(axis=1).mean(axis=0)
-    for name, (means, errors) in zip(ESTIMATES, found):
-        off = means - truth
-        held = np.where(np.isfinite(errors), np.abs(off) <= stats.norm.ppf(0.975) * errors, np.nan)
-        columns = {
-            "estimate": name,
-            "place": np.arange(len(truth)),
-            "bias": np.nanmean(off, axis=0),
-            "noise": np.nanstd(off, axis=0, ddof=1) / np.sqrt(len(off)),
-            "rmse": np.sqrt(np.nanmean(off**2, axis=0)),
-            "coverage": np.nanmean(held, axis=0),
-            "judgements": judgements,
-        }
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True)
+    means, errors = np.swapaxes([estimate(log) for estimate in ESTIMATES.values()], 0, 1)
+    off = means - truth.to_numpy()  # (estimates, campaigns, systems), as the errors
+    held = np.where(np.isfinite(errors), np.abs(off) <= stats.norm.ppf(0.975) * errors, np.nan)
+    columns = {
+        "bias": np.nanmean(off, axis=1),
+        "noise": np.nanstd(off, axis=1, ddof=1) / np.sqrt(off.shape[1]),
+        "rmse": np.sqrt(np.nanmean(off**2, axis=1)),
+        "coverage": np.nanmean(held, axis=1),
+        "judgements": np.broadcast_to(log.shown.sum(axis=1).mean(axis=0), (len(off), len(truth))),
+    }
+    rows = pd.MultiIndex.from_product([ESTIMATES, truth.index], names=["estimate", "system"])
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, rows).reset_index()
 
 
 # Intervals that hold at every look, and rules that stop a campaign. What a system, or two, score on the screens that
 # show them has one mean, whatever chose the screen, so they hold under any steering, with probabilities unknown.
 
 
-def asymptotic(
-    scores: np.ndarray, seen: np.ndarray | None = None, *, tuned: int, alpha: float = 0.05, start: int = 2
-) -> tuple[np.ndarray, np.ndarray]:
+def asymptotic(scores: np.ndarray, *, tuned: int, alpha: float = 0.05, start: int = 2) -> tuple[np.ndarray, np.ndarray]:
     r"""Return the running interval of a mean of scores of any size, which holds at all times once there are many.
 
-    scores: time along the last axis. seen: which of them were seen; default all. tuned: the number at which it is
-    tightest. start: no interval before so many.
+    scores: time along the last axis, NaN where none was seen. tuned: the number at which it is tightest. start: no
+    interval before so many.
     With running standard deviation :math:`\hat\sigma_t` and :math:`\rho` set by ``tuned``, half its width is
 
     .. math:: \hat\sigma_t \sqrt{\frac{2 (t\rho^2 + 1)}{t^2 \rho^2} \log\frac{\sqrt{t\rho^2 + 1}}{\alpha}}
@@ -322,7 +311,7 @@ def asymptotic(
     >>> (high - low)[[9, 99, 199]].round(3).tolist()
     [0.244, 0.061, 0.043]
     """
-    seen = np.ones(scores.shape, bool) if seen is None else seen
+    seen = np.isfinite(scores)
     counts, known = np.cumsum(seen, axis=-1), np.where(seen, scores, 0.0)
     time = np.maximum(counts, 1)
     means = np.cumsum(known, axis=-1) / time
@@ -378,32 +367,29 @@ def final_test(log: Log, when: Looks) -> np.ndarray:
 
 def weighted_test(log: Log, when: Looks) -> np.ndarray:
     """Test once, at the end, by what each screen says of the difference, weighted by probabilities."""
-    gained, both = _difference(log)
-    count = both.sum(axis=1)
-    mean = np.where(both, gained, 0).sum(axis=1) / count
-    error = np.sqrt(np.where(both, (gained - mean[:, None]) ** 2, 0).sum(axis=1) / (count - 1) / count)
-    return _at_the_end(_beyond(mean / error, stats.norm.ppf(1 - when.alpha / 2))[:, None], when)
+    gained = _difference(log)
+    error = np.nanstd(gained, axis=1, ddof=1) / np.sqrt(np.isfinite(gained).sum(axis=1))
+    off = np.nanmean(gained, axis=1) / error
+    return _at_the_end(_beyond(off, stats.norm.ppf(1 - when.alpha / 2))[:, None], when)
 
 
 def separate_sequence(log: Log, when: Looks) -> np.ndarray:
     """Hold intervals of each system's mean side by side that hold at all looks, once there are many screens."""
     how: dict[str, Any] = {"tuned": SHARED, "alpha": when.alpha / 2, "start": SHARED // 2}
-    one, other = (asymptotic(own, np.isfinite(own), **how) for own in np.moveaxis(log.scores, -1, 0))
+    one, other = (asymptotic(own, **how) for own in np.moveaxis(log.scores, -1, 0))
     return _apart(one, other, when)
 
 
 def shared_sequence(log: Log, when: Looks) -> np.ndarray:
     """Follow the difference on screens that show both by an interval that holds at all looks, once there are many."""
     gap = log.scores[..., 0] - log.scores[..., 1]
-    ends = asymptotic(gap, np.isfinite(gap), tuned=SHARED, alpha=when.alpha, start=SHARED // 2)
-    return _apart(ends, (0, 0), when)
+    return _apart(asymptotic(gap, tuned=SHARED, alpha=when.alpha, start=SHARED // 2), (0, 0), when)
 
 
 def weighted_sequence(log: Log, when: Looks) -> np.ndarray:
     """Follow the weighted difference by an interval that holds at all looks, once there are many screens."""
-    gained, both = _difference(log)
-    start = int(when.screens[0])
-    return _apart(asymptotic(gained, both, alpha=when.alpha, tuned=gained.shape[1] // 2, start=start), (0, 0), when)
+    how: dict[str, Any] = {"alpha": when.alpha, "tuned": log.scores.shape[1] // 2, "start": int(when.screens[0])}
+    return _apart(asymptotic(_difference(log), **how), (0, 0), when)
 
 
 #: A rule, of a log of two systems -> campaigns × looks: 1 where it calls the first better, -1 the second, 0 not yet.
@@ -415,7 +401,7 @@ RULES: dict[str, Callable[[Log, Looks], np.ndarray]] = {
     "interval of shared screens": shared_sequence,
     "interval of the weighted difference": weighted_sequence,
 }
-NAIVE, STRICT, ONCE = [*RULES][:3]
+NAIVE, STRICT = [*RULES][:2]
 #: Rules that may be asked at every look.
 ANY_TIME = (STRICT, *[*RULES][4:])
 
@@ -432,9 +418,9 @@ def _standardised(log: Log, when: Looks) -> np.ndarray:
     return (means[..., 0] - means[..., 1]) / np.sqrt(np.where(total > 0, total, np.nan))
 
 
-def _difference(log: Log) -> tuple[np.ndarray, np.ndarray]:
-    """Return what each screen says of the difference of two systems, and where both could have been shown."""
-    return log.said[..., 0] - log.said[..., 1], log.probability.min(axis=-1) > 0
+def _difference(log: Log) -> np.ndarray:
+    """Return what each screen says of the difference of two systems; missing where both could not have been shown."""
+    return np.where(log.probability.min(axis=-1) > 0, log.said[..., 0] - log.said[..., 1], np.nan)
 
 
 def _beyond(off: np.ndarray, bound: np.ndarray | float) -> np.ndarray:
@@ -522,9 +508,9 @@ class Material:
         return min(round(np.isfinite(self.scores).sum() / min(shown, len(self.systems))), MOST_SCREENS)
 
     @property
-    def truth(self) -> np.ndarray:
-        """The mean of each system, which a replay is to find."""
-        return np.nanmean(self.scores, axis=1)
+    def truth(self) -> pd.Series:
+        """The mean of each system, by name, which a replay is to find."""
+        return pd.Series(np.nanmean(self.scores, axis=1), self.systems)
 
 
 def materials(ratings: Mapping[str, pd.DataFrame]) -> list[Material]:
@@ -574,15 +560,12 @@ def replay(used: Iterable[Material], *, shown: int = SHOWN, campaigns: int = 200
     Returns data, pair, assignment, estimate, system, bias, noise, rmse, coverage and judgements; see ``score``.
     Units are those of the scores.
     """
-    parts = []
+    parts = {}
     for number, one in enumerate(used):
         for assignment in POLICIES:
-            part = score(_steered(one, assignment, shown, campaigns, [seed, number]), one.truth)
-            part = part.assign(data=one.data, pair=one.pair, assignment=assignment)
-            parts.append(part.assign(system=np.array(one.systems)[part.pop("place")]))
-    table = pd.concat(parts, ignore_index=True)
-    first = ["data", "pair", "assignment", "estimate", "system"]
-    return table[[*first, *table.columns.drop(first)]]
+            log = _steered(one, assignment, shown, campaigns, [seed, number])
+            parts[one.data, one.pair, assignment] = score(log, one.truth)
+    return pd.concat(parts, names=["data", "pair", "assignment"]).reset_index([0, 1, 2]).reset_index(drop=True)
 
 
 def alarms(
@@ -593,18 +576,16 @@ def alarms(
     used: of scores from 0 to 100; those whose systems share no documents are left out.
     Returns assignment, situation and the columns of ``rates``, over all campaigns of all language pairs.
     """
-    shared, parts = [one for one in used if one.shared], []
+    shared, parts = [one for one in used if one.shared], {}
     for assignment in POLICIES:
         for better in (0.0, points):
             found = []
             for number, one in enumerate(shared):
                 log = _steered(one, assignment, shown, campaigns, [seed, number], better=better)
                 found.append(verdicts(log, (0, 1), looks(one.screens(shown))))
-            part = rates(pd.concat(found, ignore_index=True), better=int(better > 0))
-            part.insert(0, "situation", BETTER.format(better) if better else ALIKE)
-            part.insert(0, "assignment", assignment)
-            parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+            named = BETTER.format(better) if better else ALIKE
+            parts[assignment, named] = rates(pd.concat(found, ignore_index=True), better=int(better > 0))
+    return pd.concat(parts, names=["assignment", "situation"]).reset_index([0, 1]).reset_index(drop=True)
 
 
 def best_rule(alarms: pd.DataFrame) -> str:
