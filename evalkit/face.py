@@ -31,7 +31,7 @@ from evalkit.metrics.statistics import correlations
 from evalkit.stats import agreement as agreements
 
 #: What stands in columns that a table need not have.
-_ASSUMED = {"src_lang": "und", "tgt_lang": "und", "doc": "1", "item_type": "system"}
+_ASSUMED = {"src_lang": "und", "tgt_lang": "und", "doc": "1"}
 _SOURCE = {"name": "table", "source": "real", "origin": "a table", "digest": ""}
 _JUDGED = ("system", "segment", "annotator", "score")
 Scale = tuple[float, float]
@@ -51,17 +51,11 @@ def ratings(
     Traceback (most recent call last):
     evalkit.DataError: The table lacks the columns system, score; it has segment, mark. Rename columns with...
     """
-    if lacking := [name for name in needs if name not in table]:
-        several = "s" * (len(lacking) > 1)
-        raise DataError(
-            f"The table lacks the column{several} {', '.join(lacking)}; it has {', '.join(map(str, table.columns))}. "
-            f"Rename columns with table.rename(columns={{'your name': {lacking[0]!r}}})."
-        )
+    _demand("The table", table, needs)
     if "criterion" in table and table["criterion"].nunique() > 1:
         named = ", ".join(map(str, table["criterion"].unique()))
         raise DataError(f"The table holds several criteria ({named}). Choose one: table[table['criterion'] == ...].")
-    assumed = _ASSUMED if "annotator" in table else _ASSUMED | {"annotator": [str(n) for n in range(len(table))]}
-    whole = table.reset_index(drop=True).assign(**{name: cell for name, cell in assumed.items() if name not in table})
+    whole = _filled(table, **_ASSUMED, item_type="system", annotator=[str(n) for n in range(len(table))])
     checked = schemas.check(whole, schemas.RATINGS, origin="The table", first_line=0, scale=scale)
     checked.attrs = dict(table.attrs)
     checked.attrs.setdefault("source", _SOURCE)
@@ -305,11 +299,9 @@ def mqm_score(table: pd.DataFrame, spans: pd.DataFrame, *, scheme: str) -> pd.Da
     [['A', 1, -5.0], ['B', 0, 0.0]]
     """
     own = ratings(table.assign(score=0.0), needs=("system", "segment", "annotator"))
-    assumed = {name: cell for name, cell in _ASSUMED.items() if name not in spans and name != "item_type"}
-    key = ["system", "segment", "annotator"]
-    number = spans.groupby([name for name in [*key, "doc"] if name in spans]).cumcount()
-    whole = spans.assign(span=number, **assumed) if "span" not in spans else spans.assign(**assumed)
-    checked = schemas.check(whole.reset_index(drop=True), schemas.SPANS, origin="The table of errors", first_line=0)
+    number = spans.groupby([name for name in ("system", "segment", "annotator", "doc") if name in spans]).cumcount()
+    whole = _filled(spans, **_ASSUMED, span=number.to_numpy())
+    checked = schemas.check(whole, schemas.SPANS, origin="The table of errors", first_line=0)
     scored = mqm.segment_scores(own, checked, scheme)
     return table.assign(**{name: scored[name].to_numpy() for name in ("errors", "penalty", "mqm")})
 
@@ -328,13 +320,8 @@ def strengths(comparisons: pd.DataFrame, **options: Any) -> pd.DataFrame:
     >>> strengths(table, resamples=50)["system"].tolist()
     ['A', 'B']
     """
-    needs = ("system_a", "system_b", "segment", "annotator", "preference")
-    if lacking := [name for name in needs if name not in comparisons]:
-        raise DataError(
-            f"The table of comparisons lacks {', '.join(lacking)}. Name its columns as strengths' help says."
-        )
-    assumed = {name: cell for name, cell in _ASSUMED.items() if name not in comparisons and name != "item_type"}
-    whole = comparisons.reset_index(drop=True).assign(**assumed)
+    _demand("The table of comparisons", comparisons, ("system_a", "system_b", "segment", "annotator", "preference"))
+    whole = _filled(comparisons, **_ASSUMED)
     checked = schemas.check(whole, schemas.COMPARISONS, origin="The table of comparisons", first_line=0)
     return preferences.standing(checked, **options).table()
 
@@ -429,20 +416,32 @@ def _unpaired(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return found[found["pair"].ne("all")].drop(columns="pair").reset_index(drop=True)
 
 
+def _demand(called: str, table: pd.DataFrame, needs: Sequence[str]) -> None:
+    """Tell all columns at once that a table lacks."""
+    if lacking := [name for name in needs if name not in table]:
+        several = "s" * (len(lacking) > 1)
+        raise DataError(
+            f"{called} lacks the column{several} {', '.join(lacking)}; it has {', '.join(map(str, table.columns))}. "
+            f"Rename columns with table.rename(columns={{'your name': {lacking[0]!r}}})."
+        )
+
+
+def _filled(table: pd.DataFrame, **assumed: Any) -> pd.DataFrame:
+    """Add the columns that need not be there, and number the rows anew."""
+    return table.reset_index(drop=True).assign(**{name: assumed[name] for name in assumed if name not in table})
+
+
 def _aligned(metrics: pd.DataFrame, people: pd.DataFrame) -> Scores:
     """Match metrics' scores with people's by names."""
-    for name, table, needs in (("metrics", metrics, ("metric", "system")), ("people", people, ("system",))):
-        if lacking := [column for column in (*needs, "score") if column not in table]:
-            raise DataError(f"The table of {name} lacks {', '.join(lacking)}; it has {', '.join(map(str, table))}.")
-    level = ["segment"] * ("segment" in metrics and "segment" in people)
-    doc = ["doc"] * ("doc" in metrics and "doc" in people)
-    key = ["src_lang", "tgt_lang", "system", *(["doc", "segment"] if level else [])]
+    _demand("The table of metrics", metrics, ("metric", "system", "score"))
+    _demand("The table of people", people, ("system", "score"))
+    both = {*metrics} & {*people}
+    key = ["src_lang", "tgt_lang", "system", *(["doc", "segment"] if "segment" in both else [])]
     assumed = {name: cell for name, cell in _ASSUMED.items() if name in key}
 
     def named(table: pd.DataFrame) -> pd.DataFrame:
-        own = table if doc or not level else table.drop(columns="doc", errors="ignore")
-        own = own.assign(**{name: cell for name, cell in assumed.items() if name not in own})
-        return own.astype(dict.fromkeys(key, "str"))
+        own = table if "doc" in both or "doc" not in key else table.drop(columns="doc", errors="ignore")
+        return _filled(own, **assumed).astype(dict.fromkeys(key, "str"))
 
     human = named(people).groupby(key, as_index=False)["score"].mean().assign(metric="people")
     return align(named(metrics)[[*key, "metric", "score"]], human, data="table")

@@ -519,7 +519,6 @@ LOW, ODD = marks(("1", "other", "low")), marks(("1", "other", "awful"))
         (lambda: mqm.weights(LOW, "mine"), "mine"),
         (lambda: mqm.segment_scores(judgements("2"), LOW, "release"), "1, a: an error"),
         (lambda: mqm.segment_scores(judgements("1", "1"), LOW, "release"), "same names"),
-        (lambda: mqm.unitised_alpha(units_of([[(3, 4)], [(3, 4)], [(9, 2)]]), length=40, annotators=2), "3 annotators"),
         (lambda: mqm.crossed(judgements("1", "2").assign(annotator=["a", "b"])), "No item"),
     ],
 )

@@ -351,12 +351,9 @@ FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
         (lambda: planning.Limits(block=0), "fit"),
         (lambda: moments([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}), "distinguished"),
         (lambda: components.estimate(ONES.assign(item_type="degraded")), "no outputs"),
-        (lambda: components.estimate(ONES, layout="x"), "layout='x'"),
         (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
         (lambda: components.jackknife(SCORES), "three"),
         (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
-        (lambda: components.of_pair(OF_A_SET, "eng-deu", shared=2), "no share"),
-        (lambda: components.of_pair(OF_A_SET, "eng-deu", typed=[1]), "five"),
         (lambda: calibration.smallest_sets(OF_A_SET, error=0), "reached"),
     ],
 )

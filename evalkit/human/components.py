@@ -82,8 +82,6 @@ def estimate(ratings: pd.DataFrame, *, layout: str = "calibration", taste: bool 
     and ``note``, which names components that came out negative (set to 0) or that the data cannot separate (missing;
     what they would hold is part of a finer component; annotator, where nobody judged what others judged, is unknown).
     """
-    if layout not in LAYOUTS:
-        raise DataError(f"layout={layout!r} is not known. Choose one of: {', '.join(LAYOUTS)}.")
     rows = []
     for pair, group in _counted(ratings):
         causes, segments = causes_of(group, layout) | (TASTE if taste else {}), _shared(group, layout)
@@ -137,14 +135,10 @@ def of_pair(table: pd.DataFrame, pair: str, *, shared: float = 0.5, typed: Seque
     taken instead of the table's. A table with the component taste adds that, 0 where it is missing.
     """
     if typed:
-        if len(typed) != len(NEEDED) or min(typed) < 0:
-            raise DataError(f"typed={list(typed)} must be five variances of 0 or more: {', '.join(NEEDED)}.")
         return dict(zip(NEEDED, map(float, typed), strict=True))
     rows = table[table["pair"] == pair]
     if rows.empty:
         raise DataError(f"No components of {pair!r}. There are {', '.join(table['pair'])}.")
-    if not 0 <= shared <= 1:
-        raise DataError(f"shared={shared:g} is no share. Give a number from 0 to 1.")
     row = rows.iloc[0]
     common = row.get("shared", pd.notna(row.get("segment")))
     own = {} if common else {"document": 1 - shared, "item": 1 - shared}
@@ -413,12 +407,11 @@ class State(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Hold one language pair's fit: mean score, the groups' biases, variances and log gains, steps taken, sums."""
+    """Hold one language pair's fit: mean score, the groups' biases, variances and log gains, sums."""
 
     level: float
     bias: np.ndarray
     state: State
-    steps: int
     sums: _Sums
 
     def moved(self, scores: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -493,14 +486,14 @@ def fit_mixed(
     total = sums.squares.sum() / len(scores)
     state = start or State(total / 2, total / 4, total / 4, 0.01 if gain else _EQUAL, np.zeros(sums.count_kg.shape[1]))
     trail = [np.log(state[:4])]
-    for taken in range(1, steps + 1):
+    for _ in range(steps):
         bias, new = sums.step(state, _SMALL * total, gain=gain)
         trail.append(np.log(new[:4]))
         variances = np.abs(np.subtract(new[:3], state[:3])).max() / total
         moved = max(variances, abs(new.gains - state.gains), np.abs(new.log_gain - state.log_gain).max())
         state = new
         if moved < tolerance:
-            return Fit(level, bias, state, taken, sums)
+            return Fit(level, bias, state, sums)
         if len(trail) == 3:
             trail = [_further(*trail)]
             state = state._replace(**dict(zip(_VARIANCES, np.exp(trail[0]), strict=True)))

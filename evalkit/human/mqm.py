@@ -159,14 +159,11 @@ def severity_shares(spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFram
     group have a row with 0 errors.
     """
     found = category(spans)
-    group = found.where(found.isin(_GROUPS), "other types")
-    levels = [*SEVERITIES, UNSTATED]
-    names = {by: spans[by].astype("str"), "group": group, "severity": spans["severity"].astype("str")}
-    counts = pd.DataFrame(names).groupby([by, "group", "severity"]).size()
-    everything = pd.MultiIndex.from_product(
-        [counts.index.unique(by), [*_GROUPS, "other types"], levels], names=[by, "group", "severity"]
-    )
-    table = counts.reindex(everything, fill_value=0).rename("errors").reset_index()
+    kinds = [spans[by].astype("str"), found.where(found.isin(_GROUPS), "other types").rename("group")]
+    counts = pd.crosstab(kinds, spans["severity"].astype("str"))
+    every = pd.MultiIndex.from_product([counts.index.unique(by), [*_GROUPS, "other types"]], names=[by, "group"])
+    table = counts.reindex(every, columns=[*SEVERITIES, UNSTATED], fill_value=0).rename_axis(columns="severity")
+    table = table.stack().rename("errors").reset_index()
     return table.assign(share=table["errors"] / table.groupby(by)["errors"].transform("sum"))
 
 
@@ -372,9 +369,7 @@ def unitised_alpha(units: pd.DataFrame, *, length: int, annotators: int) -> floa
     >>> round(unitised_alpha(marks, length=40, annotators=2), 3)
     0.981
     """
-    who, names = pd.factorize(units["annotator"], sort=True)
-    if len(names) > annotators:
-        raise DataError(f"{len(names)} annotators marked units, but annotators={annotators}. Count all who marked.")
+    who, _ = pd.factorize(units["annotator"], sort=True)
     kind = pd.factorize(units["category"], sort=True)[0] if "category" in units else np.zeros(len(units), int)
     start, end = units["start"].to_numpy(float), units["end"].to_numpy(float)
     order = np.lexsort((start, who, kind))
@@ -396,7 +391,8 @@ def merged(spans: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
     1         a      8    9
     """
     order = spans[spans["end"] > spans["start"]].sort_values([*by, "start", "end"], kind="stable", ignore_index=True)
-    reach = _reach(order, by)
+    furthest = order.groupby(by, observed=True)["end"].cummax()
+    reach = furthest.groupby([order[name] for name in by], observed=True).shift()  # of the stretches before each one
     fresh = (reach.isna() | (order["start"] > reach)).cumsum().rename("unit")
     units = order.groupby([*by, fresh], observed=True, sort=False).agg(start=("start", "min"), end=("end", "max"))
     return units.reset_index().drop(columns="unit")
@@ -415,15 +411,11 @@ class _Marked(NamedTuple):
         """Sum what every two annotators' units differ by, per pair of annotators and squared length."""
         apart = (self.length + 1) * np.arange(self.annotators)  # a continuum for each annotator, one after another
         starts, ends = self.start + apart[self.who], self.end + apart[self.who]
-        first = np.searchsorted(
-            ends, self.start[:, None] + apart, side="right"
-        )  # their first that ends after mine starts
-        last = np.searchsorted(
-            starts, self.end[:, None] + apart, side="left"
-        )  # the one after their last before it ends
-        times = np.maximum(
-            last - first, 0
-        )  # (units, annotators): how many of theirs overlap mine; mine overlaps itself
+        # their first that ends after mine starts, and the one after their last that starts before mine ends
+        first = np.searchsorted(ends, self.start[:, None] + apart, side="right")
+        last = np.searchsorted(starts, self.end[:, None] + apart, side="left")
+        # (units, annotators): how many of theirs overlap mine; mine overlaps itself
+        times = np.maximum(last - first, 0)
         in_gaps = ((self.end - self.start) ** 2 * (times == 0).sum(axis=1)).sum()
         count = times.ravel()
         mine = np.repeat(np.arange(len(self.who)), times.sum(axis=1))
@@ -452,12 +444,6 @@ class _Marked(NamedTuple):
         np.maximum.at(last, self.who, self.end)
         sizes = np.concatenate([self.start - before, self.length - last])
         return sizes[sizes > 0]
-
-
-def _reach(order: pd.DataFrame, by: list[str]) -> pd.Series:
-    """Return how far the stretches before each one reach; order: sorted by ``by`` and start."""
-    furthest = order.groupby(by, observed=True)["end"].cummax()
-    return furthest.groupby([order[name] for name in by], observed=True).shift()
 
 
 def _bounded(

@@ -70,9 +70,9 @@ class Tolerance:
                 )
 
     @classmethod
-    def of(cls, numbers: Sequence[float], *, threshold: float = 90.0) -> Tolerance:
+    def of(cls, numbers: Sequence[float]) -> Tolerance:
         """Read words and points, in turn: [1000, 10] or [1000, 10, 8000, 30]."""
-        return cls([(words, points) for words, points in zip(numbers[::2], numbers[1::2], strict=True)], threshold)
+        return cls([(words, points) for words, points in zip(numbers[::2], numbers[1::2], strict=True)])
 
     @cached_property
     def _log_b(self) -> float:
@@ -113,9 +113,9 @@ def raw_score(penalty: ArrayLike, words: ArrayLike) -> np.ndarray:
 
 
 def penalty_interval(
-    penalty: ArrayLike, variance: ArrayLike, *, another: tuple[float, float] = (1.0, 1.0), level: float = 0.95
+    penalty: ArrayLike, variance: ArrayLike, *, another: tuple[float, float] = (1.0, 1.0)
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends of the interval of a penalty: of the mean of texts as long, by the same translator.
+    """Return both ends of the 95 % interval of a penalty: of the mean of texts as long, by the same translator.
 
     variance: of the penalty; where errors come independently of each other, the sum of their squared weights. another:
     the mean and the mean squared weight of an error, for the one that was missed by chance. Exact for errors of one
@@ -126,23 +126,23 @@ def penalty_interval(
     >>> [end.round(2).tolist() for end in penalty_interval([0, 10], [0, 10])]
     [[0.0, 4.8], [3.69, 18.39]]
     """
-    y, v, tail = np.asarray(penalty, float), np.asarray(variance, float), (1 - level) / 2
+    y, v, tail = np.asarray(penalty, float), np.asarray(variance, float), 0.025
     low = np.nan_to_num(ratio(v, 2 * y) * stats.chi2.ppf(tail, ratio(2 * y**2, v)), nan=0.0)
     y, v = y + another[0], v + another[1]
     return low, v / (2 * y) * stats.chi2.isf(tail, 2 * y**2 / v)
 
 
-def words_needed(per_word: float, variance: float, tolerance: Tolerance, *, power: float = 0.8) -> float:
+def words_needed(per_word: float, variance: float, tolerance: Tolerance) -> float:
     """Return from how many words on a text shows whether it passes; missing where none of ``LONGEST`` words would.
 
-    per_word, variance: the penalty of a word and its variance. power: the share of texts that are then told apart from
-    the tolerance, by a 95 % interval. Source: normal approximation.
+    per_word, variance: the penalty of a word and its variance. Of such texts 80 % are then told apart from the
+    tolerance by a 95 % interval. Source: normal approximation.
 
     >>> round(words_needed(0.006, 0.02, Tolerance([(1000, 10)])), -2)
     9800.0
     """
     words = np.geomspace(10, LONGEST, 20_000)
-    reach = stats.norm.isf(0.025) + stats.norm.ppf(power)
+    reach = stats.norm.isf(0.025) + stats.norm.ppf(0.8)
     enough = np.abs(tolerance.allowed(words) - per_word * words) >= reach * np.sqrt(variance * words)
     return float(np.ceil(words[enough.argmax()])) if enough.any() else np.nan
 
@@ -157,24 +157,21 @@ def count_words(texts: pd.Series) -> pd.Series:
 
 
 def quality_levels(
-    judged: pd.DataFrame, *, another: tuple[float, float], tolerance: Tolerance | None = None, by: str = "system"
+    judged: pd.DataFrame, *, another: tuple[float, float], tolerance: Tolerance | None = None
 ) -> pd.DataFrame:
-    """Grade every system's translations, or those of whatever ``by`` names: penalties, scores, verdicts.
+    """Grade every system's translations: penalties, scores, verdicts.
 
-    judged: a row per judgement: by, item (whose translation of which segment), group (its document), words, penalty,
-    squares (its errors' squared weights, added up) and critical (how many of them are critical). Where several people
-    judged an item, their mean counts. another: see ``penalty_interval``. The variance is that of independent errors, or
-    of documents as they scatter, whichever is more. Returns by, words, penalty, per_1000, low, high (its 95 %
+    judged: a row per judgement: system, item (whose translation of which segment), group (its document), words,
+    penalty, squares (its errors' squared weights, added up) and critical (how many of them are critical). Where several
+    people judged an item, their mean counts. another: see ``penalty_interval``. The variance is that of independent errors, or
+    of documents as they scatter, whichever is more. Returns system, words, penalty, per_1000, low, high (its 95 %
     interval), raw, critical; with a tolerance also allowed (points for so many words), score, score_low, score_high,
     verdict (see ``PASSED`` and what follows it; MQM lets one critical error fail a text) and words_needed.
     Caveat: errors that nobody marked cost nothing, and people mark differently many.
     """
-    sums = ["penalty", "squares", "critical"]
-    means = judged.groupby([by, "item"], observed=True).agg(
-        {"group": "first", "words": "first"} | dict.fromkeys(sums, "mean")
-    )
+    ways = {"group": "first", "words": "first"} | dict.fromkeys(["penalty", "squares", "critical"], "mean")
     rows = []
-    for name, own in means.groupby(level=0):
+    for name, own in judged.groupby(["system", "item"], observed=True).agg(ways).groupby(level=0):
         penalty, words = own["penalty"].sum(), own["words"].sum()
         if not words:
             raise DataError(f"{name}: its texts have no words, so nothing can be said per word.")
@@ -182,13 +179,12 @@ def quality_levels(
         units = whole if len(whole) >= GROUPS else own
         left = (units["penalty"] - penalty / words * units["words"]) ** 2
         scatter = left.sum() * len(units) / max(len(units) - 1, 1)
-        row = {by: name, "words": int(words), "penalty": penalty, "variance": max(own["squares"].sum(), scatter)}
-        rows.append(row | {"critical": own["critical"].sum()})
-    table = pd.DataFrame(rows)
+        rows.append((name, int(words), penalty, max(own["squares"].sum(), scatter), own["critical"].sum()))
+    table = pd.DataFrame(rows, columns=["system", "words", "penalty", "variance", "critical"])
     ends = penalty_interval(table["penalty"], table["variance"], another=another)
     table["per_1000"], table["low"], table["high"] = (PER * one / table["words"] for one in (table["penalty"], *ends))
     table["raw"] = raw_score(table["penalty"], table["words"])
-    columns = [by, "words", "penalty", "per_1000", "low", "high", "raw", "critical"]
+    columns = ["system", "words", "penalty", "per_1000", "low", "high", "raw", "critical"]
     if tolerance is None:
         return table[columns].sort_values("per_1000", kind="stable", ignore_index=True)
     table["allowed"] = tolerance.allowed(table["words"])
