@@ -201,8 +201,8 @@ def simulate_power(
     annotator's mean on it is taken off their scores. The test is that of ``power``; ``segments`` is rounded down to
     whole documents (``separate``: to as many for each pair of annotators, with taste for each annotator). over:
     "documents" tests over documents where annotators have tastes, as if they had none. options: fields of ``Design``.
-    Returns power, power_low,
-    power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson interval.
+    Returns power, power_low, power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson
+    interval.
     """
     design = _fitting(variances, **options)
     design.check(variances, segments, annotators)

@@ -163,10 +163,10 @@ def quality_levels(
 
     judged: a row per judgement: system, item (whose translation of which segment), group (its document), words,
     penalty, squares (its errors' squared weights, added up) and critical (how many of them are critical). Where several
-    people judged an item, their mean counts. another: see ``penalty_interval``. The variance is that of independent errors, or
-    of documents as they scatter, whichever is more. Returns system, words, penalty, per_1000, low, high (its 95 %
-    interval), raw, critical; with a tolerance also allowed (points for so many words), score, score_low, score_high,
-    verdict (see ``PASSED`` and what follows it; MQM lets one critical error fail a text) and words_needed.
+    people judged an item, their mean counts. another: see ``penalty_interval``. The variance is that of independent
+    errors, or of documents as they scatter, whichever is more. Returns system, words, penalty, per_1000, low, high (its
+    95 % interval), raw, critical; with a tolerance also allowed (points for so many words), score, score_low,
+    score_high, verdict (see ``PASSED`` and what follows it; MQM lets one critical error fail a text) and words_needed.
     Caveat: errors that nobody marked cost nothing, and people mark differently many.
     """
     ways = {"group": "first", "words": "first"} | dict.fromkeys(["penalty", "squares", "critical"], "mean")

@@ -138,8 +138,9 @@ def segment_means(
         owners, labels = codings[0] if len(codings) == 1 else _crossed(*codings)
         share, places = 1 / judgements.flat[cells], owners * len(systems) + codes
         size = len(labels) * len(systems)
-        split = (np.bincount(places, each, size).reshape(len(labels), -1) for each in (values * share, share))
-        table = SegmentMeans(np.asarray(systems, object), means, judgements, labels, *split, crossed=len(units) > 1)
+        sums, shares = (np.bincount(places, each, size).reshape(len(labels), -1) for each in (values * share, share))
+        names, crossed = np.asarray(systems, object), len(units) > 1
+        table = SegmentMeans(names, means, judgements, labels, sums, shares, crossed=crossed)
         found[f"{source}-{target}"] = table
     return found
 
