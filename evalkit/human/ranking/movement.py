@@ -119,16 +119,9 @@ def rankings(found: Iterable[Resampled]) -> pd.DataFrame:
         for k, (variant, table) in enumerate(one.clustered.items()):
             low, high = rank_interval(ranks[k])
             moved_low, moved_high = rank_interval(ranks[0] - ranks[k])
-            part = table.assign(
-                variant=variant,
-                rank_low=low,
-                rank_high=high,
-                moved=first - table["rank"],
-                moved_low=moved_low,
-                moved_high=moved_high,
-                beyond_noise=(moved_low > 0) | (moved_high < 0),
-            )
-            parts.append(part.sort_values("rank", kind="stable"))
+            part = table.assign(variant=variant, rank_low=low, rank_high=high, moved=first - table["rank"])
+            part = part.assign(moved_low=moved_low, moved_high=moved_high).sort_values("rank", kind="stable")
+            parts.append(part.assign(beyond_noise=(part["moved_low"] > 0) | (part["moved_high"] < 0)))
     return pd.concat(parts, ignore_index=True)[columns.split()]
 
 
@@ -149,34 +142,24 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
     """
     rows = []
     for one in found:
-        moves, (first, *others) = rankings([one]).groupby("variant"), one.clustered
-        start = one.clustered[first]
+        first, *others = one.clustered
+        start, moves = one.clustered[first], rankings([one]).query("moved != 0").groupby("variant")["beyond_noise"]
+        counts = moves.agg(["size", "sum"]).reindex(others, fill_value=0)
         noise = kendall_b(one.drawn[0], start["score"].to_numpy())
         moved_noise = (ranks_of(one.drawn[0]) != start["rank"].to_numpy()).sum(axis=1)
         for drawn, name in zip(one.drawn[1:], others, strict=True):
-            table, own = one.clustered[name], moves.get_group(name)
+            table = one.clustered[name]
             value = float(kendall_b(table["score"], start["score"]))
-            low, high = inference.interval(kendall_b(drawn, one.drawn[0]))
-            rows.append(
-                {
-                    "pair": one.pair,
-                    "variant": name,
-                    "against": first,
-                    "systems": len(own),
-                    "tau_b": value,
-                    "tau_b_low": low,
-                    "tau_b_high": high,
-                    "moved": int((own["moved"] != 0).sum()),
-                    "beyond_noise": int((own["beyond_noise"] & (own["moved"] != 0)).sum()),
-                    "clusters": table["cluster"].max(),
-                    "clusters_first": start["cluster"].max(),
-                    "cluster_changes": cluster_changes(start["cluster"].to_numpy(), table["cluster"].to_numpy()),
-                    "tau_b_noise": np.median(noise),
-                    "moved_noise": np.median(moved_noise),
-                    "noise_share": (noise <= value + 1e-12).mean(),
-                }
-            )
-    return pd.DataFrame(rows)
+            ends = inference.interval(kendall_b(drawn, one.drawn[0]))
+            own, before = (each["cluster"].to_numpy() for each in (table, start))
+            by_chance = (np.median(noise), np.median(moved_noise), (noise <= value + 1e-12).mean())
+            lines = (own.max(), before.max(), cluster_changes(before, own))
+            rows.append((one.pair, name, first, len(table), value, *ends, *counts.loc[name], *lines, *by_chance))
+    columns = (
+        "pair variant against systems tau_b tau_b_low tau_b_high moved beyond_noise clusters clusters_first "
+        "cluster_changes tau_b_noise moved_noise noise_share"
+    )
+    return pd.DataFrame(rows, columns=columns.split())
 
 
 def summarize_shifts(shifts: pd.DataFrame) -> pd.DataFrame:

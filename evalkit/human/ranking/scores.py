@@ -14,6 +14,7 @@ from evalkit.data.schemas import segment_key
 from evalkit.human.components import Strictness
 from evalkit.human.normalization import significant
 from evalkit.stats import inference
+from evalkit.stats.correlation import ratio
 from evalkit.stats.widths import Influences
 
 #: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.
@@ -64,9 +65,8 @@ class SegmentMeans:
         >>> [table.totals(mean).tolist() for mean in ("segments", "domains")]
         [[2.0, 2.0], [3.0, 2.0]]
         """
-        return self.once(
-            ("totals", mean), lambda: _mean_of(self.by_domain(self.means) if mean == "domains" else [self.means])
-        )
+        parts = self.by_domain(self.means) if mean == "domains" else [self.means]
+        return self.once(("totals", mean), lambda: np.nanmean([_mean(part) for part in parts], axis=0))
 
     def ordered(self, mean: str = "segments") -> SegmentMeans:
         """Put the systems into the order of the ranking, the best first; equal scores stay in order of name."""
@@ -86,12 +86,9 @@ class SegmentMeans:
         return replace(self, **rows, **split, influences=self.influences and self.influences.taken(order))
 
 
-def _mean_of(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Average each part along the last axis, and then the parts in which there is anything."""
-    judged = np.stack([np.isfinite(part).sum(axis=-1) for part in parts], axis=-1)
-    sums = np.stack([np.nansum(part, axis=-1) for part in parts], axis=-1)
-    averages = np.divide(sums, judged, out=np.zeros(sums.shape), where=judged > 0)
-    return averages.sum(axis=-1) / (judged > 0).sum(axis=-1)
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Average along the last axis what is there; NaN where nothing is."""
+    return ratio(np.nansum(values, axis=-1), np.isfinite(values).sum(axis=-1))
 
 
 def segment_means(
