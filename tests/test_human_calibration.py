@@ -68,13 +68,6 @@ def test_capped_is_the_shift_within_the_cap(x, alpha, cap):
     assert abs(calibration.capped(x, alpha=alpha, cap=cap) - x) == pytest.approx(min(abs(alpha), cap))
 
 
-def test_what_if_agrees_with_adjust_and_says_what_leaves_the_scale():
-    table = calibration.what_if(4.8, 2.7, 4.6).set_index("form")
-    assert table.loc["simple shift", "adjusted"] == pytest.approx(5.1)
-    assert not table.loc["simple shift", "on the scale"]
-    assert table.loc["moderated shift", "on the scale"]
-
-
 # From ratings to calibrated scores
 
 

@@ -255,16 +255,6 @@ def test_rho_and_pearson_equal_scipy():
         assert kept.at[name, "pearson"] == pytest.approx(stats.pearsonr(*both)[0])
 
 
-def test_the_summary_is_over_annotators_with_several_hits():
-    kept = pd.DataFrame({"pair": "p", "annotator": list("abcd"), "hits": [1, 2, 3, 2], "judgements": 9})
-    kept["rho"] = [1, 0.95, 0.8, np.nan]
-    row = normalization.order_summary(kept, by=["pair"]).iloc[0]
-    counts = {"annotators": 4, "several_hits": 2, "reordered": 2, "above_0.9": 0.5}
-    assert row.drop("pair").to_dict() == counts | {"lowest": 0.8, "median": 0.875, "one_hit_lowest": 1.0}
-    assert normalization.order_summary(kept.assign(hits=1), by=["pair"])["reordered"].tolist() == [0]
-    assert normalization.order_kept(normalization.normalize(FLAT, no_spread="zero"))["rho"].isna().all()
-
-
 def test_means_by_hand_with_and_without_a_calibration_set():
     frame = rated([10, 20, 60, 70, 0], hits=["h", "h", "k", "k", "k"], item_type=[*["system"] * 4, "degraded"])
     own = normalization.means(frame)
@@ -344,12 +334,6 @@ def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
 
 
 # figures
-
-
-def test_the_summary_of_held_out_agreement_is_its_mean():
-    held = normalization.held_out(PANEL, splits=5)
-    summary = normalization.summarize_cross_validation(held).set_index("method")
-    assert summary["agreement"].to_dict() == pytest.approx(held.set_index("method")["agreement"].to_dict())
 
 
 # MQM: schemes, scores, rules of annotation, distributions, unitised alpha and the audit of printed tables.
@@ -479,17 +463,6 @@ def test_unitised_alpha_is_what_counting_all_places_gives(people):
 
 
 # Distributions
-
-
-def test_shares_sum_to_one_and_counts_to_all_errors():
-    gujarati = marks(("1", "other", "low"), ("1", "fluency/grammar", "high"), ("2", "other", "low"))
-    spans = pd.concat([gujarati, marks(("1", "other", "very high"), tgt_lang="hin")])
-    types, levels = mqm.type_counts(spans), mqm.severity_shares(spans)
-    assert types["errors"].sum() == levels["errors"].sum() == len(spans)
-    assert np.allclose(types.groupby("tgt_lang")["share"].sum(), 1)
-    assert np.allclose(levels.groupby("tgt_lang")["share"].sum(), 1)
-    (system,) = mqm.errors_per_system(judgements("1", "2", "3"), gujarati).itertuples()
-    assert (system.errors, system.segments) == (3, 3)
 
 
 # What is refused

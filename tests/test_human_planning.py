@@ -77,15 +77,6 @@ def test_liking_is_a_component_where_somebody_judged_several_documents_of_a_syst
     assert np.isfinite(once["block"]), "what cannot be told from the block stays in it"
 
 
-def test_a_hit_of_twice_as_many_judgements_halves_the_hits_that_a_set_takes_to_pay():
-    table = components.estimate(liked(np.random.default_rng(3), taste=0.0))
-    done = pd.DataFrame({"pair": ["eng-deu"], "annotators": [10], "additional_hits_median": [4.0]})
-    small, large = (calibration.workloads(table, done, hit=hit).iloc[0] for hit in (100, 200))
-    assert large["break_even_hits"] == pytest.approx(small["break_even_hits"] / 2)
-    assert (small["cost_share"], large["cost_share"]) == (100 / 500, 100 / 900)
-    assert large["se_ratio"] < small["se_ratio"]
-
-
 def test_components_of_a_textbook_example():
     found = moments(LOOMS, {"loom": np.repeat(list("abcd"), 4)})
     assert (round(found["loom"], 2), round(found["residual"], 2)) == (6.96, 1.90)
@@ -373,20 +364,6 @@ def test_with_favourites_the_test_is_over_annotators_and_simulation_agrees(annot
     assert low <= closed <= high
     wrong = float(planning.power({**LIKING, "taste": 12.0}, **design))
     assert not low <= wrong <= high, "an error of the term would show"
-
-
-def test_each_pair_has_its_cheapest_design_or_none():
-    table = pd.DataFrame({"pair": ["quiet", "loud"], **V, "item": 80.0, "note": "", "segment": 0.0})
-    table["document"] = [5.0, 9000.0]
-    found = planning.by_pair(table, delta=4, limits=LIMITS).set_index("pair")
-    expected = planning.plan(components.of_pair(table, "quiet"), delta=4, limits=LIMITS).iloc[0]
-    assert found.at["quiet", "segments"] == expected["segments"]
-    assert found.loc["loud"].isna().all()
-
-
-def test_curves_are_power_at_their_segments():
-    for row in planning.curve(V, deltas=[4, 8], segments=range(20, 400, 20))[::20].itertuples():
-        assert row.power == pytest.approx(float(planning.power(V, delta=row.delta, segments=row.segments)))
 
 
 # A metric beside people in a plan

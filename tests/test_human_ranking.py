@@ -358,20 +358,6 @@ def test_moves_are_those_of_the_single_rankings_and_another_unit_moves_nothing()
     assert twice[["moved", "beyond_noise", "cluster_changes"]].eq(0).all(axis=None)
 
 
-def test_a_swap_beyond_noise_is_told_from_one_within():
-    """The second variant lifts S3 to the top by far, and S1 over S0 by a hair that depends on the segments."""
-    judged = small(4, segments=60, step=0)
-    judged = judged.assign(score=judged["score"] - np.where(judged["system"] == "S3", 5, 0))
-    plus = np.random.default_rng(2).normal(0.02, 1, 60)
-    score = judged["score"] + np.where(judged["system"] == "S3", 9, 0)
-    score += np.where(judged["system"] == "S1", plus[judged["segment"].astype(int)], 0)
-    table = movement.rankings(movement.resampled({"before": judged, "after": judged.assign(score=score)}))
-    after = table.query("variant == 'after'").set_index("system")
-    assert after.at["S3", "rank"] == 1
-    assert after["beyond_noise"].to_dict()["S3"]
-    assert not after.at["S1", "beyond_noise"]
-
-
 def test_noise_equals_a_loop():
     judged = small(6)
     other = judged.assign(score=judged["score"].sample(frac=1, random_state=3).to_numpy())
@@ -611,16 +597,6 @@ def test_halves_of_a_crowd_split_every_judgement_once():
     assert ((raw.weights > 0).sum(axis=(1, 2)) == 24).all()
     np.testing.assert_allclose(raw.weights.sum(axis=1), np.isfinite(raw.means).sum(axis=-1))
     np.testing.assert_allclose(raw.sums.sum(axis=1), np.nansum(raw.means, axis=-1))
-
-
-def test_a_rule_that_errs_is_not_advised():
-    alike = [("bold", "alike", 0.3, 0.2, 0.1), ("sound", "alike", 0.1, 0.08, 0.1), ("timid", "alike", 0.05, 0.03, 0.1)]
-    differ = [
-        (rule, "differ", rate, rate / 2, np.nan) for rule, rate in (("bold", 0.9), ("sound", 0.6), ("timid", 0.2))
-    ]
-    found = pd.DataFrame([*alike, *differ], columns=["rule", "situation", "rate", "low", "nominal"])
-    assert trials.advised(found, power="differ") == "sound"
-    assert trials.advised(found[found["rule"] == "bold"], power="differ") == "bold"
 
 
 def test_autorank_by_hand():

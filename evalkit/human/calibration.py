@@ -115,11 +115,7 @@ def two_points(
 
 
 def adjust(
-    raw: ArrayLike,
-    *,
-    calibration_mean: ArrayLike,
-    reference_mean: ArrayLike | None = None,
-    standard: Standard = PAPER,
+    raw: ArrayLike, *, calibration_mean: ArrayLike, reference_mean: ArrayLike | None = None, standard: Standard = PAPER
 ) -> dict[str, np.ndarray]:
     """Move raw scores in all forms: a mapping from form to adjusted scores (numbers or arrays that broadcast).
 

@@ -139,13 +139,7 @@ def significant(values: ArrayLike, digits: int | None) -> np.ndarray:
 
 
 def move(
-    method: str,
-    scores: np.ndarray,
-    fit: np.ndarray,
-    *,
-    marks: ArrayLike = (),
-    ddof: int = 1,
-    digits: int | None = None,
+    method: str, scores: np.ndarray, fit: np.ndarray, *, marks: ArrayLike = (), ddof: int = 1, digits: int | None = None
 ) -> np.ndarray:
     """Move scores by the method of this name; marks: of ``ticks``; ddof, digits: as in ``normalize``.
 
