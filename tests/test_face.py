@@ -18,7 +18,7 @@ from evalkit.human import components, mqm
 from evalkit.human.normalization import normalize
 from evalkit.human.protocols import agreement as of_protocols
 from evalkit.human.protocols import counts, effort, rankings
-from evalkit.human.ranking import lines, movement, rules, scores
+from evalkit.human.ranking import lines, rules, scores
 from evalkit.human.ranking.trials import grid
 from evalkit.metrics import correlation
 from evalkit.stats import agreement
@@ -140,7 +140,7 @@ def protocols(judged):
 
 
 def moved(judged):
-    return movement.resampled({"raw": judged, "z": judged.assign(score=judged["z"])}, resamples=20)
+    return lines.resampled({"raw": judged, "z": judged.assign(score=judged["z"])}, resamples=20)
 
 
 #: A rule of each test and kind of scores.
@@ -150,10 +150,10 @@ FUNCTIONS = {
     "clusters, matched": lambda r: lines.significance_clusters(r, test="wilcoxon"),
     "pairwise": lambda r: lines.pairwise_tests(r, test="permutation", resamples=99),
     "pairwise over units": lambda r: lines.pairwise_tests(r, test="t", unit=("annotator", "segment")),
-    "ranges": lambda r: movement.rank_ranges(r, resamples=20),
-    "ranges over people": lambda r: movement.rank_ranges(r, unit="annotator", resamples=20),
-    "shifts": lambda r: movement.rank_shifts(moved(r)),
-    "rankings": lambda r: movement.rankings(moved(r)),
+    "ranges": lambda r: lines.rank_ranges(r, resamples=20),
+    "ranges over people": lambda r: lines.rank_ranges(r, unit="annotator", resamples=20),
+    "shifts": lambda r: lines.rank_shifts(moved(r)),
+    "rankings": lambda r: lines.rankings(moved(r)),
     **{f"rule {name}": lambda r, name=name: ek.cluster_lines(r, rule=name, resamples=20) for name in RULES},
     "grid of rules": lambda r: pd.DataFrame(grid("d", r).raw),
     "formula against own": lambda r: mqm.formula_against_own(r, resamples=0),

@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError, data
 from evalkit.data import simulate
-from evalkit.human.ranking import lines, movement, rules, scores, trials
+from evalkit.human.ranking import lines, rules, scores, trials
 from evalkit.human.ranking.scores import influences, segment_means
 from evalkit.papers import wmt
 from tests import widths_by_hand
@@ -211,9 +211,9 @@ def test_missing_scores_are_left_out_and_rounding_makes_ties():
         (lambda r: lines.significance_clusters(r, line="some"), "least"),
         (lambda r: lines.pairwise_tests(r, item_types=("reference",)), "item type reference"),
         (lambda r: lines.pairwise_tests(r.assign(segment=r["system"] + r["segment"]), test="wilcoxon"), "S2 and S1"),
-        (lambda r: movement.rank_ranges(r, unit="topic"), "topic"),
-        (lambda r: movement.rank_ranges(r[r["system"].ne("S1") | r["segment"].eq("000")]), "known of S1"),
-        (lambda r: movement.resampled({"a": r, "b": r[r["system"] != "S1"]}), "S1"),
+        (lambda r: lines.rank_ranges(r, unit="topic"), "topic"),
+        (lambda r: lines.rank_ranges(r[r["system"].ne("S1") | r["segment"].eq("000")]), "known of S1"),
+        (lambda r: lines.resampled({"a": r, "b": r[r["system"] != "S1"]}), "S1"),
         (lambda r: scores.system_scores(r, score="z"), "column z"),
     ],
 )
@@ -240,7 +240,7 @@ def test_over_units_of_equally_many_judgements_tests_and_intervals_are_students(
     theirs = stats.ttest_rel(wide[found["better"]], wide[found["worse"]], alternative="greater")
     assert found["p"] == pytest.approx(theirs.pvalue, rel=1e-9)
     assert found["difference"] == pytest.approx(wide.mean()[found["better"]] - wide.mean()[found["worse"]])
-    table = movement.rank_ranges(judged, unit=unit).set_index("system")
+    table = lines.rank_ranges(judged, unit=unit).set_index("system")
     for system, own in wide.items():
         ends = stats.ttest_1samp(own, 0).confidence_interval(0.95)
         assert table.loc[system, ["low", "high"]].tolist() == pytest.approx(list(ends), rel=1e-9)
@@ -276,7 +276,7 @@ def test_differences_of_draws_spread_as_widely_as_their_intervals(unit):
 def test_intervals_of_few_units_are_t_intervals():
     judged = campaign(7, taste=3.0)
     means = judged.pivot_table(index="annotator", columns="system", values="score")
-    table = movement.rank_ranges(judged, unit="annotator").set_index("system")
+    table = lines.rank_ranges(judged, unit="annotator").set_index("system")
     for system, own in means.items():
         low, high = stats.t.interval(0.95, 5, own.mean(), stats.sem(own))
         assert table.loc[system, ["low", "high"]].tolist() == pytest.approx([low, high], rel=1e-9)
@@ -326,11 +326,11 @@ def small(seed, *, systems=4, segments=30, step=0.3):
 
 
 def test_ranks_are_sure_where_systems_are_far_apart_and_open_where_they_are_equal():
-    sure = movement.rank_ranges(small(1, step=3))
+    sure = lines.rank_ranges(small(1, step=3))
     assert sure[["rank", "rank_low", "rank_high"]].eq(np.arange(1, 5)[:, None]).all(axis=None)
     assert sure["best"].tolist() == [1, 0, 0, 0]
     same = small(1, step=0).assign(score=lambda f: f.groupby("segment")["score"].transform("first"))
-    tied = movement.rank_ranges(same)
+    tied = lines.rank_ranges(same)
     assert tied[["rank", "rank_low", "rank_high", "best"]].eq(1).all(axis=None)
 
 
@@ -338,8 +338,8 @@ def test_moves_are_those_of_the_single_rankings_and_another_unit_moves_nothing()
     turk, rng = simulate.stand_in("wmt22-mturk", seed=3), np.random.default_rng(1)
     noisy = turk["score"] + rng.normal(0, 40, len(turk))
     variants = {"raw": turk, "twice": turk.assign(score=2 * turk["score"] + 3), "noisy": turk.assign(score=noisy)}
-    found = movement.resampled(variants, resamples=50)
-    table, moved = movement.rankings(found), movement.rank_shifts(found)
+    found = lines.resampled(variants, resamples=50)
+    table, moved = lines.rankings(found), lines.rank_shifts(found)
     key, columns = ["variant", "pair", "system"], ["score", "rank", "cluster"]
     alone = pd.concat([lines.significance_clusters(frame).assign(variant=name) for name, frame in variants.items()])
     alone, table = (one.set_index(key).sort_index() for one in (alone, table))
@@ -361,7 +361,7 @@ def test_moves_are_those_of_the_single_rankings_and_another_unit_moves_nothing()
 def test_noise_equals_a_loop():
     judged = small(6)
     other = judged.assign(score=judged["score"].sample(frac=1, random_state=3).to_numpy())
-    row = movement.rank_shifts(movement.resampled({"a": judged, "b": other}, resamples=300, seed=11)).iloc[0]
+    row = lines.rank_shifts(lines.resampled({"a": judged, "b": other}, resamples=300, seed=11)).iloc[0]
     table = segment_means(judged)["eng-deu"]
     picks = np.random.default_rng(11).integers(0, 30, (300, 30))
     full = table.means.mean(axis=1)

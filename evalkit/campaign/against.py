@@ -14,7 +14,7 @@ from evalkit.campaign.findings import Finding, Missing, Result, finding, or_miss
 from evalkit.campaign.method import DOCUMENTS, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.data.provenance import like, reading_of, source_of
-from evalkit.human.ranking.movement import rank_interval, ranks_of
+from evalkit.human.ranking.lines import rank_interval, ranks_of
 from evalkit.stats import correlation, inference, widths
 from evalkit.stats.agreement import cross_replication
 from evalkit.stats.correlation import kendall_b, pearson, ratio

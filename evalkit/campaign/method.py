@@ -14,7 +14,7 @@ from evalkit.campaign.findings import words
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import like
 from evalkit.human.ranking import lines as engine
-from evalkit.human.ranking import movement, rules, scores
+from evalkit.human.ranking import rules, scores
 from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import SegmentMeans, influenced, segment_means
 from evalkit.stats import widths
@@ -190,17 +190,17 @@ class Method:
         return found.rename(columns={"adjusted": "adjusted_p"})
 
     def places(self, table: SegmentMeans, *, resamples: int, seed: int) -> pd.DataFrame:
-        """Give each score its 95 % interval, and each system its places: as ``movement.rank_ranges``, without draws of
+        """Give each score its 95 % interval, and each system its places: as ``lines.rank_ranges``, without draws of
         judgements.
 
         Raises DataError where no width exists, as some system rests on one unit only.
         """
-        return movement.places(table, unit=self.drawn, resamples=resamples, seed=seed)
+        return engine.places(table, unit=self.drawn, resamples=resamples, seed=seed)
 
     def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Compare rankings of the same judgements made otherwise: ``movement.rank_shifts`` and ``rankings``."""
-        found = movement.resampled(variants, unit=self.redrawn, **self._options, **self._tests, **drawn)
-        return movement.rank_shifts(found), movement.rankings(found)
+        """Compare rankings of the same judgements made otherwise: ``lines.rank_shifts`` and ``rankings``."""
+        found = engine.resampled(variants, unit=self.redrawn, **self._options, **self._tests, **drawn)
+        return engine.rank_shifts(found), engine.rankings(found)
 
     @property
     def _rule(self) -> LineRule:

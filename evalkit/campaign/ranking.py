@@ -36,7 +36,7 @@ class Ranking(Result):
     """The pair's systems, best first, and how sure their order is.
 
     scale: ends of the scale of mean scores. method: how systems are compared. table: all that is known of each system,
-    as ``lines.significance_clusters`` and ``movement.rank_ranges`` return it, and ``mean`` of raw scores. pairwise:
+    as ``lines.significance_clusters`` and ``lines.rank_ranges`` return it, and ``mean`` of raw scores. pairwise:
     tests of every two systems (see ``lines.pairwise_tests``); no rows for a single system. humans: the same of
     people's translations, without places; duels: tests of each of them with each system. points: how many points of
     the scale are one unit of what is compared: 1, or the annotators' pooled standard deviation for z-scores.
@@ -465,7 +465,7 @@ class Normalization(Result):
     """Rankings of the same judgements, treated in several ways.
 
     ranks: systems × ways. tops: way -> the systems that come first. shifts: how far each ranking is from that by raw
-    scores (see ``movement.rank_shifts``); rankings: all places with intervals (see ``movement.rankings``); both without
+    scores (see ``lines.rank_shifts``); rankings: all places with intervals (see ``lines.rankings``); both without
     rows where too few segments can be drawn, and ``problem`` says so.
     """
 

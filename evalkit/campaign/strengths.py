@@ -12,7 +12,7 @@ import pandas as pd
 from evalkit.campaign.method import Method
 from evalkit.campaign.opening import Campaign
 from evalkit.human import preferences
-from evalkit.human.ranking.movement import rank_interval, ranks_of
+from evalkit.human.ranking.lines import rank_interval, ranks_of
 from evalkit.human.ranking.rules import clusters
 from evalkit.stats import inference
 

@@ -11,7 +11,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT, segment_names
 from evalkit.human.protocols.agreement import KINDS, ORDER
-from evalkit.human.ranking.movement import rank_interval, ranks_of
+from evalkit.human.ranking.lines import rank_interval, ranks_of
 from evalkit.stats import inference
 from evalkit.stats.correlation import count_pairs, kendall_b, pearson, ratio, spearman
 from evalkit.stats.widths import Influences
