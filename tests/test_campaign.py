@@ -155,7 +155,8 @@ def test_calibration_items_of_language_pairs_give_all_four_forms():
     direct = calibration.calibrate(table, by="pair", scale=scale, resamples=30, seed=7)
     for name in ("raw", "adjusted", "se", "low", "high"):
         np.testing.assert_array_equal(found.groups[name], direct[name])
-    told = calibration.carry_over(table, by="pair", within=None, splits=50, resamples=30, seed=7).iloc[0]
+    options = {"by": "pair", "within": None, "splits": 50, "resamples": 30, "seed": 7}
+    told = calibration.held_out(table, scale=scale, **options)[1].iloc[0]
     assert [found.share, found.low, found.high] == pytest.approx(told[["slope", "low", "high"]].tolist(), nan_ok=True)
     assert found.strictness["pair"].iloc[0] == "eng-jpn"
     assert found.strictness["shift"].iloc[0] > 0
