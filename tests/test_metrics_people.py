@@ -67,6 +67,7 @@ def test_what_cannot_be_is_refused(tables, entered):
     scored, metrics, outputs = tables
     fewer = metrics[metrics["system"] != metrics["system"].iloc[0]]
     for words, call in {
+        "whole systems": lambda: bounds.measures(named_scores(np.ones((1, 2)), np.ones(2))),
         "No segment": lambda: bounds.contest(scored, fewer, outputs, gold="MQM-1"),
         "3 judged": lambda: ppi.mean([1, 2], [1, 2], [1, 2]),
         "'magic'": lambda: ppi.mean([1, 2, 3], [1, 2, 3], [1, 2], method="magic"),

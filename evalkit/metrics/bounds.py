@@ -335,8 +335,10 @@ def measures(
     its last colon. 95 % intervals draw documents anew.
     Caveat: noise in people's scores widens their spread and lowers the slope; a perfect judge of noisy people has a
     spread and a slope below 1. Texts may change along a document, too; a judge that reads one segment at a time has no
-    other drift than theirs.
+    other drift than theirs. Raises DataError for scores of whole systems.
     """
+    if scores.level == "system":
+        raise DataError("These are scores of whole systems. Calibration needs scores of segments.")
     labels = np.array(scores.documents if documents is None else documents)
     places, tables = _places(labels), []
     for place, metric in enumerate(scores.metrics):
