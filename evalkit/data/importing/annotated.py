@@ -81,10 +81,7 @@ def resolve(text: str | None) -> Scheme:
     near = [name for name in SCHEMES if wanted and wanted in name.casefold()]
     near = [name for name in near if name.casefold() == wanted] or near
     if len(near) != 1:
-        raise DataError(
-            f"--weights {text!r} names {'several schemes' if near else 'no scheme'}. Name one of "
-            f"{'; '.join(near or SCHEMES)}. Or w{_LIKE}."
-        )
+        raise DataError(f"--weights {text!r}: name one scheme of {'; '.join(near or SCHEMES)}. Or w{_LIKE}.")
     return SCHEMES[near[0]]
 
 

@@ -225,10 +225,7 @@ def convert(rows: Rows) -> Judgements:
         rows.give(segment=mapped_cells(rows.column("source"), text_digest))
         receipt.segments = "segments are named by their source texts (eight digits of a hash)"
     if maker:
-        rows.note(
-            f"{names['system_a']} and {names['system_b']} are what was compared; {maker}, which made both, is part of "
-            "the segment's name"
-        )
+        rows.note(f"{maker}, which made both of what was compared, is part of the segment's name")
         rows.give(segment=rows.column("segment") + " " + rows.cells[maker].fillna(""))
     if "annotator" not in rows.known:
         rows.values["annotator"] = "unnamed"
@@ -363,9 +360,7 @@ def _marks(cell: object) -> list[dict]:
 def _ranked(rows: Rows, found: Columns) -> Judgements:
     """Read a judgement per system of each row: minus its rank."""
     if rows.options.lower_is_better is False:
-        raise DataError(
-            "Ranks are better the lower they are, 1 the best. Drop --higher-is-better, or rename the columns."
-        )
+        raise DataError("Ranks are better the lower they are, 1 the best. Drop --higher-is-better.")
     cells = rows.cells.assign(**{"(screen)": [f"row {line}" for line in rows.lines]}).set_axis(rows.lines)
     named = {rank: cells[one] if found.on_screen else one for rank, one in found.ranks.items()}
     parts = [
@@ -395,7 +390,7 @@ def _tell_ranks(ratings: pd.DataFrame, receipt: Receipt) -> None:
     won = met["score_x"].gt(met["score_y"]).groupby(met["system_x"]).mean().sort_values(ascending=False)
     told = ", ".join(f"{name} {share:.3f}" for name, share in won.head(_SHOWN).items())
     receipt.note(
-        f"{ratings['screen'].nunique():,} screens; share of untied comparisons on a screen that each system won: {told}"
+        f"{ratings['screen'].nunique():,} screens; share of untied comparisons that each system won there: {told}"
     )
 
 
@@ -532,9 +527,7 @@ def _worth(
             receipt.note("preference 1 was read as the first system, 2 as the second, 0 as a tie")
         (worth, wrong), scale = _shares(answers, systems, told, receipt), (0.0, 1.0)
         receipt.orientation = "higher is better: the score is the share of comparisons won, a tie half"
-    receipt.note(
-        "each comparison is two judgements, one of each system; hit is the comparison, against the other system"
-    )
+    receipt.note("a comparison is a judgement of each system: hit is the comparison, against the other system")
     return worth, wrong, scale
 
 
@@ -565,10 +558,7 @@ def _shares(
     ties = {"".join(_said(answer)) for answer in distinct if is_tie(answer)} - {"none", "both", "neither"}
     none = numbers.ABSENT - (set() if ties else {"none"})  # where "tie" is a tie, "none" is no answer
     if of_first := [answer for answer in distinct if _said(answer) in (["<"], [">"])]:
-        receipt.note(
-            f"{', '.join(map(repr, of_first[:5]))} was taken to speak of the first system, against the second; "
-            "--map-values tells otherwise"
-        )
+        receipt.note(f"{', '.join(map(repr, of_first[:5]))} speaks of the first system; --map-values tells otherwise")
 
     def worth(answer: str, pair: list[str]) -> float | str:
         if isinstance(answer, str) and answer.casefold() in told:

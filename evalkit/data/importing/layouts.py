@@ -192,9 +192,7 @@ def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> 
         raise DataError(f"{origin} asks one question about one thing twice, and {_UNTOLD}")
     if all(map(is_criterion, rows)):
         if "system" not in options.values:
-            raise DataError(
-                f"{origin} asks for {', '.join(rows)}, and {_UNTOLD} Or pass --value system=NAME, where all are of one."
-            )
+            raise DataError(f"{origin} asks for {', '.join(rows)}, and {_UNTOLD} Or pass --value system=NAME.")
         return {name: (question, "", row) for name, (question, row) in asked.items()}
     measured = _measured(origin, [*dict.fromkeys(question for question, _ in asked.values())])
     segments = [*dict.fromkeys(segment for segment, _ in measured.values())]

@@ -172,8 +172,7 @@ def of_columns(parts: Sequence[Part], formats: Sequence[str], options: Options, 
         _tell_unclaimed(table, found, {column for _, column, _ in columns}, receipt)
         if columns and (kind not in _READ or found.role == "system"):
             raise DataError(
-                f"{table.name}: a row is not one system's output, so --metric can read no column. Write these scores "
-                f"as {_AS_TABLE}, and pass it as --metrics."
+                f"{table.name}: a row is not one output, so --metric reads none. Pass --metrics {_AS_TABLE}."
             )
         own = [_of_column(table, found, *column, options, receipt) for column in columns]
         for metric in (*own, *found.metrics):
@@ -276,10 +275,7 @@ def _of_table(path: Path, items: pd.DataFrame, ways: Mapping[str, bool]) -> list
     cells = table.cells
     names = vocabulary.mapped([*cells], {"annotator": "", "item_type": "", "hit": ""}, origin=path.name).names
     if missing := [name for name in ("system", "segment") if name not in names]:
-        raise DataError(
-            f"{path.name} has no column for {' and '.join(missing)}; it has {', '.join(cells)}. Pass {_AS_TABLE}, or a "
-            "column for each metric."
-        )
+        raise DataError(f"{path.name} has no {' and '.join(missing)}; it has {', '.join(cells)}. Pass {_AS_TABLE}.")
     named = {ours: names[ours] for ours in (*NAMED, "pair") if ours in names}
     keys = pd.DataFrame({ours: cells[column].map(plain, na_action="ignore") for ours, column in named.items()})
     keys = _with_languages(keys, items, path.name)
@@ -312,10 +308,7 @@ def _with_languages(keys: pd.DataFrame, items: pd.DataFrame, origin: str) -> pd.
         elif name in keys:
             keys[name] = keys[name].map(lambda text: languages.code(text) or text, na_action="ignore")
         else:
-            raise DataError(
-                f"{origin} does not say the languages, and people judged several pairs. Add the columns src_lang and "
-                "tgt_lang."
-            )
+            raise DataError(f"{origin} does not say the languages; people judged several. Add src_lang, tgt_lang.")
     return keys.drop(columns="pair", errors="ignore")
 
 
@@ -332,9 +325,7 @@ def _matched(
         raise DataError(f"{origin}: {name} has no score beside the names of an output. Fill it in, or leave it out.")
     by = [column for column in NAMED if column in scored]
     if "doc" not in by and items.duplicated(by).any():
-        raise DataError(
-            f"{origin} has no column doc, and people judged segments of the same name in several documents. Add it."
-        )
+        raise DataError(f"{origin} has no column doc, and people judged segments of one name in several. Add it.")
     if (unlike := scored.groupby(by)["score"].nunique().gt(1)).any():
         again = " ".join(map(str, unlike.idxmax()[2:]))
         raise DataError(f"{origin}: {name} scored {again} more than once, differently. Keep one of the rows.")

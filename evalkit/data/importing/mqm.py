@@ -188,10 +188,7 @@ def _set_alongside(rows: Rows) -> None:
     two = bool(rows.column("metadata").str.contains(r'"side": ?2\b', na=False).any())
     pairs = {name: pair for name, pair in pairs.items() if all(pair) and (two or pair[1] in known)}
     if pairs and "system" in rows.names:
-        rows.note(
-            "systems called A_with_B are A, judged side by side with B (against); of others the file does not say "
-            f"what stood beside them (against is {UNSTATED})"
-        )
+        rows.note(f"systems called A_with_B are A, judged side by side with B (against); of others it is {UNSTATED}")
         rows.cells[rows.names["system"]] = mapped_cells(shown, lambda name: pairs.get(name, (name, ""))[0])
         rows.give(against=mapped_cells(shown, lambda name: pairs.get(name, (name, UNSTATED))[1]))
 

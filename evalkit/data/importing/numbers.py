@@ -105,9 +105,9 @@ def plain_numbers(cells: pd.Series) -> np.ndarray | None:
     return values if (np.abs(values) < schemas.LARGEST).all() else None
 
 
-def is_numeric(cells: list[str], share: float = 0.8) -> bool:
-    """Tell whether a column holds numbers."""
-    return bool(cells) and bool(np.isfinite(read(pd.Series(cells, dtype="str"))[0]).mean() > share)
+def is_numeric(cells: list[str]) -> bool:
+    """Tell whether a column holds numbers: in more than four of five cells."""
+    return bool(cells) and bool(np.isfinite(read(pd.Series(cells, dtype="str"))[0]).mean() > 0.8)
 
 
 def _why(text: str) -> str:

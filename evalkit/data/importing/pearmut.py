@@ -148,9 +148,7 @@ def log(path: Path, read: Records) -> Table:
         chances, told = probabilities(entries, campaign)
         read.notes.append(told)
     if checks := [one is True for entry in entries if not entry.void for one in entry.checks]:
-        read.notes.append(
-            f"{sum(checks):,} of {len(checks):,} checks that Pearmut made of tutorials and attention items were passed"
-        )
+        read.notes.append(f"{sum(checks):,} of {len(checks):,} of Pearmut's checks (tutorials, attention) were passed")
     return _laid_out(path, read, entries, campaign, [Seen.at(beside)] if beside else [], chances)
 
 

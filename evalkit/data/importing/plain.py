@@ -14,17 +14,7 @@ from evalkit.data.importing.judgements import Rows, checks, is_check_heading
 from evalkit.data.importing.options import ALIAS, WIDE, Options
 from evalkit.data.importing.scales import Ends, Part
 from evalkit.data.importing.tables import Judgements, Rejection, Table, mapped_cells, text_digest
-from evalkit.data.importing.vocabulary import (
-    ITEM_TYPES,
-    Columns,
-    bare,
-    is_criterion,
-    is_metric,
-    is_quality,
-    listed,
-    meaning,
-    words,
-)
+from evalkit.data.importing.vocabulary import bare, is_criterion, is_quality, listed, meaning, words
 from evalkit.data.names import plain
 
 XSTS_SCALE = (1.0, 5.0)
@@ -104,10 +94,7 @@ def _as_told(table: Table, options: Options, numeric: list[str], have: set[str |
     if len(numeric) < 2 and {role, "score"} <= have:
         return Scores()  # a form's questions were laid out as rows already
     if len(numeric) < 2:
-        raise DataError(
-            f"{table.name} has no two columns of scores that could be {options.wide}. Name them: --map "
-            f"'score=HEADING+HEADING' --wide {options.wide}."
-        )
+        raise DataError(f"{table.name} has no two columns of scores. Pass --map score=A+B --wide {options.wide}.")
     return _named(role, numeric)
 
 
@@ -197,7 +184,7 @@ def _demand_neighbours(table: Table, names: list[str], options: Options) -> None
         place, cells = table.header.index(name), table.judged(name)
         if place < first or name in names or len(cells) < _ALIKE or (people and not _OF_PERSON.fullmatch(name)):
             continue
-        if name in vocabulary.EXTRAS or is_check_heading(name) or is_metric(name) or _is_no_score(name):
+        if name in vocabulary.EXTRAS or is_check_heading(name) or vocabulary.is_metric(name) or _is_no_score(name):
             continue
         values = numbers.read(cells)[0]
         share, odd = np.isfinite(values).mean(), cells[np.isnan(values)]
@@ -221,7 +208,8 @@ def candidates(table: Table, options: Options) -> list[str]:
     free = _unknown(table, options)
     table.scores |= {name: _may_be_scores(name, table.judged(name)) for name in free if name not in table.scores}
     found = [name for name in free if table.scores[name]]
-    return [name for name in found if not is_metric(name)] or found  # a metric is people's only where nothing else is
+    # a metric is people's only where nothing else is
+    return [name for name in found if not vocabulary.is_metric(name)] or found
 
 
 def _is_no_score(heading: str) -> bool:
@@ -353,7 +341,7 @@ def _name(rows: Rows, found: Scores, *, xsts: bool) -> None:
         rows.note(note)
 
 
-def _columns(table: Table, options: Options, found: Scores) -> Columns:
+def _columns(table: Table, options: Options, found: Scores) -> vocabulary.Columns:
     """Map what is no column of scores, where these are columns of their own."""
     if found.role and found.role in known(table, options):
         those = next(name for name, role in WIDE.items() if role == found.role)
@@ -367,20 +355,18 @@ def _columns(table: Table, options: Options, found: Scores) -> Columns:
     return result
 
 
-def _leave_out(known: Columns, rows: Rows) -> None:
+def _leave_out(known: vocabulary.Columns, rows: Rows) -> None:
     """Leave out columns that are empty, as in a template, and one called type whose values are no kinds of items."""
     for ours in [ours for ours in _SPARE if known.how.get(ours, "as told") != "as told"]:
         if len(rows.cells) and rows.column(ours).isna().all():
             rows.note(f"the column {known.names.pop(ours)} is empty")
     if known.how.get("item_type") != "synonym":
         return
-    kinds = {*ITEM_TYPES, *listed("usual_kinds"), *(kind.casefold() for kind in rows.options.item_types)}
+    kinds = {*vocabulary.ITEM_TYPES, *listed("usual_kinds"), *(kind.casefold() for kind in rows.options.item_types)}
     held = {plain(cell).casefold() for cell in rows.column("item_type").dropna().unique()}
     if not held <= kinds and not {*map(bare, held)} & (listed("check_kinds") | listed("practice_kinds")):
         name = known.names.pop("item_type")
-        rows.note(
-            f"{name} was not taken for kinds of items, because it holds other words; --map item_type={name!r} would"
-        )
+        rows.note(f"{name} holds other words than kinds of items, and was not used; pass --map item_type={name!r}")
 
 
 def _name_segments(rows: Rows) -> None:
@@ -391,7 +377,7 @@ def _name_segments(rows: Rows) -> None:
     rows.give(segment=mapped_cells(rows.column("source"), text_digest).fillna(lines))
 
 
-# Columns of scores
+# vocabulary.Columns of scores
 
 
 def _in_numbers(rows: Rows, names: list[str]) -> dict[str, Ends | None]:

@@ -33,10 +33,7 @@ def decoded(path: Path, tables: Sequence[Table], told: Design | None) -> list[Ta
     design = told or _beside(path)
     known = [design is not None and _is_of(table, design) for table in tables]
     if told and not any(known):
-        raise DataError(
-            f"{path.name} holds no item of {told.path.name}. Name the design that this campaign began with, or leave "
-            "out --design."
-        )
+        raise DataError(f"{path.name} holds no item of {told.path.name}. Name this campaign's design, or leave it out.")
     return [_decoded(table, design) if design and yes else table for table, yes in zip(tables, known)]
 
 

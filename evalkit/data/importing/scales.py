@@ -84,10 +84,7 @@ def _steps(words: list[str], heading: str, note: Note) -> tuple[dict[str, float]
     fitting = [steps for steps in ladders if {*words} <= {*steps} and _without_gap(words, steps)]
     if len({tuple(steps[word] - steps[words[0]] for word in words) for steps in fitting}) != 1:
         shown = " ".join(f"--map-values '{word}=…'" for word in words)
-        raise DataError(
-            f"{heading}: the words {', '.join(words)} are of no scale that is known here, or of several. Give each its "
-            f"score: {shown}."
-        )
+        raise DataError(f"{heading}: {', '.join(words)} are of no scale, or of several. Give each its score: {shown}.")
     chosen = next((steps for steps in fitting if len({*steps.values()}) == len({steps[w] for w in words})), fitting[0])
     used = {chosen[word] for word in words}
     if absent := [word for word, score in chosen.items() if score not in used]:

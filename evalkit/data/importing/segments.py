@@ -152,10 +152,7 @@ def _of_batches(shown: pd.DataFrame, given: Batches, origin: str) -> Found:
     known = best.drop_duplicates([*item, "segment"]).drop_duplicates(item, keep=False)
     names = ", ".join(one.path.name for one in given.seen)
     if known.empty:
-        raise DataError(
-            f"{names}: none of the items of {origin} is in these batches. Pass the batches of this campaign with "
-            "--batches, or leave the option out."
-        )
+        raise DataError(f"{names}: none of the items of {origin} is in these batches. Pass this campaign's, or none.")
     segments = shown[item].merge(known, on=item, how="left")["segment"].set_axis(shown.index).astype("str")
     open_ = segments.isna()
     said = f"segments are those of {names}, exactly, for {(~open_).sum():,} of {len(shown):,} items of {origin}"

@@ -191,7 +191,7 @@ def mapped(header: list[str], options: Mapping[str, str], *, origin: str, given:
             result.how[ours] = "same name" if exact else "synonym"
         elif choice and ours in NEEDED:
             raise DataError(
-                f"{origin}: {ours} could be {' or '.join(map(repr, choice))}. Say which: --map {ours}={choice[0]!r}."
+                f"{origin}: {ours} could be {' or '.join(map(repr, choice))}. Pass --map {ours}={choice[0]!r}."
             )
         elif choice:
             result.notes.append(f"{ours} could be {' or '.join(choice)}, so none was taken; pass --map {ours}=…")
