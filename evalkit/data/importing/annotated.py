@@ -329,11 +329,7 @@ def convert(rows: Rows) -> Judgements:
     names.setdefault("score", "score")
     found, marks = judged(rows, marks, made=made, scale=scale)
     if found.scale is None:
-        each = (
-            "each criterion has its own"
-            if rest[ENDS].notna().any()
-            else "nothing says its ends; --scale LOW:HIGH would"
-        )
+        each = "each criterion has its own" if rest[ENDS].notna().any() else "nothing says it; pass --scale LOW:HIGH"
         receipt.scale_from = "the weights of errors have no end" if made.any() else each
     kinds = found.ratings["item_type"]
     timed = "started" in found.ratings and found.ratings["started"].notna().all()  # which of two came first

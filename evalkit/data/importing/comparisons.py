@@ -389,9 +389,7 @@ def _tell_ranks(ratings: pd.DataFrame, receipt: Receipt) -> None:
     met = met[met["system_x"].ne(met["system_y"]) & met["score_x"].ne(met["score_y"])]
     won = met["score_x"].gt(met["score_y"]).groupby(met["system_x"]).mean().sort_values(ascending=False)
     told = ", ".join(f"{name} {share:.3f}" for name, share in won.head(_SHOWN).items())
-    receipt.note(
-        f"{ratings['screen'].nunique():,} screens; share of untied comparisons that each system won there: {told}"
-    )
+    receipt.note(f"{ratings['screen'].nunique():,} screens; share of untied comparisons that each system won: {told}")
 
 
 # What somebody answered who was asked which of two is better, in words
@@ -518,10 +516,7 @@ def _worth(
     told = options.words or _of_places(answers)
     if numeric and (options.positive or not told):
         worth, wrong, scale = _leads(answers, sides, options, receipt)
-        receipt.orientation = (
-            f"higher is better: the score is how far {answers.name} favours the system over the other, as --positive "
-            "tells"
-        )
+        receipt.orientation = f"higher is better: the score is how far {answers.name} favours it, as --positive tells"
     else:
         if told and not options.words:
             receipt.note("preference 1 was read as the first system, 2 as the second, 0 as a tie")

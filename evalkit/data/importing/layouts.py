@@ -132,10 +132,7 @@ def of_form(table: Table, options: Options) -> Table:
     cells = cells.drop(columns=[ours for ours in ("segment", "system") if ours in options.values])
     segments, systems, _ = map(set, zip(*roles.values()))
     several = f" and {len(systems)} systems ({', '.join(sorted(systems))})" if systems - {""} else ""
-    notes.append(
-        "a row for each respondent and a column for each question became a row for each judgement: "
-        f"{len(segments)} segments{several}"
-    )
+    notes.append(f"each respondent's row became a row for each judgement: {len(segments)} segments{several}")
     return replace(table, cells=cells, notes=notes)
 
 
@@ -287,10 +284,7 @@ def of_places(table: Table, options: Options) -> Table:
     measured = [title for title in names.values() if title != "system"]
     cells = _stacked(table.cells, table.cells[shared], roles, ["place"], measured).drop(columns="place")
     systems = [name for name, (_, title) in roles.items() if title == "system"]
-    note = (
-        f"each row holds {len(systems)} systems, named in {', '.join(systems)}; the score at a place is of the system "
-        "named there"
-    )
+    note = f"each row holds {len(systems)} systems, named in {', '.join(systems)}; a score is of the one at its place"
     return replace(table, cells=cells, notes=[*table.notes, note])
 
 

@@ -172,8 +172,6 @@ def outcome(tables: Sequence[Table], ratings: pd.DataFrame) -> dict[str, Any]:
         name = str(who.iloc[0]) if len(who) else ""
         people.append({"task": _task(number), "annotator": name, "planned": tasks[number], "collected": len(own)})
     have = first.loc[task.str.startswith("task-"), "item_type"].value_counts()
-    counts = [
-        {"item_type": kind, "planned": count, "collected": int(have.get(kind, 0))} for kind, count in kinds.items()
-    ]
+    counts = [{"item_type": one, "planned": n, "collected": int(have.get(one, 0))} for one, n in kinds.items()]
     said = {name: design.said.get(name) for name in ("name", "protocol", "seed", "planned")}
     return {"file": design.path.name, **said, "annotators": people, "kinds": counts}

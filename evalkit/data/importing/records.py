@@ -52,13 +52,8 @@ def loaded(text: bytes) -> tuple[Any, str]:
     ({'score': '4.50'}, '')
     """
     try:
-        said = json.loads(
-            text.decode("utf-8-sig"),
-            parse_float=Digits,
-            parse_int=Digits,
-            parse_constant=Digits,
-            object_pairs_hook=_object,
-        )
+        numbers: dict[str, Any] = dict.fromkeys(("parse_float", "parse_int", "parse_constant"), Digits)
+        said = json.loads(text.decode("utf-8-sig"), **numbers, object_pairs_hook=_object)
     except UnicodeDecodeError:
         return None, _DAMAGED
     except (ValueError, RecursionError) as problem:

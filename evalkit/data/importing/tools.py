@@ -155,12 +155,9 @@ def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]
 
 def _error(start: Any, end: Any, labels: Sequence[str], **more: Any) -> dict[str, Any]:
     """Write an error as Pearmut does, its end included. more: side, text, or its severity where labels do not tell."""
-    last = annotated.place(end)
-    return (
-        {"start_i": annotated.place(start), "end_i": last - 1 if isinstance(last, int) else last, "side": "target"}
-        | _called(labels)
-        | more
-    )
+    first, last = annotated.place(start), annotated.place(end)
+    last = last - 1 if isinstance(last, int) else last
+    return {"start_i": first, "end_i": last, "side": "target"} | _called(labels) | more
 
 
 def _called(labels: Iterable[str]) -> dict[str, Any]:
