@@ -15,6 +15,7 @@ from evalkit.human import preferences
 from evalkit.human.ranking.lines import rank_interval, ranks_of
 from evalkit.human.ranking.rules import clusters
 from evalkit.stats import inference
+from evalkit.stats.correlation import ratio
 
 #: Fewest units that a system needs of each kind for draws of these units.
 FEWEST = 5
@@ -86,21 +87,11 @@ def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str]) 
     )
 
 
-#: What a test of two systems says, and the types of the columns.
-_TESTED = {
-    **dict.fromkeys(("better", "worse"), "str"),
-    **dict.fromkeys(("difference", "wins", "ties", "losses", "superiority", "p", "adjusted_p"), "float64"),
-    "significant": "bool",
-}
-
-
 def _tests(
     campaign: Campaign, method: Method, standing: preferences.Standing, pairs: Sequence[tuple[str, ...]]
 ) -> pd.DataFrame:
     """Test pairs, the better first; p-values are adjusted among them (Holm)."""
-    if not pairs:  # one system against a person's translations, say
-        return pd.DataFrame(columns=[*_TESTED]).astype(_TESTED)
-    better, worse = ([names[k] for names in pairs] for k in (0, 1))
+    better, worse = (pd.Series([names[k] for names in pairs], dtype="str") for k in (0, 1))
     one, other = (pd.Index(standing.fitted.cells.systems).get_indexer(names) for names in (better, worse))
     draws = finite(standing)
     gap, spread = standing.won[one] - standing.won[other], draws[:, one] - draws[:, other]
@@ -113,20 +104,22 @@ def _tests(
     turned = met.rename(columns={"system_a": "system_b", "system_b": "system_a"})
     both = pd.concat([met, turned.assign(preference=met["preference"].map({"a": "b", "b": "a", "tie": "tie"}))])
     counts = both.groupby(["system_a", "system_b", "preference"]).size().unstack(fill_value=0)
-    counts = counts.reindex(pd.MultiIndex.from_tuples(pairs), columns=["a", "tie", "b"], fill_value=0)
+    counts = counts.reindex(pd.MultiIndex.from_arrays([better, worse]), columns=["a", "tie", "b"], fill_value=0)
     wins, ties, losses = counts.to_numpy().T
-    n = wins + ties + losses
-    tested = {
-        "difference": gap,
-        "wins": wins,
-        "ties": ties,
-        "losses": losses,
-        "superiority": np.divide(wins + ties / 2, n, out=np.full(len(n), np.nan), where=n > 0),
-        "p": p,
-        "adjusted_p": adjusted,
-        "significant": (adjusted < method.alpha) & (gap > 0),
-    }
-    return pd.DataFrame({"better": pd.Series(better, dtype="str"), "worse": pd.Series(worse, dtype="str"), **tested})
+    return pd.DataFrame(
+        {
+            "better": better,
+            "worse": worse,
+            "difference": gap,
+            "wins": wins,
+            "ties": ties,
+            "losses": losses,
+            "superiority": ratio(wins + ties / 2, wins + ties + losses),
+            "p": p,
+            "adjusted_p": adjusted,
+            "significant": (adjusted < method.alpha) & (gap > 0),
+        }
+    )
 
 
 def _units(campaign: Campaign, method: Method) -> pd.Series:
