@@ -14,7 +14,7 @@ from evalkit.campaign.findings import Finding, Missing, Result, finding, or_miss
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import reading_of
 from evalkit.human import adaptive
-from evalkit.human.adaptive import Log, Looks
+from evalkit.human.adaptive import NAIVE, STRICT, Log, Looks
 from evalkit.stats import inference
 from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import share_interval
@@ -266,14 +266,8 @@ def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-NAIVE, STRICT = "a test at every look", "a strict test at every look"
 SHARED, EACH = "interval of shared screens", "intervals of each mean"
-_RULES = {
-    NAIVE: adaptive.daily_test,
-    STRICT: adaptive.planned_test,
-    SHARED: adaptive.shared_sequence,
-    EACH: adaptive.separate_sequence,
-}
+_RULES = adaptive.RULES | {EACH: adaptive.separate_sequence}
 
 
 @dataclass(frozen=True, eq=False)
