@@ -55,7 +55,9 @@ def own_cache(tmp_path, monkeypatch, request):
 @pytest.fixture
 def toy(monkeypatch):
     """Register one small data set of two files."""
-    entry = Entry("toy", "A toy", "none", "nobody", "appraise.ratings", (ROWS_FILE, HEADER_FILE), stand_in=True)
+    entry = Entry(
+        "toy", "A toy", "none", "nobody", "protocols.calibration_hits", (ROWS_FILE, HEADER_FILE), stand_in=True
+    )
     monkeypatch.setattr(registry, "entries", lambda: {"toy": entry})
     monkeypatch.setitem(simulate.recipes(), "toy", simulate.recipes()["wmt22-calibration-hits"])
 
@@ -134,7 +136,7 @@ def test_a_mirror_folder_is_read_in_place(toy, tmp_path, monkeypatch):
     assert data.fetch("toy")[0].is_relative_to(tmp_path / "mirror")
     ratings = data.load("toy")
     assert ratings["item_type"].tolist() == ["repeat", "calibration", "calibration"]  # the last row was shown first
-    assert ratings.attrs["excluded"] == {"document scores": 1}
+    assert ratings.attrs["excluded"] == {"scores of whole documents": 1}
     assert not (tmp_path / "cache").exists()
     assert data.verify(["toy"])["state"].tolist() == ["verified", "verified"]
     [listed] = data.listing().to_dict("records")

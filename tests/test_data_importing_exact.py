@@ -163,14 +163,16 @@ def assert_same(found, expected):
     pd.testing.assert_frame_equal(*tables, check_dtype=False, check_exact=True)
 
 
-def test_calibration_hits(real, imported):
-    expected = real("wmt22-calibration-hits")
-    ratings, spans, report = imported(files("wmt22-calibration-hits", r"20221103\.csv"))
-    kinds = ratings["item_type"].replace({"system": "calibration", "reference": "calibration"})
-    assert_same(ratings.assign(item_type=kinds), expected)
-    assert report.format == "appraise"
-    assert spans is None
-    assert report.excluded == {"is the score of a whole document": 1139}
+def test_calibration_hits(real):
+    """Oracle: plain pandas on the file; of what an account saw twice, the later showing is a repeat."""
+    header = ["annotator", "system", "segment", "type", "source", "target", "score", "doc", "whole", "started", "ended"]
+    raw = pd.read_csv(*files("wmt22-calibration-hits", r"20221103\.csv"), names=header, dtype=str)
+    raw = raw[raw["whole"] == "False"].astype({"score": float, "started": float})
+    shown = raw.sort_values("started").groupby(["annotator", "system", "doc", "segment"]).cumcount().sort_index()
+    expected = raw.assign(item_type=np.where(shown > 0, "repeat", "calibration"))
+    columns = ["annotator", "system", "doc", "segment", "score", "item_type", "started"]
+    found, expected = (table[columns].to_numpy().tolist() for table in (real("wmt22-calibration-hits"), expected))
+    assert found == expected
 
 
 def test_error_span_annotation(real, imported):
@@ -196,13 +198,6 @@ def test_error_span_annotation(real, imported):
 
 def count_errors(cell):
     return len(json.loads(cell))
-
-
-def test_sign_language(real, imported):
-    expected = real("wmt-slt22")
-    ratings, _, report = imported(files("wmt-slt22"))
-    assert_same(ratings, expected)
-    assert report.excluded == {"is the score of a whole document": expected.attrs["excluded"]["document scores"]}
 
 
 # Layouts that the suite's loaders read

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import ROOT, DataError, data
-from evalkit.data import appraise, compared, direct, indicmt, mtme, mturk, protocols, simulate
+from evalkit.data import compared, direct, indicmt, mtme, mturk, protocols, simulate
 from evalkit.data.schemas import PREFERENCES, UNSTATED
 from evalkit.human import context, mqm
 from evalkit.papers import wmt
@@ -278,13 +278,6 @@ def test_mlqe_people_are_told_apart_by_their_z_scores(tmp_path):
     frame = direct.mlqe_people([archive(tmp_path, rows, header=header)])
     own = frame.groupby("annotator")["score"].agg(set).tolist()
     assert sorted(own, key=max) == [{3 * n for n in range(12)}, {90 - 5 * n for n in range(12)}]
-
-
-def test_time_tells_which_showing_of_a_sign_language_translation_was_the_second(tmp_path):
-    row = "a,s,1,TGT,sgg,deu,50,d,False,1.0,2.0"
-    later = row.replace("1.0,2.0", "3.0,4.0")
-    frame = appraise.sign_language([written(tmp_path, "all.csv", f"{later}\n{row}\n")])
-    assert frame["item_type"].tolist() == ["repeat", "system"]
 
 
 # --- IndicMT-Eval and MQM ratings: what the loaders make of them, what they mend, and what they refuse

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evalkit import ROOT, DataError, __version__
-from evalkit.data import delimited, files, registry
+from evalkit.data import files, registry
 
 __all__ = [
     "available",
@@ -146,7 +146,7 @@ def published(table: str) -> pd.DataFrame:
     if not path.is_file():
         near = registry.nearest(table, [one.stem for one in path.parent.glob("*.csv")])
         raise DataError(f"There is no published table {table!r} in data/published. Did you mean {near}?")
-    frame = delimited.table(delimited.content(path), origin=path.name, delimiter=",").reset_index(drop=True)
+    frame = pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])
     return _labelled(frame, name=table, source="published", origin=registry.publication(table), digest=_content(frame))
 
 

@@ -1,4 +1,4 @@
-"""Read delimited text into a table of strings that remembers the line on which each row began; guard what is written.
+"""Read a file whole, within bounds; guard what is written against what runs in spreadsheets.
 
 A cell of a CSV file that begins with = + - @ (or their wide forms, behind blanks, quotes and signs that cannot be seen)
 is a formula to Excel, LibreOffice and Google Sheets, quoted or not. An apostrophe before it makes it text. Where
@@ -7,15 +7,12 @@ tabs and ends of lines, so each piece of a text between these gets its own. So t
 there and nothing else, a piece that begins with an apostrophe gets one more. Source: OWASP, CSV Injection.
 """
 
-import csv
-import io
 import re
 from pathlib import Path
 
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.names import plain
 
 _MOST_BYTES = 1 << 30
 #: What is told of a text file that may have been cut off within its last number.
@@ -56,44 +53,6 @@ def is_unfinished(path: Path) -> bool:
     with path.open("rb") as stream:
         stream.seek(max(path.stat().st_size - 1, 0))
         return stream.read(1) not in (b"\n", b"\r", b"")
-
-
-def table(data: bytes, *, origin: str, delimiter: str | None = None) -> pd.DataFrame:
-    """Parse a user's CSV or TSV; all cells are strings, empty ones missing, and the index ``line`` counts from 1.
-
-    delimiter: None takes the commonest of tab, comma and semicolon in the first line. Blank lines are skipped, quoted
-    cells may span lines.
-    Raises DataError, with the line where there is one, for other encodings than UTF-8 (with or without a byte order
-    mark), rows of uneven length and quotes that never close.
-
-    >>> table(b"system,score\\n\\n007,90\\n", origin="my.csv")
-         system score
-    line
-    3       007    90
-    """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise DataError(f"{origin} is no text in UTF-8: {problem}. Save it as CSV in UTF-8.") from problem
-    first = text.lstrip("\r\n").partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or max("\t,;", key=first.count), strict=True)
-    rows: dict[int, list[str]] = {}
-    line, width = 1, 0
-    try:
-        for row in reader:
-            width = width or len(row)
-            if row and len(row) != width:
-                raise csv.Error(f"{len(row)} cells where {width} columns are named")
-            if row:
-                rows[line] = row
-            line = reader.line_num + 1
-    except csv.Error as problem:
-        remedy = "Quote cells that contain the delimiter, double the quotes inside them, or correct the row"
-        raise DataError(f"{origin}, line {line}: {problem}. {remedy}.") from problem
-    titles, *cells = [*rows.values()] or [[]]
-    lines = pd.Index([*rows][1:], name="line", dtype=int)
-    frame = pd.DataFrame(cells, columns=[plain(name) for name in titles], index=lines, dtype="str")
-    return frame.mask(frame.eq(""))
 
 
 def guarded(text: str) -> str:

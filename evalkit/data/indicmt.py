@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import delimited, languages, schemas, typology
+from evalkit.data import languages, schemas, typology
 
 #: How the study prints the languages, in the paper's order; the last four are the zero-shot ones.
 SHORT = {"guj": "gu", "hin": "hi", "mar": "mr", "mal": "ml", "tam": "ta", "asm": "as", "kan": "kn", "mai": "mai"}
@@ -49,7 +49,7 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
     neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
     Raises DataError naming file, line and column.
     """
-    frames = [judgements(*sheet(path)) for path in paths]
+    frames = [judgements(*_sheet(path)) for path in paths]
     corrected = pd.DataFrame([frame.attrs["corrected"] for frame in frames]).sum().to_dict()
     frame = pd.concat(frames, ignore_index=True)
     frame.attrs["corrected"] = corrected
@@ -63,13 +63,14 @@ def spans(paths: list[Path]) -> pd.DataFrame:
     is "unstated". The CSV files do not say where an error lies.
     Raises DataError for a type or a severity that the guidelines do not know, with file, line and column.
     """
-    frame = pd.concat([errors(*sheet(path)) for path in paths], ignore_index=True)
+    frame = pd.concat([errors(*_sheet(path)) for path in paths], ignore_index=True)
     return schemas.check(frame, schemas.SPANS, origin="the errors of IndicMT-Eval")
 
 
-def sheet(path: Path) -> tuple[pd.DataFrame, str, str]:
+def _sheet(path: Path) -> tuple[pd.DataFrame, str, str]:
     """Read one CSV file: its cells, the target language, which its name begins with, and its name."""
-    return delimited.table(delimited.content(path), origin=path.name, delimiter=","), _language(path), path.name
+    cells = pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])
+    return cells, _language(path), path.name
 
 
 def judgements(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Load ESA, and texts that people judged under several protocols: ESA, suggested marks, MQM, side by side, contrastive.
+"""Load exports of Appraise, and texts judged under several protocols: ESA, suggested marks, MQM, side by side.
 
 All are read by the importer, as `evalkit import --keep-names` reads them.
 """
@@ -35,6 +35,42 @@ WEIGHTS = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"
 _SIDE_BY_SIDE = "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv"
 _WITH = "_with_"
 _DOC = r"^[a-z]+_(.*):en-de$"  # the domain before, and the pair behind, what the test set calls a document
+
+
+def calibration_hits(paths: list[Path]) -> pd.DataFrame:
+    """Load WMT22's calibration HITs: every segment score, the second showing of a segment as ``repeat``.
+
+    ``hit`` is the account, ``doc`` the snippet, ``segment`` the 0-based item. Scores given to whole documents are left
+    out and counted in ``attrs["excluded"]``. Which showing came second is told by ``started``.
+    """
+    return _imported(paths[:1], item_types={"TGT": "calibration"})[0]
+
+
+def calibration_mapping(paths: list[Path]) -> pd.DataFrame:
+    """Load who did which additional HIT: ``hit`` is its account, ``annotator`` theirs in the calibration HITs."""
+    table = pd.read_csv(paths[0], names=paths[1].read_text(encoding="utf-8-sig").strip().split(","), dtype="str")
+    names = {"username": "hit", "calibrationHIT": "annotator"}
+    return schemas.check(table[[*names]].rename(columns=names), schemas.HITS, origin=paths[0].name)
+
+
+def sign_language(paths: list[Path]) -> pd.DataFrame:
+    """Load WMT-SLT's segment scores; a second showing to the same account is a ``repeat``, people's a ``reference``.
+
+    ``annotator`` and ``hit`` are the account; one person has several. Scores of whole documents are left out
+    and counted in ``attrs["excluded"]``.
+    """
+    return _imported(paths)[0]
+
+
+def snippets(paths: list[Path]) -> pd.DataFrame:
+    """Load ratings of snippets with quality control: segment scores, told apart into originals and copies.
+
+    Besides the schema's columns: ``copy`` (the row belongs to a quality-control copy, a showing of the snippet with
+    degraded segments in it) and ``position``, its place in the HIT by time. ``item_type`` is ``degraded`` for BAD
+    segments, ``repeat`` for unchanged segments of a copy, else ``system``. Scores of whole documents, and showings
+    whose segments were not scored in order, are left out and counted in ``attrs["excluded"]``.
+    """
+    return _imported(paths[:1])[0]
 
 
 def esa(paths: list[Path]) -> pd.DataFrame:
@@ -97,16 +133,15 @@ def released(paths: list[Path]) -> pd.DataFrame:
     return mtme.segment_scores(paths).rename(columns={"metric": "protocol"})
 
 
-def _imported(paths: list[Path], **options: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Import files or a folder with its marked errors; only what was excluded is known of the tables."""
+def _imported(paths: list[Path], **options: Any) -> list[pd.DataFrame]:
+    """Import files or a folder: the judgements, and errors where they are marked, that know what was excluded."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "campaign.parquet")
         importing.import_campaign(paths, out, keep_names=True, **options)
-        judged, marked = importing.open_campaign(out)
-    assert marked is not None, "all these files have marked errors"
-    for frame in (judged, marked):
-        frame.attrs = {name: value for name, value in frame.attrs.items() if name == "excluded"}
-    return judged, marked
+        found = [table for table in importing.open_campaign(out) if table is not None]
+    for table in found:
+        table.attrs = {"excluded": table.attrs["excluded"]} if "excluded" in table.attrs else {}
+    return found
 
 
 def _collection(paths: list[Path], protocol: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -116,8 +151,8 @@ def _collection(paths: list[Path], protocol: str) -> tuple[pd.DataFrame, pd.Data
     options: dict[str, Any] = {} if protocol in AGAIN else {"accounts": by_name["Annotators_mapping.csv"]}
     options |= {"weights": WEIGHTS} if tasks == "mqm" else {}
     batches = by_name[f"batches_wmt23_en-de_{tasks}.json"]
-    both = _imported([by_name[f"{export}.scores.csv"]], batches=batches, **options)
-    both = _in_time(both[0]), _in_time(both[1]).drop(columns="text", errors="ignore")
+    judged, marked = map(_in_time, _imported([by_name[f"{export}.scores.csv"]], batches=batches, **options))
+    both = judged, marked.drop(columns="text", errors="ignore")
     for frame in both:
         if protocol in AGAIN:
             frame["hit"] = frame["annotator"]

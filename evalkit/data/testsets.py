@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import delimited, languages, load, mtme, schemas
+from evalkit.data import languages, load, mtme, schemas
+from evalkit.data.importing import reading
 from evalkit.data.importing.vocabulary import meaning
 from evalkit.data.mtme import Place, listed
 from evalkit.data.names import is_human, plain
@@ -397,7 +398,7 @@ def _by_lines(path: Path, documents: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 def _by_names(path: Path, documents: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Read a table with a header, of segments or of systems; say how its rows were matched."""
-    raw = delimited.table(delimited.content(path), origin=path.name)
+    raw = reading.table(path, "Correct the file.").cells
     names = {ours: name for name in raw for ours in ("system", "doc", "segment", "score") if meaning(name) == ours}
     if not {"system", "score"} <= {*names}:
         raise DataError(

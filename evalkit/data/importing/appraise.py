@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import appraise, schemas
+from evalkit.data import schemas
 from evalkit.data.importing import records, segments
 from evalkit.data.importing.annotated import complete, headed, judged, listed, spans_of
 from evalkit.data.importing.judgements import Rows, ordered, people
@@ -21,7 +21,21 @@ from evalkit.data.names import is_human
 #: What every export has; one of error spans has them, too.
 NEEDED = ("username", "system", "itemId", "itemType", "srcLang", "trgLang", "score")
 SCALE = (0.0, 100.0)
-_HEADINGS = {ours: [theirs] for ours, theirs in appraise.COLUMNS.items()} | {"source": ["source"]}
+#: Our name for each of Appraise's columns.
+_HEADINGS = {
+    "src_lang": ["srcLang"],
+    "tgt_lang": ["trgLang"],
+    "system": ["system"],
+    "doc": ["docId"],
+    "segment": ["itemId"],
+    "annotator": ["username"],
+    "score": ["score"],
+    "item_type": ["itemType"],
+    "started": ["timeStart"],
+    "ended": ["timeEnd"],
+    "source": ["source"],
+}
+_SHOWN = ["annotator", "src_lang", "tgt_lang", *schemas.ITEM]
 _READ = ("src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "source")
 _SEVERITIES = ("minor", "major", "critical", "neutral", "undecided")
 _MARK = re.compile(r"(bad|duplicate|dup|incomplete)\d*", re.IGNORECASE)
@@ -253,8 +267,30 @@ def _with_repeats(ratings: pd.DataFrame, shown: pd.DataFrame, receipt: Receipt) 
     table = ratings.assign(doc=ratings["doc"].where(~bad, ratings["doc"] + "#bad"), line=ratings.index)
     table["item_type"] = _with_references(table, receipt)
     if not (table["item_type"].eq("degraded").any() or bad.any()):
-        return appraise.with_repeats(table)
-    return appraise.with_copies(table)[0].set_index("line")
+        showing = table.sort_values("started", kind="stable").groupby(_SHOWN, sort=False).cumcount()
+        return table.assign(item_type=table["item_type"].mask(showing.reindex(table.index) > 0, "repeat"))
+    return _with_copies(table).set_index("line")
+
+
+def _with_copies(frame: pd.DataFrame) -> pd.DataFrame:
+    """Tell copies of documents from originals: ``copy``, and the place in the HIT by time, ``position``.
+
+    A copy is a showing with degraded segments in it, told by the mark ``#bad`` in the document's name or, without one,
+    by where the segments, in the order of time, start anew. Showings whose segments were not scored in order are left
+    out, as in Knowles & Lo 2024, section 5.2.
+    """
+    frame = frame.sort_values(["hit", "started"], kind="stable", ignore_index=True)
+    snippet = ["hit", "src_lang", "tgt_lang", "system", "doc"]
+    number = pd.to_numeric(frame["segment"], errors="coerce")
+    back = number.groupby([frame[name] for name in snippet]).diff() <= 0
+    run = back.groupby([frame[name] for name in snippet]).cumsum()
+    copy = frame["item_type"].eq("degraded").groupby([*(frame[name] for name in snippet), run]).transform("any")
+    bare = frame["doc"].str.removesuffix("#bad")
+    frame = frame.assign(copy=copy | bare.ne(frame["doc"]), doc=bare)
+    runs = run.groupby([frame[name] for name in (*snippet, "copy")]).transform("nunique")
+    frame = frame[runs == 1].reset_index(drop=True)  # more than one: somebody went back
+    frame.loc[frame["copy"] & frame["item_type"].eq("system"), "item_type"] = "repeat"
+    return frame.assign(position=frame.groupby("hit").cumcount())
 
 
 def _with_references(table: pd.DataFrame, receipt: Receipt) -> pd.Series:

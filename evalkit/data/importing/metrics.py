@@ -15,7 +15,7 @@ import pandas as pd
 from evalkit import DataError, nameable
 from evalkit.data import languages, mtme, schemas
 from evalkit.data.importing import numbers, reading, vocabulary, wall, writing
-from evalkit.data.importing.options import Options, Pseudonyms
+from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Part, Receipt
 from evalkit.data.importing.tables import Judgements, Seen, Table
 from evalkit.data.importing.vocabulary import bare, is_metric, words
@@ -268,10 +268,7 @@ def _of_table(path: Path, items: pd.DataFrame, ways: Mapping[str, bool]) -> list
     scores named like their metrics. Raises DataError where it is no such table, no row belongs to an item, or an output
     is scored twice.
     """
-    table, *others = reading.opened(path, Options(Pseudonyms(keep=True)))
-    if others or table.broken:
-        why = [f"line {one.line} {one.reason}" for one in table.broken[:1]] or ["it has several sheets or tables"]
-        raise DataError(f"{path.name}: {why[0]}. Write the table of metrics as one sound CSV.")
+    table = reading.table(path, "Correct the file, or write the table of metrics as CSV.")
     cells = table.cells
     names = vocabulary.mapped([*cells], {"annotator": "", "item_type": "", "hit": ""}, origin=path.name).names
     if missing := [name for name in ("system", "segment") if name not in names]:

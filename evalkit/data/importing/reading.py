@@ -74,6 +74,16 @@ def _laid_out(path: Path, read: records.Records) -> Table:
     return tools.laid_out(path, read) or records.as_table(path, read)
 
 
+def table(path: Path, remedy: str) -> Table:
+    """Read a user's one table that is no campaign. Raises DataError where it is several, or a row is none."""
+    found, *others = opened(path, Options(Pseudonyms(keep=True)))
+    if others:
+        raise DataError(f"{path.name} has several sheets or tables. {remedy}")
+    if found.broken:
+        raise DataError(f"{path.name}, line {found.broken[0].line}: {found.broken[0].reason}. {remedy}")
+    return found
+
+
 def owners(path: Path) -> dict[str, str]:
     """Return whose each account is.
 

@@ -100,17 +100,13 @@ def convert_indicmt(rows: Rows) -> Judgements:
     rows.note("IndicMT-Eval: annotators are not named; a sentence is recognised by its letters")
     scheme = _scheme(rows, own="release", what="the file's Computed_scores, ")
     table = rows.table
-    if table.typed:
-        origin = f"{table.name}, sheet {table.title}"
-        if not (language := languages.code(rows.values.get("tgt_lang", table.title))):
-            raise DataError(
-                f"{origin}: nothing says into which language these are translations. Pass --value tgt_lang=hin or the "
-                "like, or give the sheet the language's name."
-            )
-        sheet = table.cells, language, origin
-    else:  # the loader cuts the rows in its own way
-        sheet, table.broken = indicmt.sheet(table.path), []
-        rows.take(sheet[0])
+    origin = f"{table.name}, sheet {table.title}" if table.typed else table.name
+    if not (language := languages.code(rows.values.get("tgt_lang", table.title or table.path.stem.partition("_")[0]))):
+        raise DataError(
+            f"{origin}: nothing says into which language these are translations. Pass --value tgt_lang=hin or the "
+            "like, or give the sheet or the file the language's name."
+        )
+    sheet = table.cells, language, origin
     return _of_tables(rows, *_scored(indicmt.judgements(*sheet), indicmt.errors(*sheet), scheme), named=True)
 
 

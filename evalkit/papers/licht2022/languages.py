@@ -26,7 +26,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
-from evalkit.data import delimited, schemas
+from evalkit.data import schemas
+from evalkit.data.importing import reading
 from evalkit.human.calibration import METHODS, PAPER, Standard, moderated, shift, two_points
 from evalkit.stats import inference
 from evalkit.stats.correlation import pearson
@@ -419,8 +420,7 @@ def read_scores(path: str | Path, *, codes: pd.Series) -> pd.DataFrame:
         "score": schemas.Column("float"),
     }
     schema = schemas.Schema(columns, ("language_code", "direction"), "Keep one score of each direction.")
-    table = delimited.table(delimited.content(path), origin=str(path))
-    table = schemas.check(table, schema, origin=str(path))
+    table = schemas.check(reading.table(path, "Correct the file.").cells, schema, origin=str(path))
     return table.assign(covariate=path.stem, value=table["score"])[_COVARIATE]
 
 
