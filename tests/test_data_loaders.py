@@ -469,29 +469,6 @@ def rated(scores, **others):
     return pd.DataFrame([common | {"system": name, "score": float(score)} for name, score in scores.items()])
 
 
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ([comparison(preference="better")], "line 2, column preference: 'better'"),
-        ([comparison(first="left")], "line 2, column first: 'left'"),
-        ([comparison(b="A")], "line 2: .*with itself"),
-        ([comparison(), comparison()], "line 3, .*the same as line 2"),
-        ([comparison(), comparison("B", "A")], "line 3: .*the other way round"),
-        ([comparison(score_a=1, score_b=2)], "line 2: .*the lower score"),
-        ([comparison(preference="b", score_a=3, score_b=2)], "line 2: .*the lower score"),
-        ([comparison() | {"annotator": ""}], "line 2, column annotator: is empty"),
-    ],
-)
-def test_what_breaks_a_rule_is_refused_with_its_line(rows, told):
-    with pytest.raises(DataError, match=f"my.csv, {told}"):
-        compared.check(pd.DataFrame(rows), origin="my.csv")
-
-
-def test_a_second_showing_has_a_screen_of_its_own_and_equal_scores_may_have_a_preference():
-    rows = [comparison(screen="1"), comparison("B", "A", screen="2", score_a=2, score_b=2), comparison(screen="3")]
-    assert len(compared.check(pd.DataFrame(rows), origin="my.csv")) == 3
-
-
 def test_sums_that_differ_by_rounding_alone_tie():
     found = compared.of_scores(rated({"A": -(0.1 + 0.2), "B": -0.3}))
     assert found["preference"].tolist() == ["tie"]

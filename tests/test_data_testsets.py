@@ -267,12 +267,16 @@ def test_wmt20_scores_are_the_files_own_to_the_last_bit(real, mirrored):
     assert scores.attrs["excluded"] == {"out-of-domain scores of English-Inuktitut": 2 * 11 * 1405}
 
 
-def test_official_results_are_transcribed_as_printed(real):
-    official, printed = real("wmt20-darr"), data.published("wmt20_darr")
-    official = official.assign(pair=official["src_lang"] + "-" + official["tgt_lang"])
-    both = printed.merge(official, on=["pair", "metric"], suffixes=("", "_file"))
-    assert both["pair"].value_counts().to_dict() == {"zho-eng": 5, "deu-eng": 4, "eng-deu": 4}
-    assert (both["tau"] == both["tau_file"]).all()
+def test_official_results_are_transcribed_as_printed(mirrored):
+    printed = data.published("wmt20_darr")
+    for pair, file in (("deu-eng", "deen"), ("eng-deu", "ende"), ("zho-eng", "zhen")):
+        path = mirrored(f"{WMT20}/results/output/seglevel_allsys/RR-newstest2020-{file}-seg-nohy-cor.csv")
+        official = {
+            name.replace("_DASH_", "-").replace("_PLUS_", "+"): tau for name, tau, *_ in rows(path, delimiter=" ")
+        }
+        own = printed[printed["pair"] == pair]
+        assert len(own) >= 4
+        assert own["tau"].tolist() == [official[name] for name in own["metric"]]
 
 
 def test_wmt17_gives_every_joined_system_its_row_and_its_text(real, mirrored):

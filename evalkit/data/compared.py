@@ -42,37 +42,6 @@ _LITERARY = {
 _CHANGED = {"NEITHER": "neither", "BOTH": "both", "TRANSLATION 1": "a", "TRANSLATION 2": "b"}
 
 
-def check(frame: pd.DataFrame, *, origin: str, first_line: int = 2) -> pd.DataFrame:
-    """Return comparisons with the types of ``schemas.COMPARISONS``, or say which line breaks which rule.
-
-    Besides the schema's rules: no system is compared with itself, a pair is there once a screen, however turned, and
-    where both scores are told, ``preference`` is not for the lower one. (Equal scores may have a preference.)
-    Raises DataError with line and remedy.
-
-    >>> row = dict.fromkeys(["src_lang", "tgt_lang", "system_a", "system_b", "doc", "segment", "annotator"], "x")
-    >>> check(pd.DataFrame([row | {"preference": "tie"}]), origin="my.csv")
-    Traceback (most recent call last):
-    evalkit.DataError: my.csv, line 2: a system is compared with itself. Drop the row, or correct a name.
-    """
-    frame = schemas.check(frame, schemas.COMPARISONS, origin=origin, first_line=first_line)
-    lines = frame.index.to_numpy() if frame.index.name == "line" else first_line + np.arange(len(frame))
-    ordered = np.sort(frame[["system_a", "system_b"]].to_numpy(dtype=object), axis=1)
-    key = [name for name in schemas.COMPARISONS.key if name in frame and not name.startswith("system_")]
-    turned = frame[key].assign(_one=ordered[:, 0], _two=ordered[:, 1]).duplicated()
-    problems = [
-        (frame["system_a"].eq(frame["system_b"]), "a system is compared with itself. Drop the row, or correct a name."),
-        (turned, f"this pair is there already, the other way round. {schemas.COMPARISONS.remedy}"),
-    ]
-    if {"score_a", "score_b"} <= {*frame}:
-        lead = np.sign(frame["score_a"] - frame["score_b"])
-        wrong = lead.mul(frame["preference"].map({"a": 1, "b": -1, "tie": 0})).lt(0)
-        problems.append((wrong, "the preference is for the lower score. Correct one of them; higher must be better."))
-    for broken, told in problems:
-        if broken.any():
-            raise DataError(f"{origin}, line {lines[np.argmax(broken)]}: {told}")
-    return frame
-
-
 def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie: float = 0.0) -> pd.DataFrame:
     """Compare every two judgements of one text by one person: the higher score is preferred, equal ones tie.
 
@@ -107,7 +76,7 @@ def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie:
     found = _compared(*(kept.loc[pairs[side]].reset_index(drop=True) for side in ("row", "row_b")), tie=tie)
     found["screen"] = "screen " + (pairs["group"] + 1).astype("str").to_numpy()
     alone = len(kept) - len(np.union1d(pairs["row"], pairs["row_b"]))
-    return provenance.like(check(found, origin="the comparisons made of scores"), ratings, alone=alone)
+    return provenance.like(schemas.check(found, schemas.COMPARISONS, origin="the scores"), ratings, alone=alone)
 
 
 def of_screens(ratings: pd.DataFrame, *, tie: float = 0.0) -> pd.DataFrame:
@@ -193,7 +162,7 @@ def of_choices(choices: pd.DataFrame, *, origin: str) -> pd.DataFrame:
     preference = choices["choice"].map({"human": "a", "mt": "b", "tie": "tie"})
     frame = frame.assign(doc=choices["item"], segment=choices["item"], preference=preference)
     names = [name for name in schemas.COMPARISONS.columns if name in frame]
-    return check(frame[[*names, "unit"]].reset_index(drop=True), origin=origin)
+    return schemas.check(frame[[*names, "unit"]].reset_index(drop=True), schemas.COMPARISONS, origin=origin)
 
 
 def literary(paths: list[Path]) -> pd.DataFrame:
@@ -222,4 +191,4 @@ def literary(paths: list[Path]) -> pd.DataFrame:
         marks_a=frame["marks_a"].map(len),
         marks_b=frame["marks_b"].map(len),
     )
-    return check(frame, origin=paths[0].name, first_line=1)
+    return schemas.check(frame, schemas.COMPARISONS, origin=paths[0].name, first_line=1)

@@ -13,8 +13,6 @@ from evalkit.data import files, importing, languages, schemas
 from evalkit.data.languages import CODES
 from evalkit.data.mtme import constant, lines, stacked
 
-#: How the official files spell what a file name cannot hold.
-_SPELLINGS = {"_DASH_": "-", "_PLUS_": "+"}
 _SPLITS = {"train": "train", "dev": "dev", "test": "test20"}
 #: ``z``: the score as the release standardises it. ``model_score``: what the NMT system gave its own translation, the
 #: mean log probability of a token. ``source_words``, ``target_words``: lengths, in words between blanks.
@@ -185,22 +183,6 @@ def wmt20_metrics(paths: list[Path]) -> pd.DataFrame:
     frame = schemas.check(stacked(frames), schemas.METRIC_SCORES, origin="the metric scores", first_line=1)
     frame.attrs["excluded"] = {"out-of-domain scores of English-Inuktitut": elsewhere}
     return frame
-
-
-def wmt20_official(paths: list[Path]) -> pd.DataFrame:
-    """Load official DARR results: src_lang, tgt_lang, metric, tau (text, with its printed digits), pairs.
-
-    paths: ``RR-newstest2020-<pair>-seg-nohy-cor.csv``, the results over all systems, human translations excepted.
-    """
-    frames = []
-    for path in paths:
-        pair = path.name.split("-")[2]
-        source, target = languages.pair(f"{pair[:2]}-{pair[2:]}", origin=path.name)
-        frame = pd.read_csv(path, sep=" ", names=["metric", "tau", "pairs"], dtype="str", index_col=False)
-        for spelling, sign in _SPELLINGS.items():
-            frame["metric"] = frame["metric"].str.replace(spelling, sign)
-        frames.append(frame.astype({"pairs": int}).assign(src_lang=source, tgt_lang=target))
-    return pd.concat(frames, ignore_index=True)[["src_lang", "tgt_lang", "metric", "tau", "pairs"]]
 
 
 def _wmt20(path: Path, header: list[str], separator: str, **options) -> pd.DataFrame:

@@ -45,18 +45,18 @@ def start() -> "subprocess.Popen[bytes]":
     return _child
 
 
-def parsed(path: Path, kind: str, remedy: str, *, name: str = "", **said: Any) -> tuple[Any, pa.Table | None]:
+def parsed(path: Path, kind: str, remedy: str, **said: Any) -> tuple[Any, pa.Table | None]:
     """Let the child parse a file; return what it found, and the table where there is one.
 
-    kind: what ``child`` offers. name: what the file is called, where its path does not tell. said: what the child must
-    know besides. Raises DataError where the file is damaged, or takes more memory or time than it may.
+    kind: what ``child`` offers. said: what the child must know besides.
+    Raises DataError where the file is damaged, or takes more memory or time than it may.
     """
     with _lock, tempfile.TemporaryDirectory() as folder:
         done, table, child = Path(folder, "done"), Path(folder, "table"), start()
         problem = _waited(child, json.dumps([kind, str(path.resolve()), folder, said]), done)
         told, found = (problem, None) if problem else json.loads(done.read_text(encoding="utf-8"))
         if told:
-            raise DataError(f"{name or path.name} {told}. {remedy}")
+            raise DataError(f"{path.name} {told}. {remedy}")
         return found, ipc.open_file(pa.OSFile(str(table))).read_all() if table.exists() else None
 
 
