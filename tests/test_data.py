@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from evalkit import ROOT, DataError, data
-from evalkit.data import direct, files, importing, registry, simulate
+from evalkit.data import direct, files, importing, registry, stand_ins
 from evalkit.data.registry import Entry, File
 from tests.workbooks import tarred, zipped
 
@@ -59,7 +59,7 @@ def toy(monkeypatch):
         "toy", "A toy", "none", "nobody", "protocols.calibration_hits", (ROWS_FILE, HEADER_FILE), stand_in=True
     )
     monkeypatch.setattr(registry, "entries", lambda: {"toy": entry})
-    monkeypatch.setitem(simulate.recipes(), "toy", simulate.recipes()["wmt22-calibration-hits"])
+    monkeypatch.setitem(stand_ins.recipes(), "toy", stand_ins.recipes()["wmt22-calibration-hits"])
 
 
 def put(folder, *pairs):
@@ -220,7 +220,7 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path, monkeypatch):
 
 
 def test_a_parameter_can_name_a_file_with_other_column_names(tmp_path):
-    theirs = simulate.stand_in("nllb-xsts", seed=1).rename(columns={"annotator": "rater", "score": "mark"})
+    theirs = stand_ins.stand_in("nllb-xsts", seed=1).rename(columns={"annotator": "rater", "score": "mark"})
     theirs.to_csv(tmp_path / "mine.csv", index=False)
     mine = data.choose(str(tmp_path / "mine.csv"), columns="annotator=rater, score=mark", scale=[1, 5])
     assert (mine.attrs["scale"], mine.attrs["source"]["source"]) == ((1.0, 5.0), "real")

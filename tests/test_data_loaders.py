@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import ROOT, DataError, data
-from evalkit.data import compared, direct, indicmt, mtme, mturk, protocols, simulate
+from evalkit.data import compared, direct, indicmt, mtme, mturk, protocols, stand_ins
 from evalkit.data.schemas import PREFERENCES, UNSTATED
 from evalkit.human import context, mqm
 from evalkit.papers import wmt
@@ -167,7 +167,7 @@ def test_real_raw_scores_standardise_to_the_published_z(real):
 
 
 def test_the_simulation_has_its_own_ranking():
-    drawn, table = simulate.stand_in("wmt21-mturk"), simulate.stand_in("wmt21-mturk-ranking")
+    drawn, table = stand_ins.stand_in("wmt21-mturk"), stand_ins.stand_in("wmt21-mturk-ranking")
     assert wmt.compare_with_official(drawn, table)["equal"].all()
 
 

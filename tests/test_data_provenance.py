@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from evalkit import DataError, campaign, data, show
-from evalkit.data import provenance, registry, simulate
+from evalkit.data import provenance, registry, simulate, stand_ins
 from evalkit.data.indicmt import with_language
 from evalkit.data.schemas import HITS, RATINGS, check
 from evalkit.data.simulate import Behaviour, Control, Design, Quality
@@ -305,18 +305,18 @@ SIZED = ["wmt22-calibration-hits", "sudoh-labels", "mlqe-pe", "wmt-slt22"]
 
 
 #: Before a change is taken one data set of each maker is drawn; the others, which it makes alike, at night.
-FIRST = {(own["maker"], own.get("part")): name for name in reversed(STAND_INS) if (own := simulate.recipes()[name])}
+FIRST = {(own["maker"], own.get("part")): name for name in reversed(STAND_INS) if (own := stand_ins.recipes()[name])}
 DRAWN = [name if name in FIRST.values() else pytest.param(name, marks=pytest.mark.nightly) for name in STAND_INS]
 
 
 def test_each_data_set_that_is_stood_in_for_has_a_recipe():
-    assert {*simulate.recipes()} == {*STAND_INS, "tasks"}
+    assert {*stand_ins.recipes()} == {*STAND_INS, "tasks"}
 
 
 @pytest.mark.parametrize("name", [*DRAWN, "a campaign", "post-edits"])
 def test_the_seed_alone_decides_a_table_that_has_the_columns_of_the_real_one_and_names_of_its_own(name, real):
     draw = {"a campaign": simulate.campaign, "post-edits": simulate.post_edited}.get(name)
-    draw = draw or partial(simulate.stand_in, name)
+    draw = draw or partial(stand_ins.stand_in, name)
     drawn = draw(seed=3)
     assert drawn.equals(draw(seed=3))
     assert not drawn.equals(draw(seed=4))
@@ -431,7 +431,7 @@ def test_what_no_model_can_draw_is_refused(draw):
 
 
 def test_literary_preferences_have_the_strengths_that_were_stated():
-    drawn = [simulate.stand_in("literary-preferences", seed=seed) for seed in range(40)]
+    drawn = [stand_ins.stand_in("literary-preferences", seed=seed) for seed in range(40)]
     stated = {"sim-para": 0.8, "sim-para_sent": 0.1, "sim-sent": -0.1, "sim-gtr": -0.8}
     fitted = preferences.fit(pd.concat(drawn, ignore_index=True))
     found = dict(zip(fitted.cells.systems, fitted.strength))

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError
-from evalkit.data import simulate
+from evalkit.data import stand_ins
 from evalkit.human import annotators, judges
 from evalkit.human.annotators import MEASURES
 from evalkit.human.judges import alternative_annotator
@@ -443,7 +443,7 @@ def test_it_is_what_the_paper_defines(alignment, near, data):
 
 
 def test_judges_of_direct_assessments_are_tried_in_each_pair_whatever_their_unit():
-    people = simulate.stand_in("mlqe-pe-people")
+    people = stand_ins.stand_in("mlqe-pe-people")
     people = people[people["tgt_lang"].ne("eng") & people["segment"].astype(int).lt(30)]
     found = judges.direct_assessments(people, epsilons=[0.0, 0.2])
     assert set(found["data"]) == {"MLQE-PE eng-deu", "MLQE-PE eng-zho"}

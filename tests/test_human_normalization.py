@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data import simulate
+from evalkit.data import stand_ins
 from evalkit.data.schemas import UNSTATED
 from evalkit.human import components, mqm, normalization
 from evalkit.human.normalization import METHODS, _agreement, quantile
@@ -110,7 +110,7 @@ def test_without_spread_the_argument_decides():
 
 def test_every_method_is_described_and_runs():
     assert normalization.methods().notna().all(axis=None)
-    frame = simulate.stand_in("wmt22-calibration-hits", seed=1)
+    frame = stand_ins.stand_in("wmt22-calibration-hits", seed=1)
     several = normalization.variants(frame, {name: {"method": name} for name in METHODS})
     for name, found in several.items():
         assert found["normalized"].notna().all(), name

@@ -14,7 +14,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError, data
-from evalkit.data import simulate
+from evalkit.data import stand_ins
 from evalkit.human.ranking import lines, rules, scores, trials
 from evalkit.human.ranking.scores import influences, segment_means
 from evalkit.papers import wmt
@@ -335,7 +335,7 @@ def test_ranks_are_sure_where_systems_are_far_apart_and_open_where_they_are_equa
 
 
 def test_moves_are_those_of_the_single_rankings_and_another_unit_moves_nothing():
-    turk, rng = simulate.stand_in("wmt22-mturk", seed=3), np.random.default_rng(1)
+    turk, rng = stand_ins.stand_in("wmt22-mturk", seed=3), np.random.default_rng(1)
     noisy = turk["score"] + rng.normal(0, 40, len(turk))
     variants = {"raw": turk, "twice": turk.assign(score=2 * turk["score"] + 3), "noisy": turk.assign(score=noisy)}
     found = lines.resampled(variants, resamples=50)

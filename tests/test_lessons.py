@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import ROOT, DataError, lessons
-from evalkit.data import simulate
+from evalkit.data import stand_ins
 from evalkit.human import mqm, planning
 from evalkit.human import preferences as human
 from evalkit.lessons import (
@@ -384,7 +384,7 @@ def test_balanced_places_make_the_pull_of_a_place_vanish(seed):
 
 
 def test_duels_are_those_of_one_pair_after_another():
-    shared = mqm.crossed(simulate.stand_in("wmt23-mqm").query("tgt_lang == 'eng'"))
+    shared = mqm.crossed(stand_ins.stand_in("wmt23-mqm").query("tgt_lang == 'eng'"))
     scores = shared.pivot(index=["annotator", "doc", "segment"], columns="system", values="score")
     won, tied = preferences.duels(shared)
     for first, second in itertools.islice(itertools.permutations(scores, 2), 40):

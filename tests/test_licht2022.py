@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from evalkit import ROOT, DataError, data, show
-from evalkit.data import simulate
+from evalkit.data import simulate, stand_ins
 from evalkit.human import calibration, observed
 from evalkit.papers import claims
 from evalkit.papers.licht2022 import languages, protocols
@@ -247,7 +247,7 @@ def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
 
     pairs = {pair: {} for language in ("amh", "hin", "por") for pair in (f"{language}-eng", f"eng-{language}")}
     design = {"systems": 1, "documents": 2, "segments": 6, "annotators": 2, "judgements": 2, "calibration": 20}
-    ratings = simulate.stand_in("nllb-xsts", pairs=pairs, design=design)
+    ratings = stand_ins.stand_in("nllb-xsts", pairs=pairs, design=design)
     ratings.to_csv(tmp_path / "mine.csv", index=False)
     own = table5[["language_code", "direction", "cs"]].rename(columns={"cs": "score"})
     own.to_csv(tmp_path / "own.csv", index=False)

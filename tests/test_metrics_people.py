@@ -14,7 +14,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 
 from evalkit import DataError
-from evalkit.data import simulate
+from evalkit.data import stand_ins
 from evalkit.human import protocols
 from evalkit.metrics import bounds, ppi, scores, statistics
 from tests.makers import metric_scores, named_scores
@@ -22,11 +22,11 @@ from tests.makers import metric_scores, named_scores
 
 @pytest.fixture(scope="module")
 def tables():
-    judged, released = simulate.stand_in("wmt23-protocols"), simulate.stand_in("wmt23-protocols-released")
-    scored = protocols.scores(judged, released, simulate.stand_in("wmt23-human"))
-    metrics = simulate.stand_in("wmt23-metrics")
+    judged, released = stand_ins.stand_in("wmt23-protocols"), stand_ins.stand_in("wmt23-protocols-released")
+    scored = protocols.scores(judged, released, stand_ins.stand_in("wmt23-human"))
+    metrics = stand_ins.stand_in("wmt23-metrics")
     few = metrics[metrics["metric"].isin(["sim-metric-05", "sim-metric-40"])]
-    return scored, few, simulate.stand_in("wmt23-outputs")
+    return scored, few, stand_ins.stand_in("wmt23-outputs")
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from evalkit import ROOT, DataError, data
-from evalkit.data import simulate
+from evalkit.data import stand_ins
 from evalkit.data.schemas import map_tables
 from evalkit.data.typology import SCHEMES
 from evalkit.human import annotators as people
@@ -339,7 +339,7 @@ def test_who_has_the_lowest_correlation_is_explained_by_either_of_the_two():
 @pytest.fixture(scope="module")
 def crowd():
     """Two language pairs as WMT's crowds judge them: copies with degraded segments, z-scores of rounded statistics."""
-    return from_source(simulate.stand_in("wmt22-mturk", pairs={"ces-eng": {}, "deu-eng": {}}), name="wmt22-mturk")
+    return from_source(stand_ins.stand_in("wmt22-mturk", pairs={"ces-eng": {}, "deu-eng": {}}), name="wmt22-mturk")
 
 
 def test_published_z_scores_follow_from_rounded_statistics_of_a_worker_and_from_nothing_else(crowd):
@@ -395,8 +395,8 @@ def test_additional_hits_are_held_against_the_calibration_set(crowd):
 
 
 def test_calibration_hits_name_the_two_who_agree_least(crowd):
-    recipe = simulate.recipes()["wmt22-calibration-hits"]["pairs"]["eng-ces"]
-    hits = simulate.stand_in("wmt22-calibration-hits", pairs={"eng-ces": recipe})
+    recipe = stand_ins.recipes()["wmt22-calibration-hits"]["pairs"]["eng-ces"]
+    hits = stand_ins.stand_in("wmt22-calibration-hits", pairs={"eng-ces": recipe})
     usage = people.usage(hits)
     given = {"usage": usage, "correlations": agreement.correlations(hits), "profiles": usage.assign(grid="none")}
     given |= {"accounts": people.accounts(hits, hits, complete_at=100)}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from evalkit import DataError
-from evalkit.data import simulate
+from evalkit.data import stand_ins
 from evalkit.human.judges import alternative_annotator, verdicts
 from evalkit.papers.sudoh2021 import classification, encoder
 from evalkit.papers.sudoh2021.encoder import Plan
@@ -153,7 +153,7 @@ def test_thresholds_cut_one_number_into_stretches():
 
 @pytest.fixture(scope="module")
 def small():
-    labels, texts = simulate.stand_in("sudoh-labels"), simulate.stand_in("sudoh-translations")
+    labels, texts = stand_ins.stand_in("sudoh-labels"), stand_ins.stand_in("sudoh-translations")
     few = [table[table["segment"].astype(int) <= 60] for table in (labels, texts)]
     return *few, classification.predict_each_test_set(*few)
 

@@ -219,11 +219,11 @@ def _loader(place: str) -> Callable[..., pd.DataFrame]:
 
 def _simulated(entry: registry.Entry, problem: DataError) -> pd.DataFrame:
     """Stand in for data that cannot be had, saying so."""
-    from evalkit.data import simulate
+    from evalkit.data import stand_ins
 
-    frame = simulate.stand_in(entry.name)
+    frame = stand_ins.stand_in(entry.name)
     frame.attrs |= {"why_simulated": str(problem), "scale": entry.scale}
-    origin = f"evalkit {__version__}, evalkit.data.simulate.stand_in, seed {frame.attrs['seed']}"
+    origin = f"evalkit {__version__}, evalkit.data.stand_ins.stand_in, seed {frame.attrs['seed']}"
     return _labelled(frame, name=entry.name, source="simulated", origin=origin, digest=_content(frame))
 
 

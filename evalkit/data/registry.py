@@ -50,7 +50,7 @@ class Entry:
     """One data set: what it is, whose it is, the ends of its scale, and which function reads its files.
 
     about: in Markdown, what is in it and what to beware of. loader: ``module.function`` in ``evalkit.data``. stand_in:
-    whether ``evalkit.data.simulate`` draws one. optional: not fetched unless it is named. base: what the addresses of
+    whether ``evalkit.data.stand_ins`` draws one. optional: not fetched unless it is named. base: what the addresses of
     its files have in common. mapped: the user says which of its columns is which of ours. kept: the table that its
     loader makes is kept in the cache, for parsing takes long. released: a year or an ISO date, "" where unknown;
     dated_by: what it is the date of.

@@ -260,8 +260,8 @@ def design(ratings: pd.DataFrame) -> dict[str, str | None]:
     Where several language pairs rated the same calibration items, pairs are compared (XSTS). Otherwise the annotators
     of a pair are compared with each other, for only they rated the same items.
 
-    >>> from evalkit.data import simulate
-    >>> design(simulate.stand_in("wmt22-calibration-hits"))
+    >>> from evalkit.data import stand_ins
+    >>> design(stand_ins.stand_in("wmt22-calibration-hits"))
     {'by': 'annotator', 'within': 'pair'}
     """
     calibration = with_pair(ratings).query("item_type == 'calibration'")

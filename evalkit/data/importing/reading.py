@@ -179,7 +179,9 @@ def _headed(origin: str, rows: list[Row], notes: list[str]) -> tuple[list[str], 
         line, cells = rows[place + 1][0], second
     below = [own for at, own in rows if at > line]
     cells = _numbered_rows(cells, below, notes)
-    cells = cells[: max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)]
+    named = max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)
+    if not any(cell.strip() for row in below for cell in row[named : len(cells)]):
+        cells = cells[:named]
     return headings(_without_more(cells, below, notes)), line
 
 
