@@ -154,15 +154,6 @@ def files(name, pattern=""):
     return [path for path in map(obtain, registry.entry(name).files) if re.search(pattern, path.name)]
 
 
-def assert_same(found, expected):
-    """Compare all columns that both have, whatever the order of rows and the kind of text."""
-    shared = [name for name in expected if name in found]
-    named = dict.fromkeys(expected[shared].select_dtypes("category"), "str")
-    keys = [name for name in shared if name not in ("score", "z", "errors", "ended")]
-    tables = [table[shared].astype(named).sort_values(keys, ignore_index=True) for table in (found, expected)]
-    pd.testing.assert_frame_equal(*tables, check_dtype=False, check_exact=True)
-
-
 def test_calibration_hits(real):
     """Oracle: plain pandas on the file; of what an account saw twice, the later showing is a repeat."""
     header = ["annotator", "system", "segment", "type", "source", "target", "score", "doc", "whole", "started", "ended"]
