@@ -369,7 +369,9 @@ def unitised_alpha(units: pd.DataFrame, *, length: int, annotators: int) -> floa
     >>> round(unitised_alpha(marks, length=40, annotators=2), 3)
     0.981
     """
-    who, _ = pd.factorize(units["annotator"], sort=True)
+    who, names = pd.factorize(units["annotator"], sort=True)
+    if len(names) > annotators:
+        raise DataError(f"{len(names)} annotators marked units, but annotators={annotators}. Count all who marked.")
     kind = pd.factorize(units["category"], sort=True)[0] if "category" in units else np.zeros(len(units), int)
     start, end = units["start"].to_numpy(float), units["end"].to_numpy(float)
     order = np.lexsort((start, who, kind))

@@ -90,6 +90,8 @@ def normalize(
     """
     if method not in METHODS:
         raise DataError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
+    if no_spread not in ("missing", "zero"):
+        raise DataError(f"no_spread={no_spread!r} is not known. Choose missing or zero.")
     if isinstance(by, str) or not by:
         raise DataError(f"by={by!r} is no tuple of columns. Write by=('annotator',) or by=('hit',).")
     _demand(ratings, *by, "score")

@@ -213,7 +213,7 @@ def _print_formats(context: click.Context, _: click.Parameter, wanted: bool) -> 
     help="automatic scores: a table (system, doc, segment, score), or mt-metrics-eval's files (repeatable)",
 )
 @click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
-@click.option("--lower-is-better/--higher-is-better", default=None, help="(default: told by headings and scores)")
+@click.option("--lower-is-better/--higher-is-better", default=None, help="of scores (default: by headings and scores)")
 @click.option("--positive", metavar="HEADING", help="of one number for two systems: whose column high numbers favour")
 @click.option("--wide", type=click.Choice(["systems", "annotators", "criteria"]), help="what columns of scores are")
 @click.option("--map-values", "words", **_PAIRS, metavar="WORD=SCORE", help="the score that a word means")
