@@ -86,19 +86,23 @@ def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | 
     """Return the cells of a page in its order: first page, argument, end; with marks for what stands between them."""
     first, argument, back = arranged(with_results(authored(notebook["cells"])))
     cells: list[NotebookNode] = []
-    risen = [(one, 0) for one in first + argument] + [(one, lift(part)) for part in back for one in part]
-    for (number, cell), names.lift in risen:
-        before = len(names.sections)
-        try:
-            cells.append(prepared(cell, names, reference))
-        except DataError as problem:
-            raise DataError(f"{cell_name(number, cell)}: {problem}") from None
-        cells[-1].sections = [(name, html, False) for name, html in names.sections[before:]]
-    for place, cell in enumerate(cells):
-        cell.first, cell.opens_end = place < len(first), place == len(first + argument)
-        cell.opens_first, cell.closes_first = bool(first) and place == 0, place == len(first) - 1
-        cell.follows_first_page = place == len(first)
-    fold(cells, folds([first, argument, *back]))
+    for order, part in enumerate([first, argument, *back]):
+        begin = len(cells)
+        names.lift = level(part[0][1]) - 2 if order > 1 else 0  # at the end of a page a section begins at level 2
+        for number, cell in part:
+            before = len(names.sections)
+            try:
+                cells.append(prepared(cell, names, reference))
+            except DataError as problem:
+                raise DataError(f"{cell_name(number, cell)}: {problem}") from None
+            cells[-1].sections = [(name, html, False) for name, html in names.sections[before:]]
+        for place, (_, cell) in enumerate(part):
+            if level(cell) > 1 and {"fold", "back"} & set(notebooks.tags(cell)):
+                fold(cells[begin + place], cells[begin + end(part, place) - 1])
+    for place, shown in enumerate(cells):
+        shown.first, shown.opens_end = place < len(first), place == len(first + argument)
+        shown.opens_first, shown.closes_first = bool(first) and place == 0, place == len(first) - 1
+        shown.follows_first_page = place == len(first)
     return cells
 
 
@@ -119,15 +123,12 @@ def contents(cells: list[NotebookNode], page: dict[str, Any]) -> list[tuple[str,
     return [entry for cell in cells if not cell.first for entry in cell.sections] + own
 
 
-def fold(cells: list[NotebookNode], places: dict[int, int]) -> None:
-    """Make folded sections: the heading that opens one becomes what is seen of it."""
-    for cell in cells:
-        cell.folded, cell.unfolds = "", 0
-    for start, last in places.items():
-        before, heading, html = re.split(r"(<h[2-6].*?</h[2-6]>)", cells[start].html, maxsplit=1, flags=re.DOTALL)
-        cells[start].before, cells[start].folded, cells[start].html = before.strip(), heading, html.strip()
-        cells[start].sections = [(name, words, words in heading) for name, words, _ in cells[start].sections]
-        cells[last].unfolds += 1
+def fold(start: NotebookNode, last: NotebookNode) -> None:
+    """Fold a section: the heading that opens it becomes what is seen of it."""
+    before, heading, html = re.split(r"(<h[2-6].*?</h[2-6]>)", start.html, maxsplit=1, flags=re.DOTALL)
+    start.before, start.folded, start.html = before.strip(), heading, html.strip()
+    start.sections = [(name, words, words in heading) for name, words, _ in start.sections]
+    last.unfolds += 1
 
 
 def authored(cells: list[Any]) -> Iterator[tuple[int, Any]]:
@@ -155,6 +156,8 @@ def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -
             "source": notebooks.source(cell),
             "metadata": {"tags": tags},
             "id": cell.get("id", "cell"),
+            "folded": "",
+            "unfolds": 0,
         }
     )
     if cell["cell_type"] == "markdown":
@@ -397,25 +400,3 @@ def shown_first(cells: list[Numbered]) -> list[Numbered]:
     others = [one for one in first if "early" not in notebooks.tags(one[1])]
     place = next((place for place, (_, cell) in enumerate(others, start=1) if cell["cell_type"] == "code"), len(others))
     return [*others[:place], *early, *others[place:]]
-
-
-def folds(parts: list[list[Numbered]]) -> dict[int, int]:
-    """Return where folded sections begin and which cell is the last of each, counted through all parts.
-
-    >>> made = [{"cell_type": "markdown", "source": text, "metadata": {}} for text in ("## A", "text", "## B")]
-    >>> made[0]["metadata"]["tags"] = ["fold"]
-    >>> folds([list(enumerate(made))])
-    {0: 1}
-    """
-    found, before = {}, 0
-    for part in parts:
-        for place, (_, cell) in enumerate(part):
-            if level(cell) > 1 and {"fold", "back"} & set(notebooks.tags(cell)):
-                found[before + place] = before + end(part, place) - 1
-        before += len(part)
-    return found
-
-
-def lift(section: list[Numbered]) -> int:
-    """Return by how many levels a section's headings rise at the end of a page, where it begins at level 2."""
-    return level(section[0][1]) - 2
