@@ -377,15 +377,13 @@ def arranged(cells: list[Numbered]) -> tuple[list[Numbered], list[Numbered], lis
     rest = [one for one in cells if "first-page" not in notebooks.tags(one[1])]
     argument: list[Numbered] = []
     back: list[list[Numbered]] = []
-    place = 0
-    while place < len(rest):
-        after = place + 1
-        if level(rest[place][1]) > 1 and "back" in notebooks.tags(rest[place][1]):
-            after = end(rest, place)
-            back.append(rest[place:after])
+    while rest:
+        moves = level(rest[0][1]) > 1 and "back" in notebooks.tags(rest[0][1])
+        section, rest = (rest[: end(rest, 0)], rest[end(rest, 0) :]) if moves else (rest[:1], rest[1:])
+        if moves:
+            back.append(section)
         else:
-            argument.append(rest[place])
-        place = after
+            argument += section
     return first, argument, back
 
 
