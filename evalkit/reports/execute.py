@@ -206,12 +206,12 @@ def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
 
     chosen, data = settings(study, values), study.data
     declared = notebooks.parameters(study.notebook)
-    first = next((one.name for one in declared if one.names_a_file), "")
+    first = next((one.name for one in declared if one.names not in ("", "files")), "")
     for one in declared:
         base = Path.cwd() if one.name in values else folder
-        if one.names_files:
+        if one.names == "files":
             chosen[one.name] = [_path(study, one, text, base) for text in chosen[one.name]]
-        elif one.names_a_file and chosen[one.name] and chosen[one.name] not in registry.entries():
+        elif one.names and chosen[one.name] and chosen[one.name] not in registry.entries():
             chosen[one.name] = _path(study, one, chosen[one.name], base)
             data = () if one.name == first else data
     return replace(study, parameters=chosen, data=data)
@@ -221,11 +221,12 @@ def _path(study: Study, declared: notebooks.Parameter, value: str, base: Path) -
     """Return the whole path of a file or folder of the user's own, or the name that stands in its place."""
     path = (base / Path(value).expanduser()).resolve()
     there = path if path.exists() else path.with_name(path.name.rstrip("+-") or path.name)  # as in TER-, a file's mark
-    if path.is_file() or (declared.names_a_folder and path.exists()) or (declared.names_files and there.exists()):
-        return str(path)  # a folder's own reader tells what a file is
-    if declared.may_be_a_name and not _LIKE_A_PATH.search(value):
+    exists = {"folder": path.exists(), "files": there.exists()}  # a folder's own reader tells what a file is
+    if exists.get(declared.names, path.is_file()):
+        return str(path)
+    if declared.names == "file or name" and not _LIKE_A_PATH.search(value):
         return value
-    kind = "file or folder" if declared.names_files else "folder" if declared.names_a_folder else "file"
+    kind = {"folder": "folder", "files": "file or folder"}.get(declared.names, "file")
     raise DataError(f"{study.name}: {declared.name}={value} is no {kind} in {base}. Correct the path.")
 
 
@@ -246,10 +247,10 @@ def without_folders(task: Study) -> Study:
     """Return a study as its report tells of it: files of the user's own without their folders, which may be private."""
     told = dict(task.parameters)
     for declared in notebooks.parameters(task.notebook) if told else ():
-        if declared.names_a_file:
-            told[declared.name] = Path(told[declared.name]).name
-        elif declared.names_files:
+        if declared.names == "files":
             told[declared.name] = [Path(text).name for text in told[declared.name]]
+        elif declared.names:
+            told[declared.name] = Path(told[declared.name]).name
     return replace(task, parameters=told)
 
 

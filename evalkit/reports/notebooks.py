@@ -173,24 +173,16 @@ class Parameter:
         return f"list[{self.item}]" if self.type == "list" else self.type
 
     @property
-    def names_a_file(self) -> bool:
-        """Whether the value is the path of a file of the user's own, which its help says by beginning with "path"."""
-        return self.type == "str" and self.help.startswith("path")
+    def names(self) -> str:
+        """What of the user's own the value names, which its help says by how it begins: a path, or paths in a list.
 
-    @property
-    def names_a_folder(self) -> bool:
-        """Whether that path is one of a folder: its help begins with "path of a folder"."""
-        return self.names_a_file and self.help.startswith("path of a folder")
-
-    @property
-    def may_be_a_name(self) -> bool:
-        """Whether the value may also be a name that is no path: its help begins with "path or name"."""
-        return self.names_a_file and self.help.startswith("path or name")
-
-    @property
-    def names_files(self) -> bool:
-        """Whether the value is a list of paths of files or folders, which stand beside the study's data."""
-        return self.type == "list" and self.help.startswith("paths")
+        "file", "folder", "file or name" (a name that is no path), "files" (or folders, which stand beside the study's
+        data), or "".
+        """
+        if self.type == "list":
+            return "files" if self.help.startswith("paths") else ""
+        begins = {"path of a folder": "folder", "path or name": "file or name", "path": "file"}
+        return next((what for begin, what in begins.items() if self.type == "str" and self.help.startswith(begin)), "")
 
 
 def parameters(path: Path) -> list[Parameter]:
@@ -321,9 +313,6 @@ def _convert(kind: str, value: Any, item: str) -> Any:
         raise ValueError(value)
     if kind == "bool":
         return TRUTH[value.strip().lower()]
-    pattern = r"[+-]?\d+" if kind == "int" else r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-    if not re.fullmatch(pattern, value.strip()):
-        raise ValueError(value)
     return _demand_writable(TYPES[kind](value))
 
 
