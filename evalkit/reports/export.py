@@ -175,12 +175,9 @@ def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool =
     short: fold them, as on the first page, where there is no room for tables, and beside what is folded itself.
     """
     if output["output_type"] == "stream":
-        yield block(
-            f'<pre class="{"stderr" if output["name"] == "stderr" else "stdout"}">'
-            f"{escape(markup.plain(output['text']), quote=False)}</pre>"
-        )
+        yield printed(output["text"], kind=output["name"])
     elif output["output_type"] == "error":
-        yield block(f'<pre class="stderr">{escape(markup.plain(chr(10).join(output["traceback"])), quote=False)}</pre>')
+        yield printed("\n".join(output["traceback"]), kind="stderr")
     else:
         payload = findings.payload_of(output)
         if payload and payload["kind"] in ("headline", "source", "title"):  # at the head of the page, and at its end
@@ -205,8 +202,7 @@ def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookN
         paragraphs = re.split(r"\n\s*\n", text_of(data["text/markdown"]).strip())
         yield block("".join(f"<p>{escape(typeset(paragraph), quote=False)}</p>" for paragraph in paragraphs))
     elif payload is None and text_of(data.get("text/latex") or data.get("text/plain") or ""):
-        text = text_of(data.get("text/latex") or data.get("text/plain"))
-        yield block(f'<pre class="stdout">{escape(markup.plain(text), quote=False)}</pre>')
+        yield printed(data.get("text/latex") or data.get("text/plain"))
 
 
 def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
@@ -253,6 +249,11 @@ def beside(payload: dict[str, Any], reference: dict[str, Any], *, short: bool) -
     else:
         inside = f'<p class="reference-title">{title}</p>{table}{signature}'
     yield block(f'<div class="reference">{inside}</div>')
+
+
+def printed(text: Any, *, kind: str = "stdout") -> NotebookNode:
+    """Show plain text of a stream, without a terminal's colours."""
+    return block(f'<pre class="{escape(kind)}">{escape(markup.plain(text), quote=False)}</pre>')
 
 
 def block(html: str) -> NotebookNode:

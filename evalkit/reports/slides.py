@@ -1,4 +1,4 @@
-"""Slides of a lesson: one page without scripts that opens offline, a slide a heading, made by nbconvert.
+"""Slides of a lesson: one page without scripts that opens offline, a slide a heading.
 
 On slides go prose, exercises to fill in, tables, figures and computed sentences. Other code, and what checks say of
 empty exercises, stay in the notebook. A figure stands on a slide of its own; one that is longer than its screen
@@ -20,7 +20,6 @@ from evalkit import ROOT, DataError, one_line
 from evalkit.reports import export, markup, notebooks
 from evalkit.show import MIME
 
-TEMPLATE = Path(__file__).parent / "slides_template"
 _SECONDS = 900  # that a cell may take
 _ROWS = 9  # of a table; the notebook has the others
 _HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
@@ -92,21 +91,8 @@ def page(cells: list[Any], name: str) -> str:
     slides = cut(cells)
     if not slides:
         raise DataError(f"The lesson {name} has no headings, so there is nothing to make slides of. Give it some.")
-    nodes = [
-        {"cell_type": "markdown", "id": f"slide-{number}", "metadata": {}, "source": "", "html": "\n".join(slide.parts)}
-        | {"title": slide.title, "simulated": slide.simulated}
-        for number, slide in enumerate(slides, 1)
-    ]
-    notebook = from_dict({"cells": nodes, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    resources = {
-        "title": slides[0].title,
-        "css": (TEMPLATE / "slides.css").read_text(encoding="utf-8"),
-        "policy": export.POLICY,
-        "count": len(slides),
-        "contents": [(n, slide.title) for n, slide in enumerate(slides, 1) if slide.level <= 2 and n > 1],
-    }
-    maker = export.Exporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
-    return maker.from_notebook_node(notebook, resources=resources)[0]
+    css = (export.TEMPLATE / "slides.css").read_text(encoding="utf-8")
+    return export.pages().get_template("slides.html.j2").render(slides=slides, css=css, policy=export.POLICY)
 
 
 def cut(cells: list[Any]) -> list[Slide]:
