@@ -203,7 +203,9 @@ def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(size):
     for _ in range(3000):
         levels = rng.normal(0, np.sqrt(V["annotator"]), people)
         if size:
-            levels = -rng.normal(0, np.sqrt(V["block"] / (size / block) + V["residual"] / size), people)
+            errors = rng.normal(0, np.sqrt(V["block"]), (size // block, 1, people))
+            errors = errors + rng.normal(0, np.sqrt(V["residual"]), (size // block, block, people))
+            levels = -errors.mean(axis=(0, 1))
         who = rng.integers(0, people, (2, documents))
         scores = levels[who][..., None] + rng.normal(0, np.sqrt(V["item"] + V["residual"]), (2, documents, block))
         scores += rng.normal(0, np.sqrt(V["block"] + V["document"]), (2, documents, 1))
