@@ -99,18 +99,16 @@ RULES = {name: LineRule(name, **row) for name, row in _WRITTEN.items()}
 
 def table() -> pd.DataFrame:
     """List the rules in words: rule, scores, test, level, where a line stands, source."""
-    rows = [
-        {
-            "rule": one.name,
-            "scores": one.by + ", by domain" * (one.mean == "domains"),
-            "test": TESTS[one.test],
-            "level": one.sides,
-            "line below a system if": LINES[one.line],
-            "source": one.source,
-        }
-        for one in RULES.values()
-    ]
-    return pd.DataFrame(rows)
+    known = RULES.values()
+    columns = {
+        "rule": [one.name for one in known],
+        "scores": [one.by + ", by domain" * (one.mean == "domains") for one in known],
+        "test": [TESTS[one.test] for one in known],
+        "level": [one.sides for one in known],
+        "line below a system if": [LINES[one.line] for one in known],
+        "source": [one.source for one in known],
+    }
+    return pd.DataFrame(columns)
 
 
 def named(name: str) -> LineRule:
