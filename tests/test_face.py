@@ -160,7 +160,7 @@ FUNCTIONS = {
     "raters": lambda r: agreement.correlations(r)[["value"]],
     "normalised": lambda r: normalize(r)[["normalized"]],
     "components": lambda r: components.estimate(r, layout="campaign"),
-    "metric of segments": lambda r: correlation.segments(r, gold="score", metrics=["metric"], resamples=20),
+    "metric of segments": lambda r: correlation.segments(r, gold="score", metrics=["metric"]),
     "protocols between": lambda r: of_protocols.between(protocols(r), resamples=20),
     "protocols counted": lambda r: counts(protocols(r)),
     "protocols drawn": lambda r: pd.DataFrame(rankings.draw_scores(protocols(r), resamples=20).scores),
