@@ -59,8 +59,9 @@ def run(
     scheduler: address of a Dask scheduler whose workers execute the studies; they must see the same files under the
     same paths and have this package installed. timeout: seconds for one cell. tell: takes a line for each study that
     ended, and now and then the section that one has begun.
-    Raises DataError before any kernel starts for an unknown study, a wrong value or an unwritable folder. A study that
-    its own entry in ``studies.toml``, or its notebook, makes unusable fails alone, unless there is no other.
+    Raises, before any kernel starts, DataError for an unknown study or a wrong value, and OSError for a folder that
+    cannot be written. A study that its own entry in ``studies.toml``, or its notebook, makes unusable fails alone,
+    unless there is no other.
     """
     layout = layout or Layout()
     known = read_studies(layout)
@@ -70,7 +71,9 @@ def run(
         check_parameters(task)
     with contextlib.ExitStack() as stack:
         progress = Progress({task.name: task.notebook for task in tasks} | dict.fromkeys(unusable, Path()), tell)
-        batch = Batch(layout, stack.enter_context(partial_folder(layout.reports)), timeout)
+        layout.reports.mkdir(parents=True, exist_ok=True)
+        partial_folder = stack.enter_context(scratch(layout.reports, ".partial"))  # no half-made file has a final name
+        batch = Batch(layout, partial_folder, timeout)
         work: Callable[[Study], Outcome]
         if scheduler is None:
             kernels, cores = stack.enter_context(Kernels()), os.cpu_count() or 1
@@ -287,24 +290,6 @@ def side_by_side(
             pool.shutdown(wait=False, cancel_futures=True)
             stop()
             raise
-
-
-@contextlib.contextmanager
-def partial_folder(reports: Path) -> Iterator[Path]:
-    """Give a run a folder inside the reports folder, where no half-made file has a final name.
-
-    Raises DataError where the reports folder cannot be written.
-    """
-    with contextlib.ExitStack() as stack:
-        try:
-            reports.mkdir(parents=True, exist_ok=True)
-            partial = stack.enter_context(scratch(reports, ".partial"))
-        except OSError as problem:
-            raise DataError(
-                f"The reports folder {reports} cannot be written: {problem.strerror}. "
-                "Make it writable, or choose another with --out."
-            ) from None
-        yield partial
 
 
 class Progress:
