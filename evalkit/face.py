@@ -323,7 +323,7 @@ def strengths(comparisons: pd.DataFrame, **options: Any) -> pd.DataFrame:
     _demand("The table of comparisons", comparisons, ("system_a", "system_b", "segment", "annotator", "preference"))
     whole = _filled(comparisons, **_ASSUMED)
     checked = schemas.check(whole, schemas.COMPARISONS, origin="The table of comparisons", first_line=0)
-    return preferences.standing(checked, **options).table()
+    return preferences.standing(checked, **options).table
 
 
 def meta_evaluate(metrics: pd.DataFrame, people: pd.DataFrame, **options: Any) -> pd.DataFrame:

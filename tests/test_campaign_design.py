@@ -26,7 +26,7 @@ from evalkit.campaign.design.texts import read_texts
 from evalkit.data import designs
 from evalkit.data.importing import import_campaign
 from evalkit.human import context, preferences
-from evalkit.human.annotators import quality_pairs
+from evalkit.human.annotators import quality_control
 from evalkit.reports import cli
 
 
@@ -415,7 +415,7 @@ def test_every_copy_finds_its_original_when_quality_and_context_are_looked_at(tm
     fill(tmp_path / "assignment.csv")
     _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
     counts = ratings["item_type"].value_counts()
-    assert len(quality_pairs(ratings)) == counts["degraded"] > 0
+    assert quality_control(ratings)["qc_pairs"].sum() == counts["degraded"] > 0
     paired = context.pairs(ratings, kind=None)
     assert len(paired) == counts["degraded"] + counts["repeat"]
     assert paired.attrs["unpaired"] == 0

@@ -437,7 +437,7 @@ def test_the_effect_of_the_place_is_found_taken_out_and_told():
     effect, low, high = met.place
     assert low < 0.8 < high
     assert effect == pytest.approx(0.8, abs=0.15)
-    strength = ranking.standing.table().set_index("system")["strength"]
+    strength = ranking.standing.table.set_index("system")["strength"]
     assert strength.to_dict() == pytest.approx(worth, abs=0.2)
 
 

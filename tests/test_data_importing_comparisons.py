@@ -10,7 +10,7 @@ import pytest
 
 from evalkit import DataError
 from evalkit.data import compared
-from evalkit.human.annotators import quality_pairs
+from evalkit.human.annotators import quality_control
 from tests.makers import ask, followed, in_rows, means
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -473,7 +473,7 @@ def test_parts_are_joined_only_where_accounts_follow_each_other(accounts, import
     ratings, _, report = imported(str(tasks))
     part = ratings[ratings["system"].eq("Z") & ratings["doc"].eq("d")]
     clean = part[part["item_type"].eq("system")].sort_values("started")["segment"].tolist()
-    assert len(quality_pairs(ratings)) == 1, "the degraded copy is of the part that its account saw"
+    assert quality_control(ratings)["qc_pairs"].sum() == 1, "the degraded copy is of the part that its account saw"
     assert "4 of 7 segments are sure" in report.segments
     assert ("likely and not certain" in report.segments) == FOLLOWING[accounts]
     assert (clean == ["1", "2", "3"]) == FOLLOWING[accounts]

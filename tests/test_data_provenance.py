@@ -120,7 +120,7 @@ def test_different_scales_are_not_stacked(other):
         (lambda: provenance.scale_of(stars(), given=(5, 1)), "lowest score first"),
         (lambda: provenance.scale_of(stars(), given=(3, 3)), "lowest score first"),
         (lambda: provenance.source_of(provenance.like(stars(), stars(), source={"name": "x"})), "where it comes from"),
-        (lambda: annotators.ticks(stars()), "do not fit a scale from 1 to 5"),
+        (lambda: annotators.on_marks(stars()), "do not fit a scale from 1 to 5"),
     ],
 )
 def test_scales_and_sources_that_are_none_are_refused(ask, told):
@@ -155,7 +155,6 @@ def drawn():
 
 
 FLOWS = {
-    "one HIT and another": lambda d: annotators.two_hits(d["wmt21-mturk"])[1],
     "normalised": lambda d: normalization.normalize(d["wmt22-calibration-hits"]),
     "pairs of showings": lambda d: context.pairs(d["wmt21-mturk"]),
     "half plays the task": lambda d: calibration.with_task(d["wmt22-calibration-hits"], seed=7),

@@ -57,12 +57,10 @@ def test_collections_correlate_as_scipy_says():
     assert row["low"] <= row["high"]
 
 
-def test_nobody_is_drawn_who_is_not_known_and_nothing_may_be_judged_twice():
+def test_nobody_is_drawn_who_is_not_known():
     frame = table(segments=1).assign(annotator=None)
     found = agreement.between(frame, resamples=20).iloc[0]
     assert found[["low", "high"]].tolist() == pytest.approx([found["pearson"]] * 2)
-    with pytest.raises(DataError, match="twice"):
-        agreement.lay(pd.concat([frame, frame[:1]]))
 
 
 def test_collections_may_be_compared_on_what_all_of_them_judged():
@@ -94,6 +92,14 @@ def runs(seed, rows=60):
     on["B"] |= on["A"] & (rng.random(lengths.sum()) < 0.5)
     own = {"": lengths, "A": on["A"] & (rng.random(lengths.sum()) < 0.5)}
     return laid, classes, on, own, rng.multinomial(rows, np.full(rows, 1 / rows)).astype(float)
+
+
+def in_bits(on):
+    """Turn flags of all characters, one translation after another, into a number a translation."""
+    cut = np.cumsum(on[""])[:-1]
+    texts = {name: np.split(flags, cut) for name, flags in on.items() if name}
+    bits = {name: [sum(1 << int(n) for n in np.flatnonzero(one)) for one in own] for name, own in texts.items()}
+    return {"": on[""]} | {name: np.array(own, object) for name, own in bits.items()}
 
 
 def ac1(first, second, categories=3):
@@ -143,7 +149,7 @@ def of_libraries(laid, classes, on, own, times):
 def test_every_coefficient_is_that_of_another_library(seed, drawn):
     laid, classes, on, own, times = runs(seed)
     times = times if drawn else np.ones_like(times)
-    made = agreement.together(laid, classes, on, own, ("A", "B"))
+    made = agreement.together(laid, classes, in_bits(on), in_bits(own), ("A", "B"))
     assert set(made) == set(agreement.COEFFICIENTS)
     found = {name: float(each(times[None])[0]) for name, each in made.items()}
     assert found == pytest.approx(of_libraries(laid, classes, on, own, times), abs=1e-9)
@@ -191,7 +197,7 @@ def test_marks_are_laid_on_their_own_translation_and_cut_at_its_end():
     marked, texts = marked.assign(protocol="P", **place), texts.assign(**place)
     found = agreement.characters(items, marked, texts)
     assert found[""].tolist() == [15, 4, 6]
-    assert np.flatnonzero(found["P"]).tolist() == [13, 14, 17, 18]
+    assert [bin(one) for one in found["P"]] == ["0b11" + 13 * "0", "0b1100", "0b0"]
     with pytest.raises(DataError, match="no text"):
         agreement.characters(items.assign(segment="2"), marked, texts)
     own = agreement.own_marks(marked.assign(suggested=[True, False, True, False]))  # marks that nobody suggested
@@ -326,14 +332,13 @@ def test_without_gold_every_other_kind_has_one_vote(scored, drawn):
 
 
 def test_campaigns_of_one_kind_are_compared_with_those_of_two(scored, drawn):
-    found, wide = rankings.kinds_apart(drawn).set_index("kind"), means(scored).drop(columns="LLM")
+    difference, low, high = rankings.kinds_apart(drawn)
+    wide = means(scored).drop(columns="LLM")
     tau = {pair: stats.kendalltau(wide[pair[0]], wide[pair[1]]).statistic for pair in combinations(wide, 2)}
     same = [tau["ESA-1", "ESA-2"], tau["MQM-1", "WMT-MQM"]]
     other = [value for pair, value in tau.items() if pair not in (("ESA-1", "ESA-2"), ("MQM-1", "WMT-MQM"))]
-    assert found.loc["same", "kendall_b"] == pytest.approx(np.mean(same))
-    assert found.loc["other", "kendall_b"] == pytest.approx(np.mean(other))
-    assert found.loc["same - other", "kendall_b"] == pytest.approx(np.mean(same) - np.mean(other))
-    assert found["pairs"].tolist() == [2, 13, 15]
+    assert difference == pytest.approx(np.mean(same) - np.mean(other))
+    assert low < difference < high
 
 
 def test_draws_vary_as_much_as_campaigns_do():
@@ -360,7 +365,7 @@ def of(scored, *names):
         (lambda s: rankings.against(of(s, "ESA-1", "LLM")), "WMT-MQM"),
         (lambda s: rankings.kinds_apart(of(s, "ESA-1", "LLM", "MQM-1")), "of one kind"),
         (lambda s: rankings.subset_consistency(s[s["doc"] < "d03"]), "3 documents"),
-        (lambda s: rankings.subset_consistency(s, protocols=["ESA-1", "MQM-1"]), "WMT-MQM"),
+        (lambda s: rankings.subset_consistency(s.query("protocol != 'WMT-MQM'")), "WMT-MQM"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(scored, call, word):

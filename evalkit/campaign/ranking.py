@@ -376,7 +376,7 @@ def find_comparisons(
     drawn: dict[str, Any] = {"units": units, "resamples": resamples, "seed": seed}
     for number, part in enumerate(parts[:1] if whole else parts, 1):
         fits.append(whole or preferences.standing(part, place=None, **drawn))
-        table = fits[-1].table()[["system", "strength", "low", "high"]].assign(group=number)
+        table = fits[-1].table[["system", "strength", "low", "high"]].assign(group=number)
         tables.append(table.merge(preferences.win_rates(part), on="system", validate="one_to_one"))
     fitted, table = fits[0].fitted, pd.concat(tables, ignore_index=True)
     columns = [*["group"] * (len(groups) > 1), *table.columns.drop("group")]

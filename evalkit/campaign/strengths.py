@@ -56,15 +56,15 @@ def rank(campaign: Campaign, method: Method, *, resamples: int, seed: int) -> di
 
 def finite(standing: preferences.Standing) -> np.ndarray:
     """Return the draws in which every system has a share; none where there were too few units to be drawn."""
-    draws = standing.draws_of_won(wide=False)
+    draws = standing.spread
     return draws[np.isfinite(draws).all(axis=1)]
 
 
 def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str]) -> pd.DataFrame:
     """Return a row per system: its share, its place among these, intervals of both, and what it rests on."""
     own = pd.Index(standing.fitted.cells.systems).get_indexer(names)
-    bounds = standing.table().set_index("system").loc[names]
-    draws = standing.draws_of_won()[:, own]
+    bounds = standing.table.set_index("system").loc[names]
+    draws = standing.drawn[:, own]
     ranks = ranks_of(draws[np.isfinite(draws).all(axis=1)])
     judged = campaign.compared.groupby("system")
     segments = campaign.compared.drop_duplicates(["system", *campaign.segment]).groupby("system").size()

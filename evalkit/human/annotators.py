@@ -23,7 +23,6 @@ from evalkit.data.provenance import scale_of
 from evalkit.data.schemas import ITEM, segment_key, with_pair
 from evalkit.stats import inference
 from evalkit.stats.correlation import ratio, spearman
-from evalkit.stats.inference import adjust
 
 _WHO = ["pair", "annotator"]
 #: The seven tick marks of WMT's DA+SQM slider, on its scale from 0 to 100 (Kocmi et al. 2022).
@@ -35,7 +34,6 @@ GRIDS = (5, 7, 11, 13, 21)
 _SMOOTH = 8.0  # standard deviation in points of the kernel of f: wide enough to hide every grid but the coarsest
 _SCATTER = 0.7  # standard deviation in points around a tick in c
 _RHO = np.linspace(0, 0.99, 34)
-_ALPHA = 0.05  # what a grid's adjusted p-value must be below
 #: Items shared with others below which no correlation with them is made.
 FEWEST_SHARED = 10
 #: Documents below which WMT26's filter says nothing of an annotator.
@@ -62,11 +60,10 @@ def accounts(ratings: pd.DataFrame, additional: pd.DataFrame, *, complete_at: in
     and at least one additional HIT, as Knowles & Lo 2024 do (section 3.6).
     """
     done = with_pair(ratings).groupby(_WHO).size().rename("judgements").reset_index()
-    done["additional_hits"] = done["annotator"].map(additional.groupby("annotator")["hit"].nunique()).fillna(0)
-    done["additional_hits"] = done["additional_hits"].astype(int)
+    hits = additional.groupby("annotator")["hit"].nunique()
+    done["additional_hits"] = done["annotator"].map(hits).fillna(0).astype(int)
     done["complete"] = done["judgements"] == complete_at
-    done["kept"] = done["complete"] & (done["additional_hits"] > 0)
-    return done
+    return done.assign(kept=done["complete"] & (done["additional_hits"] > 0))
 
 
 def keep(ratings: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
@@ -89,15 +86,9 @@ def contents(ratings: pd.DataFrame) -> pd.DataFrame:
     """
     items = with_pair(ratings).drop_duplicates(["pair", *ITEM])
     per_document = items.groupby(["pair", "doc", "system"]).size().groupby("pair").agg(["min", "median", "max"])
-    by_pair = items.groupby("pair")
-    table = by_pair.agg(triplets=("segment", "size"), snippets=("doc", "nunique"), systems=("system", "nunique"))
+    counted = {"triplets": ("segment", "size"), "snippets": ("doc", "nunique"), "systems": ("system", "nunique")}
+    table = items.groupby("pair").agg(**counted)
     return table.join(per_document.add_prefix("segments_")).reset_index()
-
-
-def shared_snippets(ratings: pd.DataFrame) -> pd.DataFrame:
-    """List the snippets translated by more than one system: pair, doc, systems (sorted, space-separated)."""
-    by_doc = with_pair(ratings).groupby(["pair", "doc"])["system"].unique().map(sorted)
-    return by_doc[by_doc.map(len) > 1].map(" ".join).rename("systems").reset_index()
 
 
 def workload(listed: pd.DataFrame) -> pd.DataFrame:
@@ -106,13 +97,10 @@ def workload(listed: pd.DataFrame) -> pd.DataFrame:
     listed: the result of ``accounts``. Returns pair, annotators, additional_hits_min, _median, _max (of those kept),
     incomplete (left out: calibration HIT not finished) and without_additional (left out: finished it, did no other).
     """
-    kept = listed[listed["kept"]].groupby("pair")["additional_hits"]
-    table = kept.agg(["size", "min", "median", "max"]).add_prefix("additional_hits_")
-    table = table.rename(columns={"additional_hits_size": "annotators"})
-    out = listed.groupby("pair").agg(incomplete=("complete", lambda c: int((~c).sum())), accounts=("kept", "size"))
-    table = table.join(out)
-    table["without_additional"] = table.pop("accounts") - table["annotators"] - table["incomplete"]
-    return table.reset_index()
+    kept = listed[listed["kept"]].groupby("pair")["additional_hits"].agg(["size", "min", "median", "max"])
+    table = kept.add_prefix("additional_hits_").rename(columns={"additional_hits_size": "annotators"})
+    gone = {"incomplete": ~listed["complete"], "without_additional": listed["complete"] & ~listed["kept"]}
+    return table.join(listed.assign(**gone).groupby("pair")[[*gone]].sum()).reset_index()
 
 
 def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
@@ -123,8 +111,10 @@ def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) ->
     tenth of the scale). scale: its ends; None takes the table's own. Every judgement counts, repeats too. sd is NaN for
     a single judgement, skewness below three judgements and where all scores are equal.
     """
-    ends = ratings.assign(score=in_outer_tenths(ratings, scale=scale))
-    return _shape(ratings).assign(at_ends=with_pair(ends).groupby(_WHO)["score"].mean().to_numpy())
+    low, high = scale_of(ratings, given=scale)
+    tenth = (high - low) / 10
+    outer = with_pair(ratings).assign(outer=~ratings["score"].between(low + tenth, high - tenth, inclusive="neither"))
+    return _shape(ratings).assign(at_ends=outer.groupby(_WHO)["outer"].mean().to_numpy())
 
 
 def _shape(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -132,22 +122,6 @@ def _shape(ratings: pd.DataFrame) -> pd.DataFrame:
     scores = with_pair(ratings).groupby(_WHO)["score"]
     table = scores.agg(n="size", unique_scores="nunique", min="min", max="max", mean="mean", sd="std", skewness="skew")
     return table.assign(skewness=table["skewness"].where(table["sd"] > 0)).reset_index()
-
-
-def in_outer_tenths(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) -> pd.Series:
-    """Tell which scores lie in the lowest or the highest tenth of the scale (None: the table's own).
-
-    >>> in_outer_tenths(pd.DataFrame({"score": [1.0, 3.0, 4.8]}), scale=(1, 5)).tolist()
-    [True, False, True]
-    """
-    low, high = scale_of(ratings, given=scale)
-    tenth = (high - low) / 10
-    return (ratings["score"] <= low + tenth) | (ratings["score"] >= high - tenth)
-
-
-def score_counts(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Count how often each annotator gave each score: pair, annotator, score, judgements."""
-    return with_pair(ratings).groupby(["pair", "annotator", "score"]).size().rename("judgements").reset_index()
 
 
 def bimodality(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -166,45 +140,31 @@ def bimodality(ratings: pd.DataFrame) -> pd.DataFrame:
     return value.where(scores.nunique() > 1).rename("bimodality").reset_index()
 
 
-def ticks(
+def on_marks(
     ratings: pd.DataFrame,
     *,
     tick_marks: tuple[float, ...] = SQM_TICKS,
     within: float = 1.0,
     scale: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
-    """Measure how much each annotator's scores crowd around a slider's tick marks.
+    """Measure how much each annotator's scores crowd around a slider's tick marks: pair, annotator, on_marks (share).
 
     tick_marks: positions of the ticks on the scale. within: how far from a mark, in points, still counts as on it.
     scale: its ends, within which tick marks must lie; None takes the table's own.
-    Returns one row per annotator and mark: pair, annotator, mark, share (of the annotator's judgements, 0 to 1).
     What an annotator who ignored the tick marks would show depends on the shape of their scores.
     """
     low, high = scale_of(ratings, given=scale)
-    if tick_marks and (min(tick_marks) < low or max(tick_marks) > high):
+    if min(tick_marks) < low or max(tick_marks) > high:
         raise DataError(
             f"Tick marks from {min(tick_marks):g} to {max(tick_marks):g} do not fit a scale from {low:g} to {high:g}. "
             "Pass tick_marks=."
         )
-    if min(np.diff(tick_marks), default=np.inf) <= 2 * within:
-        raise DataError(
-            f"Tick marks closer than {2 * within:g} points would count a score twice. Use a smaller 'within'."
-        )
-    scores = with_pair(ratings)[["pair", "annotator", "score"]]
-    near = np.abs(scores["score"].to_numpy()[:, None] - np.asarray(tick_marks)) <= within
-    flags = pd.DataFrame(near, columns=pd.Index(tick_marks, name="mark"))
-    shares = flags.groupby([scores["pair"].to_numpy(), scores["annotator"].to_numpy()]).mean()
-    return shares.rename_axis(_WHO).stack().rename("share").reset_index()
+    near = np.abs(ratings["score"].to_numpy()[:, None] - np.asarray(tick_marks)) <= within
+    return with_pair(ratings).assign(on_marks=near.any(axis=1)).groupby(_WHO)["on_marks"].mean().reset_index()
 
 
-def scale_grid(
-    ratings: pd.DataFrame,
-    *,
-    candidates: tuple[int, ...] = GRIDS,
-    within: float = 1.0,
-    scale: tuple[float, float] | None = None,
-) -> pd.DataFrame:
-    r"""Test each annotator's scores for each grid of ticks, and name the grid in use.
+def scale_grid(ratings: pd.DataFrame, *, within: float = 1.0, scale: tuple[float, float] | None = None) -> pd.DataFrame:
+    r"""Test each annotator's scores for each grid of ticks (``GRIDS``), and name the grid in use.
 
     For a grid of k ticks from end to end, each tick inside the scale has a cell, all whole numbers nearer to it than to
     another tick. Whoever uses the scale smoothly spreads their scores of a cell evenly over it, near enough, so the
@@ -217,12 +177,11 @@ def scale_grid(
     smoothed histogram and c puts f's mass on the ticks, scattered by about a point. Finer grids spread that mass over
     more ticks, and so do not win by containing the coarser one.
 
-    candidates: numbers of ticks, ends included. within: points from a tick that count as on it (less for fine grids:
-    an eighth of the step). Returns pair, annotator, ticks, n (judgements in the cells of its inner ticks), on_ticks
-    (their share on a tick), expected (the share of smooth use), p (one-sided, without the most attractive tick),
-    p_adjusted (Holm, over all rows of the language pair), gain (log-likelihood over smooth use, in nats) and in_use,
-    true of at most one grid per annotator. Judgements nearer to an end of the scale than to an inner tick do not count;
-    scores are rounded to whole numbers. scale: its ends, whole numbers; None takes the table's own.
+    within: points from a tick that count as on it (less for fine grids: an eighth of the step). scale: its ends, whole
+    numbers; None takes the table's own. Scores are rounded to whole numbers. Returns pair, annotator, ticks, n
+    (judgements in the cells of its inner ticks), on_ticks (their share on a tick), expected (the share of smooth use),
+    p (one-sided, without the most attractive tick), p_adjusted (Holm, over all rows of the language pair), gain
+    (log-likelihood over smooth use, in nats) and in_use, true of at most one grid per annotator.
     Caveat: judgements are taken as independent; someone who repeats one score in a row is not. Who uses an end of the
     scale and a single inner tick cannot be told from somebody with a heap there, and has no grid in use; a high
     ``on_marks`` in ``profiles`` shows them.
@@ -234,20 +193,16 @@ def scale_grid(
     [[7.0, 40.0, 1.0]]
     """
     low, high = map(round, scale_of(ratings, given=scale))
-    if min(candidates) < 4:
-        raise DataError("A grid of fewer than 4 ticks has fewer than two inside the scale. Leave it out of candidates.")
-    frame = with_pair(ratings)
-    points = np.arange(low, high + 1)
-    code = (frame["score"].round().astype(int) - low).to_numpy()
-    if (code < 0).any() or (code >= len(points)).any():
+    frame, points = with_pair(ratings), np.arange(low, high + 1)
+    rounded = frame["score"].round().astype(int)
+    if not rounded.between(low, high).all():
         raise DataError(f"A score lies outside {low}-{high}. Pass your scale=(low, high).")
-    who = frame.groupby(_WHO).ngroup().to_numpy()
-    names = frame.groupby(_WHO).size().index
-    counts = np.bincount(who * len(points) + code, minlength=len(names) * len(points)).reshape(len(names), -1)
-    rows = [_tested(counts, points, ticks, within).assign(ticks=ticks).set_index(names) for ticks in candidates]
+    wide = pd.crosstab([frame["pair"], frame["annotator"]], rounded).reindex(columns=points, fill_value=0)
+    counts = wide.to_numpy()
+    rows = [_tested(counts, points, ticks, within).assign(ticks=ticks).set_index(wide.index) for ticks in GRIDS]
     table = pd.concat(rows).reset_index().sort_values(["pair", "annotator", "ticks"], ignore_index=True)
-    table["p_adjusted"] = table.groupby("pair")["p"].transform(adjust)
-    passed = table["gain"].where((table["p_adjusted"] < _ALPHA) & (table["gain"] > 0), -np.inf)
+    table["p_adjusted"] = table.groupby("pair")["p"].transform(inference.adjust)
+    passed = table["gain"].where((table["p_adjusted"] < 0.05) & (table["gain"] > 0), -np.inf)
     best = passed.groupby([table["pair"], table["annotator"]]).transform("max")
     table["in_use"] = np.isfinite(passed) & passed.eq(best)
     return table[["pair", "annotator", "ticks", "n", "on_ticks", "expected", "p", "p_adjusted", "gain", "in_use"]]
@@ -256,10 +211,9 @@ def scale_grid(
 def _tested(counts: np.ndarray, points: np.ndarray, ticks: int, within: float) -> pd.DataFrame:
     """Test one grid for all annotators; counts: annotators × whole numbers of the scale."""
     marks = np.linspace(points[0], points[-1], ticks)
-    step = marks[1] - marks[0]
     distance = np.abs(points[:, None] - marks)
     cell = (distance.argmin(axis=1)[:, None] == np.arange(ticks))[:, 1:-1]
-    near = cell & (distance[:, 1:-1] <= min(within, step / 8) + 1e-9)
+    near = cell & (distance[:, 1:-1] <= min(within, (marks[1] - marks[0]) / 8) + 1e-9)
     chance = np.divide(near.sum(axis=0), cell.sum(axis=0), out=np.zeros(ticks - 2), where=cell.any(axis=0))
     in_cell, on_tick = counts @ cell, counts @ near  # annotators × inner ticks
     excess = on_tick - chance * in_cell
@@ -268,15 +222,9 @@ def _tested(counts: np.ndarray, points: np.ndarray, ticks: int, within: float) -
     rate = ratio((in_cell * kept * chance).sum(axis=1), n)
     p = np.where(n > 0, stats.binom.sf(hits - 1, n, np.nan_to_num(rate)), 1.0)
     total = in_cell.sum(axis=1)
-    return pd.DataFrame(
-        {
-            "n": total,
-            "on_ticks": ratio(on_tick.sum(axis=1), total),
-            "expected": ratio((in_cell * chance).sum(axis=1), total),
-            "p": p,
-            "gain": _gain(counts, points, marks[1:-1]),
-        }
-    )
+    found = {"n": total, "on_ticks": ratio(on_tick.sum(axis=1), total)}
+    found |= {"expected": ratio((in_cell * chance).sum(axis=1), total), "p": p}
+    return pd.DataFrame(found | {"gain": _gain(counts, points, marks[1:-1])})
 
 
 def _gain(counts: np.ndarray, points: np.ndarray, inner: np.ndarray) -> np.ndarray:
@@ -313,24 +261,6 @@ def repeat_differences(ratings: pd.DataFrame) -> pd.DataFrame:
     return (again["max"] - again["min"]).rename("difference").reset_index()[["pair", "annotator", "difference"]]
 
 
-def two_hits(ratings: pd.DataFrame, *, seed: int = 7) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Draw two HITs of each annotator who did at least two in a language pair: two tables of ratings.
-
-    Raises DataError without HITs, or where nobody did two.
-    """
-    if "hit" not in ratings:
-        raise DataError("Comparing HITs needs the column hit. Add it, or compare two tables of your own.")
-    done = with_pair(ratings)[[*_WHO, "hit"]].drop_duplicates().sort_values([*_WHO, "hit"], ignore_index=True)
-    done = done.assign(draw=np.random.default_rng(seed).random(len(done))).sort_values([*_WHO, "draw"])
-    done["turn"] = done.groupby(_WHO).cumcount()
-    done = done[done.groupby(_WHO)["turn"].transform("max") > 0]
-    if done.empty:
-        raise DataError("Nobody did two HITs in one language pair: there is nothing to compare.")
-    turn = with_pair(ratings)[[*_WHO, "hit"]].merge(done, on=[*_WHO, "hit"], how="left")["turn"].to_numpy()
-    first, second = (ratings[turn == k].reset_index(drop=True) for k in (0, 1))
-    return first, second
-
-
 def intra_annotator_consistency(
     first: pd.DataFrame, second: pd.DataFrame, *, tick_marks: tuple[float, ...] = SQM_TICKS
 ) -> pd.DataFrame:
@@ -341,31 +271,37 @@ def intra_annotator_consistency(
     highest in the other. Missing below five annotators. Source: Knowles & Lo 2024, section 4.1, who compare by eye.
     Caveat: sets of very different size differ in range and distinct scores for that reason alone, though less in rank.
     """
-    both = [_uses(table, tick_marks) for table in (first, second)]
-    joined = both[0].add_suffix("_first").join(both[1].add_suffix("_second"), how="inner")
-    rows = []
-    for pair, table in joined.groupby("pair"):
-        for use in USES:
-            x, y = (table[f"{use}_{when}"].to_numpy(float) for when in ("first", "second"))
-            there = np.isfinite(x) & np.isfinite(y)
-            varied = there.sum() >= 5 and np.ptp(x[there]) > 0 and np.ptp(y[there]) > 0
-            rho, p = stats.spearmanr(x[there], y[there]) if varied else (np.nan, np.nan)
-            rows.append((pair, use, int(there.sum()), float(rho), float(p)))
-    if not rows:
+    uses = [
+        usage(table).merge(on_marks(table, tick_marks=tick_marks), on=_WHO).melt(_WHO, USES, "use")
+        for table in (first, second)
+    ]
+    joined, rows = uses[0].merge(uses[1], on=[*_WHO, "use"]), []
+    if joined.empty:
         raise DataError("No annotator has scores in both tables. Check that they name annotators alike.")
-    return pd.DataFrame(rows, columns=["pair", "use", "annotators", "rho", "p"])
+    for (pair, use), table in joined.groupby(["pair", "use"], sort=False):
+        x, y = table[["value_x", "value_y"]].dropna().to_numpy(float).T
+        varied = len(x) >= 5 and np.ptp(x) > 0 and np.ptp(y) > 0
+        rows.append((pair, use, len(x), *map(float, stats.spearmanr(x, y) if varied else (np.nan, np.nan))))
+    found = pd.DataFrame(rows, columns=["pair", "use", "annotators", "rho", "p"])
+    return found.sort_values("pair", kind="stable", ignore_index=True)
 
 
-def steadiness(ratings: pd.DataFrame, *, seed: int = 7, tick_marks: tuple[float, ...] = FIVE_TICKS) -> pd.DataFrame:
-    """Compare two HITs of each annotator, drawn by lot, as ``intra_annotator_consistency`` does: outputs only."""
+def steadiness(ratings: pd.DataFrame, *, seed: int = 7) -> pd.DataFrame:
+    """Compare two HITs of each annotator who did so many, drawn by lot: see ``intra_annotator_consistency``.
+
+    Outputs only, and the ticks of Mechanical Turk. Raises DataError without HITs, or where nobody did two.
+    """
+    if "hit" not in ratings:
+        raise DataError("Comparing HITs needs the column hit. Add it, or compare two tables of your own.")
     outputs = ratings[ratings["item_type"].isin(["system", "repeat"])]
-    return intra_annotator_consistency(*two_hits(outputs, seed=seed), tick_marks=tick_marks)
-
-
-def _uses(ratings: pd.DataFrame, tick_marks: tuple[float, ...]) -> pd.DataFrame:
-    table = usage(ratings).set_index(_WHO)
-    table["on_marks"] = ticks(ratings, tick_marks=tick_marks).groupby(_WHO)["share"].sum()
-    return table[list(USES)]
+    hits = with_pair(outputs)[[*_WHO, "hit"]]
+    done = hits.drop_duplicates().sort_values([*_WHO, "hit"])
+    done["turn"] = done.assign(lot=np.random.default_rng(seed).random(len(done))).groupby(_WHO)["lot"].rank()
+    several = done[done.groupby(_WHO)["turn"].transform("size") > 1]
+    if several.empty:
+        raise DataError("Nobody did two HITs in one language pair: there is nothing to compare.")
+    turn = hits.merge(several, on=[*_WHO, "hit"], how="left")["turn"].to_numpy()
+    return intra_annotator_consistency(*(outputs[turn == place] for place in (1, 2)), tick_marks=FIVE_TICKS)
 
 
 def beside_others(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -392,12 +328,10 @@ def agreement_with_others(ratings: pd.DataFrame) -> pd.DataFrame:
     where one side does not vary.  Caveat: where few others share an item, their mean is noisy and rho is low even for a
     perfect annotator; compare annotators of one campaign only.
     """
-    rows, people = {}, everyone(ratings)
-    for who, own in beside_others(ratings).dropna(subset="others").groupby(_WHO):
-        rho = float(spearman(own["score"], own["others"])) if len(own) >= FEWEST_SHARED else np.nan
-        rows[who] = len(own), rho
-    table = pd.DataFrame([rows.get(who, (0, np.nan)) for who in people], people, ["shared", "with_others"])
-    return table.reset_index()
+    beside = beside_others(ratings).dropna(subset="others").groupby(_WHO)
+    rho = {who: float(spearman(own["score"], own["others"])) for who, own in beside if len(own) >= FEWEST_SHARED}
+    table = pd.DataFrame({"shared": beside.size(), "with_others": pd.Series(rho)}, everyone(ratings))
+    return table.fillna({"shared": 0}).astype({"shared": int, "with_others": float}).reset_index()
 
 
 def plausible_differences(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -436,33 +370,23 @@ def speed(ratings: pd.DataFrame) -> pd.DataFrame:
     median over HITs of that time divided by the HIT's judgements. Times that are not positive count as missing.
     Caveat: pauses are in these times, hence medians; an interface that lets people go back times visits, not thought.
     """
-    table = seconds_taken(ratings).groupby(_WHO)["seconds"].median().reindex(everyone(ratings)).reset_index()
-    source = "started and ended" if {"started", "ended"} <= set(ratings.columns) else "hit_seconds"
-    return table.assign(seconds_from=np.where(table["seconds"].notna(), source, ""))
-
-
-def seconds_taken(ratings: pd.DataFrame) -> pd.DataFrame:
-    """List seconds a judgement, one row a judgement, or one a HIT where only its whole time is known.
-
-    Returns pair, annotator, seconds; no rows without times.
-    """
-    frame = with_pair(ratings)
-    if {"started", "ended"} <= set(frame.columns):
-        taken = frame[_WHO].assign(seconds=frame["ended"] - frame["started"])
+    frame, source = with_pair(ratings), "hit_seconds"
+    taken = frame[_WHO].assign(seconds=np.nan)
+    if {"started", "ended"} <= set(frame):
+        source, taken = "started and ended", frame[_WHO].assign(seconds=frame["ended"] - frame["started"])
     elif "hit_seconds" in frame:
         hits = frame.groupby([*_WHO, "hit"])["hit_seconds"].agg(["first", "size"])
-        taken = (hits["first"] / hits["size"]).rename("seconds").reset_index()[[*_WHO, "seconds"]]
-    else:
-        taken = frame[_WHO].assign(seconds=np.nan)
-    return taken[taken["seconds"] > 0].reset_index(drop=True)
+        taken = (hits["first"] / hits["size"]).rename("seconds").reset_index()
+    table = taken.assign(seconds=taken["seconds"].where(taken["seconds"] > 0)).groupby(_WHO)["seconds"].median()
+    return table.reset_index().assign(seconds_from=np.where(table.notna(), source, ""))
 
 
-def since_last(ratings: pd.DataFrame, *, pause: float = PAUSE) -> pd.Series:
+def since_last(ratings: pd.DataFrame) -> pd.Series:
     """Measure seconds from the end of an annotator's previous judgement to the end of this one, as ratings are indexed.
 
     Some tools show a whole document and stamp a judgement only when it is made, so reading falls between judgements:
     ``started`` then says little, and this time is that of the judgement. Missing for an annotator's first judgement,
-    for those without an end, and after more than ``pause`` seconds: nobody knows how much of a break was work.
+    for those without an end, and after more than ``PAUSE``: nobody knows how much of a break was work.
     Caveat: time on items that the ratings no longer hold counts for the judgement after them.
 
     >>> ends = pd.DataFrame({"annotator": list("aaab"), "ended": [90.0, 60.0, 5000.0, 70.0]})
@@ -471,7 +395,7 @@ def since_last(ratings: pd.DataFrame, *, pause: float = PAUSE) -> pd.Series:
     """
     ends = ratings[["annotator", "ended"]].reset_index(drop=True).sort_values("ended", kind="stable")
     taken = ends.groupby("annotator")["ended"].diff()
-    return taken.where(taken <= pause).sort_index().set_axis(ratings.index).rename("seconds")
+    return taken.where(taken <= PAUSE).sort_index().set_axis(ratings.index).rename("seconds")
 
 
 def drift(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -479,39 +403,32 @@ def drift(ratings: pd.DataFrame) -> pd.DataFrame:
 
     What is followed is the score minus the mean of the others on the same item, where at least half of the annotator's
     judgements have such others (what all do alike then does not show), else the score itself; degraded items and
-    references do not count. Time is the judgement's
-    place in the order of ``started``, or, without times, its ``position`` in the HIT. Scores within one showing of a
-    document are not independent, so each showing is reduced to its mean, and a line is fitted to these means, weighted
-    by their judgements. Returns pair, annotator, drift (points of the scale per 100 judgements), drift_p (two-sided,
-    Student's t with showings - 2 degrees of freedom), drift_of ("difference from others", "score" or ""). Missing
-    below four showings, where nothing varies, and without times or positions.
+    references do not count. Time is the judgement's place in the order of ``started``, or, without times, its
+    ``position`` in the HIT. Scores within one showing of a document are not independent, so each showing is reduced to
+    its mean, and a line is fitted to these means, weighted by their judgements. Returns pair, annotator, drift (points
+    of the scale per 100 judgements), drift_p (two-sided, Student's t with showings - 2 degrees of freedom), drift_of
+    ("difference from others", "score" or ""). Missing below four showings, where nothing varies, and without times or
+    positions.
     Source: weighted least squares.  Caveat: neighbouring showings may still be alike, which makes p too small.
     """
     frame, people = with_pair(ratings), everyone(ratings)
     timed = "started" in frame
     if not timed and "position" not in frame:
         return pd.DataFrame({"drift": np.nan, "drift_p": np.nan, "drift_of": ""}, index=people).reset_index()
-    followed, relative = _followed(frame)
+    key, outputs = ["pair", *ITEM, "annotator"], ~frame["item_type"].isin(["degraded", "reference"])
+    beside = beside_others(frame).dropna(subset="others").drop_duplicates(key)
+    others = (
+        frame[key].merge(beside[[*key, "others"]], on=key, how="left")["others"].set_axis(frame.index).where(outputs)
+    )
+    relative = others.notna().groupby([frame[name] for name in _WHO]).transform("mean") >= 0.5
+    followed = (frame["score"] - others).where(relative, frame["score"].where(outputs))
     order = frame.groupby(_WHO)["started"].rank(method="first") if timed else frame["position"]
     showing = [name for name in (*_WHO, "hit", "system", "doc", "copy") if name in frame]
     rows = frame[showing].assign(x=order / 100, y=followed).dropna(subset=["x", "y"])
     means = rows.groupby(showing, sort=False).agg(x=("x", "mean"), y=("y", "mean"), w=("y", "size")).reset_index()
     table = means.groupby(_WHO)[["x", "y", "w"]].apply(_line).reindex(index=people, columns=["drift", "drift_p"])
-    what = np.where(relative.reindex(people), "difference from others", "score")
+    what = np.where(relative.groupby([frame[name] for name in _WHO]).first(), "difference from others", "score")
     return table.assign(drift_of=np.where(table["drift"].notna(), what, "")).reset_index()
-
-
-def _followed(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Return what to follow over time, judgement by judgement, and for which annotators it is relative to others."""
-    others = beside_others(frame).dropna(subset="others").drop_duplicates(["pair", *ITEM, "annotator"])
-    key = ["pair", *ITEM, "annotator"]
-    mean = frame[key].merge(others[[*key, "others"]], on=key, how="left")["others"].set_axis(frame.index)
-    ordinary = ~frame["item_type"].isin(["degraded", "reference"])
-    mean = mean.where(ordinary)
-    share = mean.notna().groupby([frame[name] for name in _WHO]).mean()
-    relative = share >= 0.5
-    by_row = mean.notna().groupby([frame[name] for name in _WHO]).transform("mean") >= 0.5
-    return (frame["score"] - mean).where(by_row, frame["score"].where(ordinary)), relative
 
 
 def _line(means: pd.DataFrame) -> pd.Series:
@@ -523,23 +440,6 @@ def _line(means: pd.DataFrame) -> pd.Series:
     return pd.Series({"drift": slope, "drift_p": p})
 
 
-def quality_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Pair each degraded item with the undamaged one that the same annotator scored: pair, annotator, difference.
-
-    Originals are outputs of systems or references. The difference is original - degraded, in points; both must stand
-    in the same HIT where HITs are known. An annotator's differences from all language pairs stand under each pair that
-    they worked on, for control is of people.
-    """
-    frame = with_pair(ratings)
-    key = [*_WHO, *(["hit"] if "hit" in frame else []), *ITEM]
-    whole = frame[frame["item_type"].isin(["system", "reference", "calibration"])]
-    original = whole.groupby(key)["score"].mean().reset_index()
-    joined = frame[frame["item_type"].eq("degraded")].merge(original, on=key, suffixes=("", "_original"))
-    joined["difference"] = joined["score_original"] - joined["score"]
-    worked = frame[_WHO].drop_duplicates()
-    return worked.merge(joined[["annotator", "difference"]], on="annotator")
-
-
 def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
     """Test, annotator by annotator, whether degraded items score lower than their originals, as WMT's control does.
 
@@ -547,9 +447,17 @@ def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
     degraded, points), qc_p, of a one-sided paired t-test, and qc_wilcoxon, of a signed-rank test. Annotators without
     degraded items have no row. The ratings that WMT published as passing its control in 2021 and 2022 have qc_p < 0.05
     for everyone all of whose work is known; neither Wilcoxon's test nor one per language pair would have let all pass.
+    Originals are outputs of systems or references; both must stand in the same HIT where HITs are known. An annotator's
+    differences from all language pairs stand under each pair that they worked on, for control is of people.
     Caveat: the t-test asks for a mean difference, which one large drop among many small ones can defeat.
     """
-    pairs = quality_pairs(ratings)
+    frame = with_pair(ratings)
+    key = [*_WHO, *(["hit"] if "hit" in frame else []), *ITEM]
+    whole = frame[frame["item_type"].isin(["system", "reference", "calibration"])]
+    original = whole.groupby(key)["score"].mean().rename("original").reset_index()
+    joined = frame[frame["item_type"].eq("degraded")].merge(original, on=key)
+    joined["difference"] = joined["original"] - joined["score"]
+    pairs = frame[_WHO].drop_duplicates().merge(joined[["annotator", "difference"]], on="annotator")
     own = pairs.groupby(_WHO)["difference"]
     table = own.agg(qc_pairs="size", qc_difference="mean")
     wide = pairs.assign(place=own.cumcount()).pivot(index=_WHO, columns="place", values="difference").to_numpy(float)
@@ -576,8 +484,8 @@ def removed(p_values: ArrayLike) -> Caliper:
     that of so few failures or fewer, :math:`P(X \le \text{failed})` with X binomial of all narrow ones at ``SHARE``.
     A one-sided test whose statistic lies :math:`\delta` standard errors from zero on average has its p-value above the
     limit in a share of narrow cases that is 1/2 for :math:`\delta = 0`, .32 for 3, and 1/4 for 4.2; those with a larger
-    :math:`\delta` hardly come near the limit. So ``p`` is small where failures were taken out, and nothing else needs
-    to be known of the data. Source: the caliper test of Gerber & Malhotra 2008, there for published p-values.
+    :math:`\delta` hardly come near the limit. So ``p`` is small where failures were taken out. Source: the caliper
+    test of Gerber & Malhotra 2008, there for published p-values.
     Caveat: it cannot see a removal where few come near the limit, and nobody need have been removed on purpose.
 
     >>> removed([0.03] * 30 + [0.001] * 80)
@@ -606,15 +514,14 @@ def profiles(
     - bimodality: Sarle's coefficient (see ``bimodality``); on_marks: share of scores on the slider's marks;
     - grid: ticks of the grid in use, as text, or "none"; grid_p: its p-value (or the smallest of all), adjusted;
     - repeated, median_abs_diff, max_abs_diff: items scored more than once, and differences between their scores;
-    - shared, with_others: see ``agreement_with_others``;
+    - shared, with_others: see ``agreement_with_others``; qc_pairs and others: see ``quality_control``;
     - seconds, seconds_from, drift, drift_p, drift_of: see ``speed`` and ``drift``;
-    - qc_pairs, qc_difference, qc_p, qc_wilcoxon: see ``quality_control``;
     - missing: why a cell is missing, empty where none is.
     """
     scale = scale_of(ratings, given=scale)
-    table = usage(ratings, scale=scale).set_index(_WHO)
-    table["bimodality"] = bimodality(ratings).set_index(_WHO)["bimodality"]
-    table["on_marks"] = ticks(ratings, tick_marks=tick_marks, within=within, scale=scale).groupby(_WHO)["share"].sum()
+    table = usage(ratings, scale=scale).merge(bimodality(ratings), on=_WHO)
+    marks = on_marks(ratings, tick_marks=tick_marks, within=within, scale=scale)
+    table = table.merge(marks, on=_WHO).set_index(_WHO)
     tested = scale_grid(ratings, within=within, scale=scale)
     used = tested[tested["in_use"]].set_index(_WHO)
     table["grid"] = used["ticks"].astype("str").reindex(table.index).fillna("none")
@@ -630,18 +537,17 @@ def profiles(
 def _reasons(table: pd.DataFrame, ratings: pd.DataFrame) -> pd.Series:
     """Say for each annotator which cells are missing, and why."""
     timed = {"started", "position"} & set(ratings.columns)
-    few = f"fewer than {FEWEST_SHARED} items shared with others"
     why = {
         "sd": "sd: one judgement",
         "skewness": "skewness, bimodality: one score throughout, or fewer than three judgements",
         "median_abs_diff": "repeats: no item came twice",
-        "with_others": "with_others: " + few + ", or one side does not vary",
+        "with_others": f"with_others: fewer than {FEWEST_SHARED} items shared with others, or one side does not vary",
         "seconds": "seconds: no times",
         "drift": "drift: " + ("too few documents, or nothing varies" if timed else "no times or positions"),
         "qc_p": "quality control: fewer than two degraded items beside their originals",
     }
     given = [np.where(table[name].isna(), f"{reason}; ", "") for name, reason in why.items()]
-    return pd.Series(["".join(parts).removesuffix("; ") for parts in zip(*given)], table.index)
+    return pd.Series(map("".join, zip(*given)), table.index).str.removesuffix("; ")
 
 
 # Screening by rules
@@ -663,8 +569,6 @@ RULES = (
     "seconds < 3",
     "qc_p >= 0.05",
 )
-
-
 #: What a rule can be about, and how people say it: columns of ``profiles``, by the function that measures them.
 MEASURES = {
     "unique_scores": (_shape, "number of distinct scores"),
@@ -697,10 +601,8 @@ class Rule:
     threshold: float
 
     @classmethod
-    def parse(cls, text: Rule | str) -> Rule:
+    def parse(cls, text: str) -> Rule:
         """Read a rule such as ``sd < 5``, or one of ``NAMED``; DataError where there is no such measure or name."""
-        if isinstance(text, Rule):
-            return text
         found = _TEXT.match(NAMED.get(text, text))
         if found is None:
             raise DataError(
@@ -724,12 +626,8 @@ class Rule:
         meaning, _, unit = MEASURES[self.measure][1].partition(", ")
         return f"{meaning} {_SIGNS[self.sign][1]} {self.threshold:g} {unit if unit == 'points' else ''}".rstrip()
 
-    def holds(self, values: np.ndarray) -> np.ndarray:
-        """Tell which values the rule flags; never missing ones."""
-        return _SIGNS[self.sign][0](values, self.threshold)
 
-
-def rules_in_words(rules: Sequence[Rule | str] = RULES) -> dict[str, str]:
+def rules_in_words(rules: Sequence[str] = RULES) -> dict[str, str]:
     """Map rules, as tables of this module have them, to what people call them; "any" stands for one or more of them.
 
     >>> rules_in_words(["sd < 5"])
@@ -738,7 +636,7 @@ def rules_in_words(rules: Sequence[Rule | str] = RULES) -> dict[str, str]:
     return {str(rule): rule.in_words for rule in map(Rule.parse, rules)} | {"any": "one rule or more"}
 
 
-def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.DataFrame:
+def screen(ratings: pd.DataFrame, rules: Sequence[str] = RULES) -> pd.DataFrame:
     """Apply each rule to each annotator of each language pair.
 
     rules: texts such as ``sd < 5``, whose measures are the keys of ``MEASURES``; or names of ``NAMED``. Returns pair,
@@ -750,8 +648,9 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
     for rule in map(Rule.parse, rules):
         measured = MEASURES[rule.measure][0](ratings).set_index(_WHO)[rule.measure]
         values = measured.reindex(people).to_numpy(float)
-        part = pd.DataFrame({"rule": str(rule), "measure": rule.measure, "value": values}, index=people)
-        parts.append(part.assign(threshold=rule.threshold, flagged=rule.holds(values), unknown=np.isnan(values)))
+        part = {"rule": str(rule), "measure": rule.measure, "value": values, "threshold": rule.threshold}
+        part |= {"flagged": _SIGNS[rule.sign][0](values, rule.threshold), "unknown": np.isnan(values)}
+        parts.append(pd.DataFrame(part, people))
     return pd.concat(parts).reset_index()
 
 
@@ -759,8 +658,9 @@ def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
     """Count by rule: annotators (of a language pair each), flagged, unknown; the rule "any" is one or more of them."""
     anyone = screened.groupby(_WHO).agg(flagged=("flagged", "any"), unknown=("unknown", "all")).reset_index()
     both = pd.concat([screened, anyone.assign(rule="any")]).groupby("rule", sort=False)
-    sums = {"annotators": ("annotator", "size"), "flagged": ("flagged", "sum"), "unknown": ("unknown", "sum")}
-    return both.agg(**sums).reset_index()
+    return both.agg(
+        annotators=("annotator", "size"), flagged=("flagged", "sum"), unknown=("unknown", "sum")
+    ).reset_index()
 
 
 def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
@@ -778,7 +678,7 @@ def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: in
         kept, scores = new[new["pair"] == pair], _matrix(table)
         people, stay = scores.shape[1], kept["annotator"].nunique()
         draws = np.array([_alpha(scores[:, rng.permutation(people)[:stay]]) for _ in range(resamples)])
-        low, high = inference.defined_interval(draws[:, None]) if resamples else np.full((2, 1), np.nan)
+        low, high = inference.defined_interval(draws[:, None])
         row = {"pair": pair, "annotators_before": people, "annotators_after": stay}
         row |= {"judgements_before": len(table), "judgements_after": len(kept)}
         row |= {"alpha_before": _alpha(scores), "alpha_after": _alpha(_matrix(kept))}

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.regression.linear_model import OLS, RegressionResults
 
@@ -66,12 +65,8 @@ def pairs(ratings: pd.DataFrame, *, kind: str | None = "repeat") -> pd.DataFrame
     wanted = copies if kind is None else copies[copies["item_type"].eq(kind)]
     values = ["score", "position", *(["z"] if "z" in ratings else [])]
     extra = ["item_type", "degraded_seen", "changed_seen", "distance", "group"]
-    joined = wanted[[*_KEEP, *values, *extra]].merge(
-        originals[[*_KEEP, *values]], on=_KEEP, how="left", suffixes=("", "_original")
-    )
-    unpaired = joined["score_original"].isna()
-    joined = with_pair(joined[~unpaired].reset_index(drop=True))
-    names = {"score": "repeated", "score_original": "original"}
+    joined = wanted[[*_KEEP, *values, *extra]].merge(originals[[*_KEEP, *values]], on=_KEEP, suffixes=("", "_original"))
+    joined, names = with_pair(joined), {"score": "repeated", "score_original": "original"}
     joined["difference"] = joined["score_original"] - joined["score"]
     if "z" in ratings:
         joined["z_difference"] = joined["z_original"] - joined["z"]
@@ -79,23 +74,19 @@ def pairs(ratings: pd.DataFrame, *, kind: str | None = "repeat") -> pd.DataFrame
     joined["document"] = joined["hit"] + "|" + joined["system"] + "|" + joined["doc"]
     columns = ["pair", "annotator", "document", "hit", "system", "doc", "segment", "original", "repeated", "difference"]
     columns += [*(["z_difference"] if "z" in ratings else []), *extra, "copy_first", "position"]
-    return like(joined.rename(columns=names)[columns], ratings, unpaired=int(unpaired.sum()))
+    return like(joined.rename(columns=names)[columns], ratings, unpaired=len(wanted) - len(joined))
 
 
 def degraded_item_effect(ratings: pd.DataFrame) -> pd.DataFrame:
     """Compare each kind of item in quality-control copies with its original: was the degradation noticed at all?
 
-    Returns pair (or "all"), item_type (degraded, reference, repeat), n, original and copy (mean scores), difference
-    (original - copy), share_lower (copy scored below the original), share_to_10 (copies scored 10 or less).
+    Returns item_type (degraded, reference, repeat), n, original and copy (mean scores), difference (original - copy),
+    share_lower (copy scored below the original), share_to_10 (copies scored 10 or less).
     """
-    rows = []
-    for kind, found in pairs(ratings, kind=None).groupby("item_type"):
-        for pair, part in [("all", found), *found.groupby("pair", sort=True)]:
-            means = part[["original", "repeated", "difference"]].mean()
-            lower, near_zero = (part["difference"] > 0).mean(), (part["repeated"] <= 10).mean()
-            rows.append((pair, kind, len(part), *means, lower, near_zero))
-    names = ["pair", "item_type", "n", "original", "copy", "difference", "share_lower", "share_to_10"]
-    return pd.DataFrame(rows, columns=names)
+    found = pairs(ratings, kind=None).rename(columns={"repeated": "copy"})
+    found = found.assign(n=1, share_lower=found["difference"] > 0, share_to_10=found["copy"] <= 10)
+    means = dict.fromkeys(["original", "copy", "difference", "share_lower", "share_to_10"], "mean")
+    return found.groupby("item_type").agg({"n": "size"} | means).reset_index()
 
 
 def group_sizes(paired: pd.DataFrame) -> pd.DataFrame:
@@ -168,11 +159,11 @@ def welch(paired: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for pair, scale, column, part in _parts(paired):
         before, after = (part.loc[part["group"] == group, column].to_numpy() for group in GROUPS)
-        result = (np.nan,) * 3
+        told = (np.nan,) * 3
         if min(len(before), len(after)) > 1:
             test = stats.ttest_ind(before, after, equal_var=False, alternative="less")
-            result = (float(test.statistic), float(test.df), float(test.pvalue))
-        rows.append((pair, scale, *result))
+            told = test.statistic, test.df, test.pvalue
+        rows.append((pair, scale, *told))
     return pd.DataFrame(rows, columns=["pair", "scale", "t", "df", "p_less"])
 
 
@@ -237,17 +228,14 @@ def _parts(paired: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]
 
 
 def _described(values: np.ndarray) -> dict[str, float]:
-    n = len(values)
-    if n == 0:
-        return {"n": 0} | dict.fromkeys(["mean", "median", "mode", "sd", "p_one_sample"], np.nan)
-    several = n > 1 and np.ptp(values) > 0
+    told = pd.Series(values, dtype=float)
     return {
-        "n": n,
-        "mean": float(values.mean()),
-        "median": float(np.median(values)),
-        "mode": mode(values),
-        "sd": float(values.std(ddof=1)) if n > 1 else np.nan,
-        "p_one_sample": float(stats.ttest_1samp(values, 0).pvalue) if several else np.nan,
+        "n": len(told),
+        "mean": told.mean(),
+        "median": told.median(),
+        "mode": mode(values) if len(told) else np.nan,
+        "sd": told.std(),
+        "p_one_sample": float(stats.ttest_1samp(values, 0).pvalue) if told.nunique() > 1 else np.nan,
     }
 
 
@@ -280,21 +268,20 @@ def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, sc
     """
     known = paired[paired["group"] != "none"]
     after = known["group"].eq("after").to_numpy(float)
-    y = _differences(known, scale)
+    y = known[SCALES[scale]].to_numpy(float)
     if not 1 < after.sum() < len(after) - 1:
         raise DataError("The comparison needs repeats before and after a degraded segment. Choose data with documents.")
     split = stats.ttest_ind(y[after == 1], y[after == 0], equal_var=False)
     plain = np.column_stack([np.ones(len(y)), after])
     fixed = pd.get_dummies(known["pair"], drop_first=True, dtype=float).to_numpy()
     held = np.column_stack([plain, known["copy_first"].to_numpy(float) - 0.5, fixed])
-    annotator, document = (pd.factorize(known[unit])[0] for unit in ("annotator", "document"))
     estimate, p, p_greater = permutation(known, resamples=resamples, rng=rng, scale=scale)
     means = y[after == 1].mean() - y[after == 0].mean()
     rows = {
         "independent pairs (Welch)": (means, *split.confidence_interval(0.95), split.pvalue),
-        "clustered by annotator": _of_column(_clustered(y, plain, annotator)),
-        "clustered by document": _of_column(_clustered(y, plain, document)),
-        "clustered by annotator, pair and order held fixed": _of_column(_clustered(y, held, annotator)),
+        "clustered by annotator": _of_column(_clustered(y, plain, known["annotator"])),
+        "clustered by document": _of_column(_clustered(y, plain, known["document"])),
+        "clustered by annotator, pair and order held fixed": _of_column(_clustered(y, held, known["annotator"])),
         "permutation within documents": (estimate, np.nan, np.nan, p),
     }
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["estimate", "low", "high", "p"])
@@ -304,18 +291,9 @@ def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, sc
     return table.rename_axis("method").reset_index()
 
 
-def _differences(paired: pd.DataFrame, scale: str) -> np.ndarray:
-    """Return the losses on one scale, or say that there are none."""
-    if SCALES.get(scale) not in paired:
-        there = ", ".join(name for name, column in SCALES.items() if column in paired)
-        raise DataError(f"These pairs have no differences on the scale {scale!r}. Ask for one of: {there}.")
-    return paired[SCALES[scale]].to_numpy(float)
-
-
-def _clustered(y: np.ndarray, x: np.ndarray, clusters: ArrayLike) -> RegressionResults:
+def _clustered(y: pd.Series | np.ndarray, x: np.ndarray, clusters: pd.Series) -> RegressionResults:
     """Fit least squares with cluster-robust errors."""
-    groups = pd.factorize(np.asarray(clusters))[0]
-    return OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+    return OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": pd.factorize(clusters)[0]}, use_t=True)
 
 
 def permutation(
@@ -331,7 +309,7 @@ def permutation(
     chosen = paired[paired.groupby("document")["group"].transform("nunique").eq(2)]
     if chosen.empty:
         return np.nan, np.nan, np.nan
-    y, document = _differences(chosen, scale), pd.factorize(chosen["document"])[0]
+    y, document = chosen[SCALES[scale]].to_numpy(float), pd.factorize(chosen["document"])[0]
     after = chosen["group"].eq("after").to_numpy(float)
     size = np.bincount(document)
     centred = y - (np.bincount(document, y) / size)[document]
@@ -364,13 +342,12 @@ def order_effects(paired: pd.DataFrame) -> pd.DataFrame:
         part = paired[paired["group"] == group]
         x = np.column_stack([np.ones(len(part)), part["copy_first"].to_numpy(float) - 0.5])
         fit = _clustered(part["difference"].to_numpy(), x, part["annotator"])
-        row = {"group": group, "n": len(part), "copy_first": float(part["copy_first"].mean())}
-        row["mean"] = float(part["difference"].mean())
+        row = {"group": group, "n": len(part)} | part[["copy_first", "difference"]].mean().to_dict()
         for column, name in enumerate(("context", "order")):
             bounds = (name, f"{name}_low", f"{name}_high", f"{name}_p")
             row |= dict(zip(bounds, _of_column(fit, column), strict=True))
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).rename(columns={"difference": "mean"})
 
 
 def dose(paired: pd.DataFrame, *, by: str) -> pd.DataFrame:
@@ -408,9 +385,9 @@ def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw") -> p
     designs[EFFECT] = (np.full(len(known), True), np.column_stack([ones, after]))
     rows = []
     for effect, (kept, x) in designs.items():
-        fit = _clustered(_differences(known, scale)[kept], x[kept], known.loc[kept, "annotator"])
+        fit = _clustered(known.loc[kept, SCALES[scale]], x[kept], known.loc[kept, "annotator"])
         estimate, low, high, p_zero = _of_column(fit, -1)
-        error, df = fit.bse[-1], known.loc[kept, "annotator"].nunique() - 1
+        error, df = np.asarray(fit.bse)[-1], known.loc[kept, "annotator"].nunique() - 1
         p_equivalent = max(stats.t.sf((estimate + margin) / error, df), stats.t.cdf((estimate - margin) / error, df))
         verdicts = {(True, False): "equivalent", (False, True): "different", (True, True): "both"}
         verdict = verdicts.get((p_equivalent < 0.05, p_zero < 0.05), "undecided")
@@ -421,4 +398,5 @@ def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw") -> p
 
 def _of_column(fit: RegressionResults, column: int = 1) -> tuple[float, ...]:
     """Return estimate, low, high and p of one column of a fit."""
-    return tuple(map(float, (fit.params[column], *fit.conf_int(0.05)[column], fit.pvalues[column])))
+    told = np.column_stack([fit.params, fit.conf_int(0.05), fit.pvalues])
+    return tuple(told[column].tolist())

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.human.protocols import bias
+from evalkit.human.protocols.agreement import masks
 from evalkit.stats import inference
 
 #: Says how alike two answers are; the higher, the nearer.
@@ -24,8 +26,6 @@ Alike = Callable[[Any, Any], float]
 Judge = tuple[str, str, pd.Series]
 #: How near an answer is to those of others: the share that is the same, or the root of the mean squared distance.
 ALIGNMENTS = ("accuracy", "rmse")
-#: How scores on different scales are made comparable: standardised, or as ranks.
-SCALES = ("z", "rank")
 #: Sets of annotators: two collections each, so that each translation has two judgements.
 SETS = {"ESA": ("ESA-1", "ESA-2"), "ESA^AI": ("ESAAI-1", "ESAAI-2")}
 #: The judge that gives everything the same answer, whom nobody would want: where it passes, passing means little.
@@ -35,7 +35,8 @@ CONSTANT, NOTHING = "a constant", "no marks"
 TRANSLATING, SUGGESTED = "translating model's score", "GEMBA-MQM's marks"
 #: Fewest annotators of an item, and items of an annotator, for either to count.
 _PEOPLE, _ITEMS = 2, 30
-_OTHERS = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM", "WMT-DASQM")
+_MARKED = ("ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM")  # collections that are tried in place of ESA's people, by marks
+_OTHERS = ("ESA-1", "ESA-2", *_MARKED, "WMT-DASQM")
 _LANGUAGES = ["src_lang", "tgt_lang"]
 
 
@@ -130,19 +131,14 @@ def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Alike) ->
         own = judge.to_numpy(float)[:, None]
         persons, judges = (squares - 2 * one * sums + number * one**2 for one in (filled, own))
         return -np.round(persons, 9), -np.round(judges, 9)
-    if alignment == "accuracy":
-        codes = pd.factorize(np.append(people.to_numpy(object), judge.to_numpy(object)))[0]  # -1 where nobody answered
-        labels, own = codes[: there.size].reshape(there.shape), codes[there.size :, None]
-        same = (labels[:, :, None] == labels[:, None, :]) & there[:, None, :]
-        hits = labels == own
-        return same.sum(axis=2) - there, hits.sum(axis=1, keepdims=True) - hits
-    assert not isinstance(alignment, str)
+    near = operator.eq if alignment == "accuracy" else alignment
+    assert callable(near)
     given, own = people.to_numpy(object), judge.to_numpy(object)
     persons, judges = np.zeros(given.shape), np.zeros(given.shape)
     for item, one in zip(*np.nonzero(there), strict=True):
         others = [given[item, other] for other in np.flatnonzero(there[item]) if other != one]
-        persons[item, one] = np.mean([alignment(given[item, one], other) for other in others])
-        judges[item, one] = np.mean([alignment(own[item], other) for other in others])
+        persons[item, one] = sum(near(given[item, one], other) for other in others)
+        judges[item, one] = sum(near(own[item], other) for other in others)
     return persons, judges
 
 
@@ -195,7 +191,7 @@ def stand_ins(
     *,
     collections: Sequence[str],
     people: Sequence[str] = (),
-    epsilons: Sequence[float] = (0.1, 0.15, 0.2),
+    epsilons: Sequence[float],
     scale: str = "z",
 ) -> pd.DataFrame:
     """Try every metric, and other collections, as annotators of some collections: the alternative annotator test.
@@ -208,14 +204,10 @@ def stand_ins(
     A judge that gives everything the same score (``CONSTANT``) is tried with them. Returns the columns of ``trials``.
     Caveat: scaling supposes that annotators saw translations of like quality; and a judge who hardly leaves the middle
     of the scale is near to everybody, whether or not it can tell good from bad. See also ``alternative_annotator``.
-    Raises DataError for an unknown scale, and where no judge scored these translations.
+    Raises DataError where no judge scored these translations.
     """
-    if scale not in SCALES:
-        raise DataError(f"There is no scale {scale!r}. Choose {' or '.join(SCALES)}.")
     outputs = scored[scored["item_type"] == "system"]
     own = outputs[outputs["protocol"].isin(collections)]
-    if own.empty:
-        raise DataError(f"There are no scores of {' or '.join(collections)} here.")
     wide = own.assign(annotator=_who(own)).pivot(index=ITEM, columns="annotator", values="score")
     table, judges = wide.apply(scaled, scale=scale), list[Judge]()
     for kind, name, scores in [*_collections(outputs, people), *_metrics(metrics, scored)]:
@@ -255,52 +247,38 @@ def scaled(scores: pd.Series, scale: str = "z") -> pd.Series:
     return (scores - scores.mean()) / (spread if spread > 0 else 1.0)
 
 
-def chosen(metrics: pd.DataFrame, wanted: Sequence[str], *, otherwise: int = 4) -> list[str]:
-    """Choose metrics whose names begin like one of those wanted; where none does, the last few in the alphabet.
+def chosen(metrics: pd.DataFrame, wanted: Sequence[str]) -> list[str]:
+    """Choose metrics whose names begin like one of those wanted; where none does, the last four in the alphabet.
 
     >>> chosen(pd.DataFrame({"metric": ["XCOMET-XL", "BLEU", "chrF"]}), ["XCOMET", "BLEU"])
     ['BLEU', 'XCOMET-XL']
     """
     names = sorted(map(str, metrics["metric"].unique()))
-    return [name for name in names if name.startswith(tuple(wanted))] or names[-otherwise:]
+    return [name for name in names if name.startswith(tuple(wanted))] or names[-4:]
 
 
 def every_set(
-    scored: pd.DataFrame,
-    metrics: pd.DataFrame,
-    *,
-    rated: pd.DataFrame | None = None,
-    epsilons: Sequence[float],
-    scale: str = "z",
+    scored: pd.DataFrame, metrics: pd.DataFrame, *, rated: pd.DataFrame, epsilons: Sequence[float], scale: str = "z"
 ) -> pd.DataFrame:
     """Try metrics and other collections in place of the people of ESA, and of ESA with suggested marks (``SETS``).
 
     rated: single judgements of another campaign (``wmt23-mqm``), whose people, too, may be replaced by metrics: on the
-    translations that several of them judged, in language pairs where there are enough. Returns data (the name of the
-    set) and the columns of ``trials``.
+    translations that two of them or more judged, in language pairs where somebody judged 30. Returns data (the name of
+    the set) and the columns of ``trials``.
     """
     sets: dict[str, tuple[pd.DataFrame, tuple[str, ...]]] = {name: (scored, own) for name, own in SETS.items()}
-    sets |= {name: (own, ("MQM",)) for name, own in _judged_by_several(rated).items()}
+    key = [*_LANGUAGES, *ITEM]
+    again = rated[rated["item_type"] == "system"].astype(dict.fromkeys([*key, "annotator"], "str"))
+    again = again[again.groupby(key)["annotator"].transform("nunique") >= _PEOPLE].assign(protocol="MQM")
+    for (source, target), part in again.groupby(_LANGUAGES):
+        if not part.duplicated([*ITEM, "annotator"]).any() and part.groupby("annotator").size().max() >= _ITEMS:
+            sets[f"MQM {source}-{target}"] = part, ("MQM",)
     parts = []
     for name, (table, own) in sets.items():
         others = [one for one in _OTHERS if one not in own and (table["protocol"] == one).any()]
         tried = stand_ins(table, metrics, collections=own, people=others, epsilons=epsilons, scale=scale)
         parts.append(tried.assign(data=name))
     return pd.concat(parts, ignore_index=True)
-
-
-def _judged_by_several(rated: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
-    """Keep, by language pair, the systems' translations that two people or more judged, if somebody judged 30."""
-    if rated is None:
-        return {}
-    key = [*_LANGUAGES, *ITEM]
-    own = rated[rated["item_type"] == "system"].astype(dict.fromkeys([*key, "annotator"], "str"))
-    own = own[own.groupby(key)["annotator"].transform("nunique") >= _PEOPLE].assign(protocol="MQM")
-    return {
-        f"MQM {source}-{target}": part
-        for (source, target), part in own.groupby(_LANGUAGES)
-        if not part.duplicated([*ITEM, "annotator"]).any() and part.groupby("annotator").size().max() >= _ITEMS
-    }
 
 
 # Direct assessments, of which a release tells only lines of z-scores
@@ -327,28 +305,15 @@ def direct_assessments(people: pd.DataFrame, *, epsilons: Sequence[float]) -> pd
 # Marked errors
 
 
-def mask(spans: Iterable[tuple[int, int]]) -> int:
-    """Turn spans into one whole number that has bit n set where character n is marked; spans may overlap.
-
-    spans: start and end of each, the end excluded, from 0.
-
-    >>> bin(mask([(0, 2), (1, 3), (5, 6)]))
-    '0b100111'
-    """
-    marked = 0
-    for start, end in spans:
-        marked |= ((1 << max(int(end) - int(start), 0)) - 1) << int(start)
-    return marked
-
-
 def alike(one: int, other: int) -> float:
     r"""Say how alike two people's marks of one translation are: the F1 of marked characters, 1 where neither marks any.
 
     .. math:: F_1 = 2 |A \cap B| / (|A| + |B|)
 
-    one, other: results of ``mask``. Caveat: a mark beside the right word counts as nothing, and severities not at all.
+    one, other: whole numbers, see ``agreement.masks``. Caveat: a mark beside the right word counts as nothing, and
+    severities not at all.
 
-    >>> round(alike(mask([(0, 4)]), mask([(2, 8)])), 3), alike(0, 0), alike(0, mask([(0, 1)]))
+    >>> round(alike(0b1111, 0b11111100), 3), alike(0, 0), alike(0, 1)
     (0.4, 1.0, 0.0)
     """
     total = one.bit_count() + other.bit_count()
@@ -356,15 +321,9 @@ def alike(one: int, other: int) -> float:
 
 
 def marked_errors(
-    scored: pd.DataFrame,
-    marked: pd.DataFrame,
-    released: pd.DataFrame,
-    *,
-    collections: Sequence[str] = SETS["ESA"],
-    others: Sequence[str] = ("ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM"),
-    epsilons: Sequence[float],
+    scored: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame, *, epsilons: Sequence[float]
 ) -> pd.DataFrame:
-    """Try other people's marks, and those that a model suggested, in place of the people of some collections.
+    """Try other people's marks, and those that a model suggested, in place of the people of ESA.
 
     scored: the result of ``protocols.scores``. marked: marks of all collections, as ``agreement.with_wmt`` gives them.
     released: scores as released, which tell where the suggestions are known. Returns data and the columns of
@@ -372,38 +331,28 @@ def marked_errors(
     Caveat: the release has the model's marks only where people left them standing. They are tried on translations where
     none can be missing, which are those whose suggestions people found worth keeping, or that had none.
     """
-    people = answers(scored[scored["protocol"].isin(collections)], marked)
+    people = answers(scored[scored["protocol"].isin(SETS["ESA"])], marked)
     judges = list[Judge]()
-    for name in others:
+    for name in _MARKED:
         own = scored[scored["protocol"] == name]
         if len(own):
             judges.append((name, "people", answers(own.assign(annotator=""), marked).iloc[:, 0]))
     if "suggested" in marked:
         known = bias.suggestions(marked, released)
         items = known[known["known"] == known["most"]].set_index(ITEM).index.intersection(people.index)
-        masks = _masks(bias.known_suggestions(marked), ITEM)
-        judges.append((SUGGESTED, "metric", masks.reindex(items, fill_value=0)))
+        left = masks(bias.known_suggestions(marked).assign(item_type="system"), ITEM)
+        judges.append((SUGGESTED, "metric", left.reindex(items, fill_value=0)))
     judges.append((NOTHING, "knows nothing", pd.Series(0, index=people.index, dtype=object)))
     return trials(people, judges, alignment=alike, epsilons=epsilons).assign(data="ESA marks")
 
 
 def answers(scored: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
-    """Lay people's marks out as items × annotators of ``mask``; empty where somebody did not judge.
+    """Lay people's marks out as items × annotators of ``agreement.masks``; empty where somebody did not judge.
 
     scored: judgements (protocol, annotator, ``ITEM``), outputs of systems only. marked: error marks of the same
-    protocols, of which those without a place (omissions) count as none. One column is one person in one collection.
+    protocols. One column is one person in one collection.
     """
     key = ["protocol", *ITEM]
     own = scored[scored["item_type"] == "system"].astype(dict.fromkeys(key, "str"))
-    undamaged = marked[marked["item_type"].astype("str") != "degraded"]
-    masks = _masks(undamaged, key).reindex(pd.MultiIndex.from_frame(own[key]), fill_value=0)
-    return own.assign(who=_who(own), mask=masks.to_numpy()).pivot(index=ITEM, columns="who", values="mask")
-
-
-def _masks(marked: pd.DataFrame, key: Sequence[str]) -> pd.Series:
-    """Put the marks of each place into one mask."""
-    kept = marked[(marked["end"] > marked["start"]) & (marked["start"] >= 0)]
-    masks: dict[tuple[str, ...], int] = {}
-    for *place, start, end in kept[[*key, "start", "end"]].astype(dict.fromkeys(key, "str")).itertuples(index=False):
-        masks[tuple(place)] = masks.get(tuple(place), 0) | mask([(start, end)])
-    return pd.Series(masks.values(), pd.MultiIndex.from_tuples(masks, names=key), dtype=object)
+    mask = masks(marked, key).reindex(pd.MultiIndex.from_frame(own[key]), fill_value=0)
+    return own.assign(who=_who(own), mask=mask.to_numpy()).pivot(index=ITEM, columns="who", values="mask")

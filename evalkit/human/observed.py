@@ -146,10 +146,8 @@ def skew(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     commonest: the share of the commonest category; effective: how many equally frequent categories would agree by
     chance as often (the inverse of the summed squared shares).
     """
-    rows = []
-    for name, scores in found.items():
-        share = scores.stack().value_counts(normalize=True)
-        rows.append((name, len(share), float(share.max()), float(1 / (share**2).sum())))
+    used = {name: scores.stack().value_counts(normalize=True) for name, scores in found.items()}
+    rows = [(name, len(share), share.max(), 1 / (share**2).sum()) for name, share in used.items()]
     return pd.DataFrame(rows, columns=["data", "categories", "commonest", "effective"])
 
 

@@ -15,7 +15,7 @@ the one maximum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -29,9 +29,9 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.special import log_expit, logsumexp
 
 from evalkit import DataError
-from evalkit.data import compared
 from evalkit.data.schemas import PREFERENCES
-from evalkit.stats.inference import column_means, defined_interval, jackknife_interval
+from evalkit.stats.correlation import ratio
+from evalkit.stats.inference import column_means, defined_interval
 from evalkit.stats.terms import join_names
 from evalkit.stats.widths import Part, crossed_variance, redraw
 
@@ -77,11 +77,9 @@ class Cells:
 
     def leads(self, *, place: bool) -> np.ndarray:
         """Return how strengths, and the place, add to the lead of each cell: (cells, systems + place)."""
-        found, rows = np.zeros((len(self.one), len(self.systems) + place)), np.arange(len(self.one))
-        found[rows, self.one], found[rows, self.other] = 1, -1
-        if place:
-            found[:, -1] = self.placed
-        return found
+        each = np.eye(len(self.systems))
+        found = each[self.one] - each[self.other]
+        return np.column_stack([found, self.placed]) if place else found
 
 
 def count(comparisons: pd.DataFrame, *, place: bool = False) -> Cells:
@@ -92,14 +90,12 @@ def count(comparisons: pd.DataFrame, *, place: bool = False) -> Cells:
     [[0.0, 1.0, 1.0]]
     """
     systems = sorted({*comparisons["system_a"], *comparisons["system_b"]})
-    number = {name: k for k, name in enumerate(systems)}
-    a, b = (comparisons[f"system_{side}"].map(number).to_numpy(int) for side in "ab")
-    turned = a > b
-    answer = comparisons["preference"].map({name: k for k, name in enumerate(PREFERENCES)}).to_numpy(int)
+    a, b = (pd.Index(systems).get_indexer(comparisons[f"system_{side}"]) for side in "ab")
+    answer, turned = pd.Index(PREFERENCES).get_indexer(comparisons["preference"]), a > b
     answer = np.where(turned & (answer < 2), 1 - answer, answer)
     placed = np.zeros(len(a), int)
     if place:
-        if not _places_known(comparisons):
+        if "first" not in comparisons or comparisons["first"].eq("unknown").any():
             raise DataError(
                 "Which translation stood first is unknown of some comparisons, so its effect cannot be found. Leave it "
                 "out (place=False), or tell it in the column first."
@@ -124,23 +120,6 @@ def of_wins(wins: pd.DataFrame) -> Cells:
     none = np.zeros(len(one), int)
     counts = np.stack([values[one, other], values[other, one], none], axis=1)
     return Cells([*map(str, wins.index)], one, other, none, counts, np.zeros(0, int))
-
-
-def _places_known(comparisons: pd.DataFrame) -> bool:
-    return "first" in comparisons and not comparisons["first"].eq("unknown").any()
-
-
-def placeable(comparisons: pd.DataFrame) -> bool:
-    """Tell whether an effect of the place can be found: places are known, and do not follow from who was compared.
-
-    >>> table = pd.DataFrame({"system_a": ["A", "B"], "system_b": ["B", "A"], "preference": ["a", "a"], "first": "a"})
-    >>> placeable(table), placeable(table.head(1))
-    (True, False)
-    """
-    if not _places_known(comparisons):
-        return False
-    leads = count(comparisons, place=True).leads(place=True)
-    return bool(np.linalg.matrix_rank(leads) > np.linalg.matrix_rank(leads[:, :-1]))
 
 
 def groups(cells: Cells) -> list[list[str]]:
@@ -185,60 +164,32 @@ def _refuse_apart(cells: Cells) -> None:
         )
 
 
-class Kernel(NamedTuple):
-    """A model of ties. log: lead d and t, of one shape -> log chances of A, of B and of a tie, (3, ...).
-
-    slopes: these chances and t -> slopes of their logs in d, and in t where it has a part, (1 or 2, 3, ...).
-    """
-
-    log: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    slopes: Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def _half_log(d: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Let a tie count half a win for either: a mean of logs, which is no chance."""
-    one, other = log_expit(d), log_expit(-d)
-    return np.stack([one, other, (one + other) / 2])
-
-
-def _half_slopes(chance: np.ndarray, t: np.ndarray) -> np.ndarray:
-    return np.stack([chance[1], -chance[0], (chance[1] - chance[0]) / 2])[None]
-
-
-def _davidson_log(d: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Take Davidson's model (1970): t is the log of his nu."""
-    worth = np.stack([d / 2, -d / 2, t])
-    return worth - logsumexp(worth, axis=0)
-
-
-def _davidson_slopes(chance: np.ndarray, t: np.ndarray) -> np.ndarray:
-    a, b, tie = chance
-    lead = (a - b) / 2
-    return np.stack([np.stack([0.5 - lead, -0.5 - lead, -lead]), np.stack([-tie, -tie, 1 - tie])])
-
-
-def _rao_kupper_log(d: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Take Rao and Kupper's model (1967): t, above 0, is the log of their theta.
-
-    A tie is as likely as A and B at once, times exp(2 t) - 1.
-    """
-    one, other = log_expit(d - t), log_expit(-d - t)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.stack([one, other, one + other + np.log(np.expm1(2 * t))])
-
-
-def _rao_kupper_slopes(chance: np.ndarray, t: np.ndarray) -> np.ndarray:
-    miss_a, miss_b = 1 - chance[:2]
-    by_t = np.stack([-miss_a, -miss_b, -2 / np.expm1(-2 * t) - miss_a - miss_b])
-    return np.stack([np.stack([miss_a, -miss_b, miss_a - miss_b]), by_t])
-
-
 #: The models of ties by name.
-KERNELS = {
-    "half": Kernel(_half_log, _half_slopes),
-    "davidson": Kernel(_davidson_log, _davidson_slopes),
-    "rao-kupper": Kernel(_rao_kupper_log, _rao_kupper_slopes),
-}
+TIES = ("half", "davidson", "rao-kupper")
+
+
+def _logs(ties: str, d: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Return log chances of A, of B and of a tie, (3, ...), at leads d; where ties count half, t is 0.
+
+    There a tie's is the mean of the others' logs, which is no chance; its slope is that of Davidson's tie.
+    """
+    if ties == "rao-kupper":  # a tie is as likely as A and B at once, times exp(2 t) - 1
+        one, other = log_expit(d - t), log_expit(-d - t)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.stack([one, other, one + other + np.log(np.expm1(2 * t))])
+    worth = np.stack([d / 2, -d / 2, t])
+    return worth - logsumexp(worth if ties == "davidson" else worth[:2], axis=0)
+
+
+def _slopes(ties: str, chance: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Return slopes of log chances in d, and in t where it is a parameter: (1 or 2, 3, ...)."""
+    a, b, tie = chance
+    if ties == "rao-kupper":
+        by_t = np.stack([a - 1, b - 1, a + b - 2 - 2 / np.expm1(-2 * t)])
+        return np.stack([np.stack([1 - a, b - 1, b - a]), by_t])
+    lead = (a - b) / 2
+    slopes = np.stack([np.stack([0.5 - lead, -0.5 - lead, -lead]), np.stack([-tie, -tie, 1 - tie])])
+    return slopes if ties == "davidson" else slopes[:1]
 
 
 def chances(ties: str, d: ArrayLike, t: ArrayLike) -> np.ndarray:
@@ -249,18 +200,18 @@ def chances(ties: str, d: ArrayLike, t: ArrayLike) -> np.ndarray:
     >>> chances("rao-kupper", np.array(0.0), np.log(np.array(2.0))).round(3).tolist()
     [0.333, 0.333, 0.333]
     """
-    log = KERNELS[ties].log(*np.broadcast_arrays(np.asarray(d, float), np.asarray(t, float)))
-    return np.moveaxis(np.exp(log), 0, -1) * ([1, 1, 0] if ties == "half" else 1)
+    logs = _logs(ties, *np.broadcast_arrays(np.asarray(d, float), np.asarray(t, float)))
+    return np.moveaxis(np.exp(logs), 0, -1) * ([1, 1, 0] if ties == "half" else 1)
 
 
 class _Model:
     """Steps of Fisher's scoring on many sets of counts; parameters: strengths, perhaps the place, perhaps t of ties."""
 
     def __init__(self, cells: Cells, *, ties: str, place: bool, spread: float | None = None) -> None:
-        self.ties, self.kernel, self.place, self.systems = ties, KERNELS[ties], place, len(cells.systems)
-        self.lead, self.spread = sparse.csr_matrix(cells.leads(place=place)), spread
+        self.ties, self.place, self.spread, self.systems = ties, place, spread, len(cells.systems)
+        self.lead = sparse.csr_matrix(cells.leads(place=place))
         self.cut, self.tied = self.lead.shape[1], ties != "half"
-        own = [self.lead.multiply(self.lead[:, [column]]).T for column in range(self.lead.shape[1])]
+        own = [self.lead.multiply(self.lead[:, [column]]).T for column in range(self.cut)]
         self.squares = sparse.vstack(own, format="csr")  # sums products of two columns over cells: (cut², cells)
         self.start = np.zeros(self.cut + self.tied)
         if ties == "rao-kupper":
@@ -275,7 +226,7 @@ class _Model:
 
     def likelihood(self, counts: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return the log likelihood, (batch,), of counts (3, batch, cells)."""
-        return (counts * self.kernel.log(*self.leads(values))).sum(axis=(0, 2))
+        return (counts * _logs(self.ties, *self.leads(values))).sum(axis=(0, 2))
 
     def information(self, total: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return slopes of answers in d, and in t of ties, (1 or 2, 3, batch, cells), and the information of cells.
@@ -283,8 +234,8 @@ class _Model:
         total: (batch, cells), answers. Information: (1 or 2, 1 or 2, batch, cells).
         """
         d, t = self.leads(values)
-        chance = np.exp(self.kernel.log(d, t))
-        slopes = self.kernel.slopes(chance, t)
+        chance = np.exp(_logs(self.ties, d, t))
+        slopes = _slopes(self.ties, chance, t)
         answers = 3 if self.tied else 2  # ties that count half have no chance of their own
         weighed = slopes[:, :answers] * (chance[:answers] * total)
         return slopes, np.stack([(one[:answers] * weighed).sum(axis=1) for one in slopes])
@@ -339,7 +290,7 @@ class Fitted:
     """A fitted model. values: (parameters,). likelihood: the log likelihood.
 
     strength: (systems,) natural logs, mean 0: A beats B with odds exp(strength[A] - strength[B]). place: (1,) what
-    standing first adds; (0,) where not asked for. tie: (1,) the parameter t; (0,) where ties count half, or are none.
+    standing first adds; (0,) where not asked for. After these values holds t, unless ties count half, or are none.
     """
 
     cells: Cells
@@ -354,10 +305,6 @@ class Fitted:
     @property
     def place(self) -> np.ndarray:
         return self.values[self.model.systems : self.model.cut]
-
-    @property
-    def tie(self) -> np.ndarray:
-        return self.values[self.model.cut :]
 
     @property
     def odds(self) -> np.ndarray:
@@ -388,8 +335,8 @@ def fit(
     >>> fit(table).strength.round(3).tolist()
     [0.549, -0.549]
     """
-    if ties not in KERNELS:
-        raise DataError(f"{ties!r} is no model of ties. Choose one of {join_names([*KERNELS])}.")
+    if ties not in TIES:
+        raise DataError(f"{ties!r} is no model of ties. Choose one of {join_names(TIES)}.")
     if not comparisons["preference"].eq("tie").any():
         ties = "half"
     return fit_cells(count(comparisons, place=place), ties=ties, place=place, spread=spread)
@@ -433,14 +380,11 @@ class Departure(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Deviance against a model with shares of its own for each cell, its degrees of freedom, dispersion, and two tests.
+    """Dispersion, and tests of strengths against a lead of its own for each pair, of ties against a rate of its own.
 
     dispersion: Pearson's X² over the degrees of freedom: 1 where answers are independent and the model is right.
-    strengths: against a lead of its own for each pair. ties: against ties of its own for each pair.
     """
 
-    deviance: float
-    freedom: int
     dispersion: float
     strengths: Departure
     ties: Departure
@@ -465,15 +409,13 @@ def goodness(fitted: Fitted, *, units: Mapping[str, np.ndarray] | None = None) -
     cells, observed, expected = fitted.cells, fitted.cells.counts, fitted.expected()
     if fitted.model.ties == "half":
         observed, expected = observed[:, :2] + observed[:, 2:] / 2, expected[:, :2]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviance = 2 * float(np.where(observed > 0, observed * np.log(observed / expected), 0.0).sum())
-        pearson = float(np.where(expected > 0, (observed - expected) ** 2 / expected, 0.0).sum())
+    pearson = float(np.nansum(ratio((observed - expected) ** 2, expected)))
     freedom = observed.size - len(observed) - (len(fitted.values) - 1)
     pair = np.unique(np.stack([cells.one, cells.other]), axis=1, return_inverse=True)[1].ravel()
     own = np.eye(pair.max() + 1)[pair]
     none = np.zeros_like(own)
     parts = (_departure(fitted, np.stack(more), units or {}) for more in ((own, none), (none, own)))
-    return Fit(deviance, freedom, pearson / freedom if freedom > 0 else np.nan, *parts)
+    return Fit(pearson / freedom if freedom > 0 else np.nan, *parts)
 
 
 def _departure(fitted: Fitted, more: np.ndarray, units: Mapping[str, np.ndarray]) -> Departure:
@@ -523,22 +465,15 @@ def residuals(fitted: Fitted) -> pd.DataFrame:
     """
     cells, expected = fitted.cells, fitted.expected()
     n, mean = cells.counts.sum(axis=1), expected[:, 0] + expected[:, 2] / 2
-    counts = pd.DataFrame(
-        {
-            "system_a": [cells.systems[k] for k in cells.one],
-            "system_b": [cells.systems[k] for k in cells.other],
-            "n": n,
-            "won": cells.counts[:, 0] + cells.counts[:, 2] / 2,
-            "expected": mean,
-            "variance": expected[:, 0] + expected[:, 2] / 4 - mean**2 / n,
-        }
-    )
-    found = counts.groupby(["system_a", "system_b"], as_index=False).sum()
-    gap, sd = found["won"] - found["expected"], np.sqrt(found["variance"].clip(lower=0))
-    found["residual"] = np.divide(gap, sd, out=np.zeros(len(found)), where=found["variance"] > 1e-12)
-    found = found.assign(share=found["won"] / found["n"], expected=found["expected"] / found["n"])
-    found = found.sort_values("residual", key=np.abs, ascending=False, ignore_index=True, kind="stable")
-    return found.astype({"n": int})[["system_a", "system_b", "n", "share", "expected", "residual"]]
+    columns = {"system_a": np.take(cells.systems, cells.one), "system_b": np.take(cells.systems, cells.other), "n": n}
+    columns |= {"share": cells.counts[:, 0] + cells.counts[:, 2] / 2, "expected": mean}
+    columns |= {"variance": expected[:, 0] + expected[:, 2] / 4 - mean**2 / n}
+    found = pd.DataFrame(columns).groupby(["system_a", "system_b"], as_index=False).sum()
+    variance = found.pop("variance")
+    gap = (found["share"] - found["expected"]) / np.sqrt(variance.clip(lower=1e-12))
+    found = found.assign(residual=gap.where(variance > 1e-12, 0.0)).astype({"n": int})
+    found[["share", "expected"]] = found[["share", "expected"]].div(found["n"], axis=0)
+    return found.sort_values("residual", key=np.abs, ascending=False, ignore_index=True, kind="stable")
 
 
 class Circles(NamedTuple):
@@ -594,75 +529,29 @@ def _go_round(cells: Cells, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def labels(comparisons: pd.DataFrame, units: Sequence[str]) -> dict[str, np.ndarray]:
     """Number the units of each comparison: kind of ``UNITS`` -> (comparisons,)."""
-    found = {}
-    for name in units:
-        columns = [comparisons[column].astype("str") for column in UNITS[name] if column in comparisons]
-        found[name] = pd.MultiIndex.from_arrays(columns).factorize()[0]
-    return found
+    columns = {name: [column for column in UNITS[name] if column in comparisons] for name in units}
+    return {
+        name: pd.MultiIndex.from_frame(comparisons[own].astype("str")).factorize()[0] for name, own in columns.items()
+    }
 
 
-def drawable(comparisons: pd.DataFrame, *, fewest: int = 5) -> tuple[str, ...]:
-    """Name the kinds of units of which there are enough to be drawn; of fewer people nothing can be said of others.
+class Standing(NamedTuple):
+    """Strengths of systems and the shares of comparisons that each would win, with their draws.
 
-    >>> drawable(pd.DataFrame({"annotator": list("pqpqpq"), "doc": list("abcdef")}))
-    ('documents',)
-    """
-    kinds = labels(comparisons, ["annotators", "documents"])
-    return tuple(name for name, codes in kinds.items() if len(np.unique(codes)) >= fewest)
-
-
-@dataclass(frozen=True, eq=False)
-class Standing:
-    """Strengths, shares of comparisons won, and what standing first adds, with draws of all of them.
-
-    fitted: the model. values: (systems + systems + places,) strengths, shares, and the place's effect where it was
-    fitted; drawn: (resamples, the same), whose percentiles are as wide as t intervals; spread: the same draws without
-    that width, for tests. units: kinds that were drawn -> how many.
+    fitted: the model. table: system, strength, low, high (95 %), won, won_low, won_high, best first. won: (systems,)
+    the share that each would win against all others, each met equally often and as often in either place, a tie
+    counting half; drawn: (resamples, systems) draws of it, whose percentiles are as wide as t intervals; spread: the
+    same without that width, for tests. place: what standing first adds to the log odds, and its 95 % interval; None
+    where it was not fitted. fewest: how many units were drawn of the rarer kind; 1 where nothing was.
     """
 
     fitted: Fitted
-    values: np.ndarray
+    table: pd.DataFrame
+    won: np.ndarray
     drawn: np.ndarray
     spread: np.ndarray
-    units: dict[str, int]
-
-    @property
-    def _shares(self) -> slice:
-        return slice(self.fitted.model.systems, 2 * self.fitted.model.systems)
-
-    @property
-    def won(self) -> np.ndarray:
-        """The share that each system would win, (systems,).
-
-        Against all others, each met equally often and as often in either place, a tie counting half.
-        """
-        return self.values[self._shares]
-
-    def draws_of_won(self, *, wide: bool = True) -> np.ndarray:
-        """Return the draws of these shares, (resamples, systems)."""
-        return (self.drawn if wide else self.spread)[:, self._shares]
-
-    @property
-    def fewest(self) -> int:
-        """How many units were drawn of the rarer kind; 1 where nothing was."""
-        return min(self.units.values(), default=1)
-
-    @property
-    def place(self) -> tuple[float, float, float] | None:
-        """What standing first adds to the log odds, and its 95 % interval; None where it was not fitted."""
-        if not len(self.fitted.place):
-            return None
-        low, high = defined_interval(self.drawn[:, -1:])
-        return float(self.values[-1]), float(low[0]), float(high[0])
-
-    def table(self) -> pd.DataFrame:
-        """Return system, strength, low, high (95 %), won, won_low and won_high, best first."""
-        low, high = defined_interval(self.drawn)
-        columns = {"strength": self.values, "low": low, "high": high}
-        table = pd.DataFrame({name: own[: self._shares.start] for name, own in columns.items()})
-        shares = {"won": self.won, "won_low": low[self._shares].clip(0, 1), "won_high": high[self._shares].clip(0, 1)}
-        table = table.assign(system=self.fitted.cells.systems, **shares)[["system", *columns, *shares]]
-        return table.sort_values(["strength", "system"], ascending=[False, True], ignore_index=True)
+    place: tuple[float, float, float] | None
+    fewest: int
 
 
 def standing(
@@ -683,8 +572,9 @@ def standing(
     """
     draws: dict[str, Any] = {"resamples": resamples, "seed": seed, "units": units}
     if place is None:
-        with suppress(DataError):  # one place took everything; or systems were never compared, which comes up again
-            if placeable(comparisons):
+        with suppress(DataError):  # places are unknown; one took everything; or systems never met, which comes up again
+            leads = count(comparisons, place=True).leads(place=True)
+            if np.linalg.matrix_rank(leads) > np.linalg.matrix_rank(leads[:, :-1]):  # nor does it follow from who met
                 return standing(comparisons, ties=ties, place=True, **draws)
         return standing(comparisons, ties=ties, place=False, **draws)
     cells = count(comparisons, place=place)
@@ -703,9 +593,15 @@ def standing(
     [found] = redraw([whole], resamples=resamples, seed=seed)
     values = said(fitted.values[None])[0]
     moved = values - found.estimate  # by the prior, where only draws have it
-    sizes = {name: len(np.unique(codes)) for name, codes in whole.units.items()}
-    drawn = {name: size for name, size in sizes.items() if size > 1}
-    return Standing(fitted, values, found.narrowed(few=True) + moved, found.narrowed() + moved, drawn)
+    drawn, spread = found.narrowed(few=True) + moved, found.narrowed() + moved
+    ends = np.stack([values, *defined_interval(drawn)])
+    strength, won, first = np.split(ends, [model.systems, 2 * model.systems], axis=1)
+    table = pd.DataFrame({"system": cells.systems})
+    table[["strength", "low", "high"]], table[["won", "won_low", "won_high"]] = strength.T, won.clip(0, 1).T
+    table = table.sort_values(["strength", "system"], ascending=[False, True], ignore_index=True)
+    drawn, spread = (draws[:, model.systems :][:, : model.systems] for draws in (drawn, spread))
+    fewest = min((size for codes in whole.units.values() if (size := len(np.unique(codes))) > 1), default=1)
+    return Standing(fitted, table, won[0], drawn, spread, tuple(first[:, 0].tolist()) if place else None, fewest)
 
 
 def _won(model: _Model, values: np.ndarray) -> np.ndarray:
@@ -715,23 +611,21 @@ def _won(model: _Model, values: np.ndarray) -> np.ndarray:
     place = values[:, model.systems, None, None] if model.place else 0.0
     t = values[:, -1, None, None] if model.tied else 0.0
     both = [chances(model.ties, lead + sign * place, t) for sign in (1, -1)]
-    share = np.mean([one[..., 0] + one[..., 2] / 2 for one in both], axis=0)
-    own = np.arange(model.systems)
-    share[:, own, own] = 0.0
-    return np.asarray(share.sum(axis=2) / (model.systems - 1))
+    share = np.mean([one[..., 0] + one[..., 2] / 2 for one in both], axis=0).sum(axis=2)
+    return np.asarray((share - 0.5) / (model.systems - 1))  # half is the share against itself
 
 
 def share_intervals(
-    comparisons: pd.DataFrame, flags: np.ndarray, *, resamples: int, seed: int, units: Sequence[str]
+    comparisons: pd.DataFrame, flags: np.ndarray, *, resamples: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the shares of comparisons that have each of some flags, (comparisons, flags), with 95 % intervals."""
-    part = Part(column_means(flags), labels(comparisons, units), len(comparisons))
+    """Return the shares of comparisons with some flags, (comparisons, flags), and 95 % intervals drawing documents."""
+    part = Part(column_means(flags), labels(comparisons, ["documents"]), len(comparisons))
     [found] = redraw([part], resamples=resamples, seed=seed)
     low, high = found.interval()
     return found.estimate, low.clip(min=0), high.clip(max=1)
 
 
-def _in_order(comparisons: pd.DataFrame) -> pd.DataFrame:
+def in_order(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Turn comparisons so that ``system_a`` is the system that comes first in the alphabet."""
     sides = {f"{name}_{one}": f"{name}_{other}" for name in ("system", "score") for one, other in ("ab", "ba")}
     turned = comparisons.rename(columns=sides)
@@ -739,22 +633,15 @@ def _in_order(comparisons: pd.DataFrame) -> pd.DataFrame:
     return comparisons.where(comparisons["system_a"] <= comparisons["system_b"], turned)
 
 
-def shares(
-    comparisons: pd.DataFrame,
-    *,
-    by: Sequence[str] = (),
-    resamples: int = 1000,
-    seed: int = 7,
-    units: Sequence[str] = ("annotators", "documents"),
-) -> pd.DataFrame:
+def shares(comparisons: pd.DataFrame, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 7) -> pd.DataFrame:
     """Return how often each answer was given, of each pair of systems and within ``by``: answer, share, low, high, n.
 
-    Pairs are named with the system that comes first in the alphabet as ``system_a``.
+    Pairs are named with the system that comes first in the alphabet as ``system_a``. Intervals draw documents.
     """
     answers, rows = np.array(["a", "tie", "b"]), []
-    for key, own in _in_order(comparisons).groupby([*by, "system_a", "system_b"], sort=True):
+    for key, own in in_order(comparisons).groupby([*by, "system_a", "system_b"], sort=True):
         given = (own["preference"].to_numpy()[:, None] == answers).astype(float)
-        found = share_intervals(own, given, resamples=resamples, seed=seed, units=units)
+        found = share_intervals(own, given, resamples=resamples, seed=seed)
         rows += [(*key, *row, len(own)) for row in zip(answers, *found)]
     return pd.DataFrame(rows, columns=[*by, "system_a", "system_b", "answer", "share", "low", "high", "n"])
 
@@ -773,111 +660,34 @@ def win_rates(comparisons: pd.DataFrame) -> pd.DataFrame:
     cells = count(comparisons)
     wins = cells.wins()
     met = wins + wins.T
-    average = np.divide(wins, met, out=np.zeros_like(wins), where=met > 0).sum(axis=1) / (met > 0).sum(axis=1)
+    average = np.nanmean(ratio(wins, met), axis=1)
     columns = {"won": wins.sum(axis=1) / met.sum(axis=1), "average": average, "n": met.sum(axis=1).astype(int)}
     table = pd.DataFrame({"system": cells.systems, **columns})
     return table.sort_values(["average", "system"], ascending=[False, True], ignore_index=True)
 
 
-def elo(
-    comparisons: pd.DataFrame, *, k: float = 4.0, start: float = 1000.0, orders: int = 100, seed: int = 7
-) -> pd.DataFrame:
-    """Return system, ``points`` and ``spread``: Elo's points after all comparisons, mean and sd over orders of them.
+def elo(comparisons: pd.DataFrame, *, seed: int = 7) -> pd.DataFrame:
+    """Return system, ``points`` and ``spread``: Elo's points after all comparisons, mean and sd over 100 orders.
 
-    k: points at stake in a comparison; 400 points are odds of ten to one. orders: how often the comparisons are
-    shuffled; 0 takes them once, in the table's order, and spread is then 0. Source: Elo 1978. Caveat: points depend on
-    the order, for late comparisons count most, and on k; they move from the start only as far as there are comparisons.
+    All start with 1000 points, and 4 are at stake in a comparison; 400 points are odds of ten to one. Source: Elo 1978.
+    Caveat: points depend on the order, for late comparisons count most, and on the stake; they move from the start only
+    as far as there are comparisons.
 
     >>> table = pd.DataFrame({"system_a": ["A"], "system_b": ["B"], "preference": ["a"]})
-    >>> elo(table, orders=0).to_numpy().tolist()
+    >>> elo(table).to_numpy().tolist()
     [['A', 1002.0, 0.0], ['B', 998.0, 0.0]]
     """
     systems = sorted({*comparisons["system_a"], *comparisons["system_b"]})
     a, b = (pd.Index(systems).get_indexer(comparisons[f"system_{side}"]) for side in "ab")
     worth = comparisons["preference"].map({"a": 1.0, "b": 0.0, "tie": 0.5}).to_numpy(float)
-    rng, runs = np.random.default_rng(seed), np.arange(max(orders, 1))
-    order = np.stack([rng.permutation(len(a)) for _ in runs]) if orders else np.arange(len(a))[None]
-    points = np.full((len(runs), len(systems)), float(start))
+    rng, runs = np.random.default_rng(seed), np.arange(100)
+    order = np.stack([rng.permutation(len(a)) for _ in runs])
+    points = np.full((len(runs), len(systems)), 1000.0)
     for place in order.T:
         one, other = a[place], b[place]
         gap = points[runs, other] - points[runs, one]
-        change = k * (worth[place] - 1 / (1 + 10 ** (gap / 400)))
+        change = 4 * (worth[place] - 1 / (1 + 10 ** (gap / 400)))
         points[runs, one] += change
         points[runs, other] -= change
     table = pd.DataFrame({"system": systems, "points": points.mean(axis=0), "spread": points.std(axis=0)})
     return table.sort_values(["points", "system"], ascending=[False, True], ignore_index=True)
-
-
-class Worth(NamedTuple):
-    """The share of a score's certainty that a comparison has, its 95 % interval, and what it rests on.
-
-    efficiency .5: twice as many pairs of translations have to be compared as scored for the same certainty.
-    ties: share of comparisons. agree: share of pairs of systems whose order is the same.
-    """
-
-    efficiency: float
-    low: float
-    high: float
-    ties: float
-    agree: float
-    systems: int
-    comparisons: int
-
-
-def z_statistics(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return of each pair of systems two z statistics: of the mean difference of scores, and of wins minus losses.
-
-    comparisons: with ``score_a`` and ``score_b``. Both errors are those of sums over documents, which are independent
-    (Liang & Zeger 1986). Pairs that fewer than five documents compare are left out. Columns system_a, system_b, n,
-    scores, wins (z), ties (share).
-    """
-    table = _in_order(comparisons)
-    won = table["preference"].map({"a": 1.0, "b": -1.0, "tie": 0.0})
-    table = table.assign(gap=table["score_a"] - table["score_b"], won=won, tie=won == 0, n=1)
-    sums = table.groupby(["system_a", "system_b", "doc"], observed=True)[["gap", "won", "tie", "n"]].sum()
-    rows = []
-    for pair, own in sums.groupby(level=[0, 1]):
-        n = own["n"].sum()
-        if len(own) >= 5:
-            rows.append((*pair, int(n), _z(own["gap"], own["n"]), _z(own["won"], own["n"]), own["tie"].sum() / n))
-    return pd.DataFrame(rows, columns=["system_a", "system_b", "n", "scores", "wins", "ties"])
-
-
-def _z(sums: pd.Series, size: pd.Series) -> float:
-    """Return a mean over its standard error."""
-    mean = sums.sum() / size.sum()
-    error = np.sqrt(((sums - mean * size) ** 2).sum() * len(sums) / (len(sums) - 1)) / size.sum()
-    return float(mean / error) if error > 0 else 0.0
-
-
-def efficiency(ratings: pd.DataFrame) -> Worth:
-    """Estimate what a comparison is worth beside two scores, by turning a campaign's scores into comparisons.
-
-    ratings: one person's scores of several systems' translations of a segment make comparisons. The efficiency is the
-    ratio, over pairs of systems, of squared z statistics less the 1 that chance gives each: certainty grows with the
-    number of judgements, so that .5 means twice as many. The interval, of the ratio's logarithm, leaves out one system
-    at a time; it is NaN where that leaves nothing beyond chance. Source: Pitman's relative efficiency (Lehmann 1999,
-    section 3.4), here of real judgements. Caveat: people who are asked for a preference may look closer than those who
-    give two scores; then comparisons are worth more than this. Raises DataError where no pair differs by more than
-    chance.
-    """
-    found = compared.of_scores(ratings, together=())
-    table = z_statistics(found)
-    systems = sorted({*table["system_a"], *table["system_b"]})
-    ratio = _ratio(table)
-    if not np.isfinite(ratio):
-        raise DataError("No two systems differ by more than chance, so that nothing tells what a comparison is worth.")
-    without = [_ratio(table[table["system_a"].ne(name) & table["system_b"].ne(name)]) for name in systems]
-    kept = [one for one in without if np.isfinite(one)]
-    # Of the logarithm, for a ratio is never negative, and twice as much is as far from one as half.
-    inside = ratio > 0 and min(kept, default=0.0) > 0 and len(kept) > 2
-    low, high = np.exp(jackknife_interval(float(np.log(ratio)), np.log(kept))) if inside else (np.nan, np.nan)
-    agree = float((np.sign(table["scores"]) == np.sign(table["wins"])).mean())
-    ties = float(found["preference"].eq("tie").mean())
-    return Worth(ratio, float(low), float(high), ties, agree, len(systems), len(found))
-
-
-def _ratio(table: pd.DataFrame) -> float:
-    """Return the ratio of what is left of squared z statistics without chance."""
-    scores, wins = (float((table[name] ** 2 - 1).sum()) for name in ("scores", "wins"))
-    return wins / scores if scores > len(table) else np.nan

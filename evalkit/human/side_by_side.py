@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
 from evalkit.data import compared
 from evalkit.data.provenance import fact, like
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import preferences
-from evalkit.stats.inference import column_ratios
+from evalkit.stats.inference import column_ratios, jackknife_interval
 from evalkit.stats.widths import Part, combine, redraw
 
 _KEY = [*SEGMENT, "annotator"]
@@ -30,6 +29,8 @@ PAIRED = (
 )
 #: The measures of marks that could have been made in two translations.
 MARKED = ("marks found again, same screen, %", "marks found again, other screens, %")
+#: Fewest people, or documents, to be drawn: of fewer nothing can be said of others.
+FEWEST = 5
 _SHORTEST = 3  # letters of a stretch that is looked for in the other text
 
 
@@ -54,35 +55,32 @@ def found_again(
     """Return a row per mark whose words stand in another translation that the same person judged: was it marked there?
 
     spans: marks with ``start`` and ``end`` in the translation. texts: (system, doc, segment) -> translation. ratings:
-    who judged what. screens: system, against. Columns doc, segment, annotator, system, other, ``same`` (did the two
-    stand, or could they stand, on one screen), ``again`` (1 where a mark of the other touches the same words).
+    who judged what. screens: system, against. Columns doc, segment, annotator, system, ``same`` (did the two stand, or
+    could they stand, on one screen), ``again`` (1 where a mark of the other touches the same words).
     Of Song et al. 2025 only the idea is known here, the consistency of marks between translations: their definition may
     differ. Marks of fewer than three letters, such as punctuation, are left out, as are marks in the source.
     """
     screen = ["hit"] if "hit" in ratings else []
-    marked = [*_KEY, "system", *screen]
+    whose = [*_KEY, "system", *screen]
     spans = spans[spans["side"].astype(str).eq("target") & spans["start"].notna() & (spans["end"] > spans["start"])]
-    marks = spans[[*marked, "start", "end"]].astype(dict.fromkeys(marked, "str"))
-    there: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-    for *own, start, end in marks.itertuples(index=False):
-        there.setdefault(tuple(own), []).append((int(start), int(end)))
-    judged = ratings[marked].astype("str").drop_duplicates()
-    other = judged.rename(columns={name: f"{name}_other" for name in ["system", *screen]})
-    both = marks.merge(judged, on=marked).merge(other, on=_KEY)
+    marks = spans[[*whose, "start", "end"]].astype({**dict.fromkeys(whose, "str"), "start": int, "end": int})
+    judged = ratings[whose].astype("str").drop_duplicates()
+    both = marks.merge(judged, on=whose).merge(judged, on=_KEY, suffixes=("", "_other"))
     both = both[both["system"].ne(both["system_other"])]
-    beside = {*zip(screens["system"], screens["against"])}
-    rows = []
+    words, place = [], []
     for row in both.itertuples():
-        text = texts[row.system_other, row.doc, row.segment]
-        words = texts[row.system, row.doc, row.segment][int(row.start) : int(row.end)].strip()
-        if sum(map(str.isalpha, words)) < _SHORTEST or words not in text:
-            continue
-        place = text.index(words)
-        key = (row.doc, row.segment, row.annotator, row.system_other, *([row.hit_other] if screen else []))
-        hit = any(begin < place + len(words) and stop > place for begin, stop in there.get(key, ()))
-        same = row.hit == row.hit_other if screen else (row.system, row.system_other) in beside
-        rows.append((row.doc, row.segment, row.annotator, row.system, row.system_other, same, float(hit)))
-    return pd.DataFrame(rows, columns=[*_KEY, "system", "other", "same", "again"])
+        words.append(texts[row.system, row.doc, row.segment][row.start : row.end].strip())
+        place.append(texts[row.system_other, row.doc, row.segment].find(words[-1]))
+    both = both.assign(words=words, place=place)
+    letters = both["words"].map(lambda stretch: sum(map(str.isalpha, stretch)))
+    both = both[(letters >= _SHORTEST) & (both["place"] >= 0)].reset_index(drop=True)
+    others = marks.rename(columns={"start": "begin", "end": "stop"} | {one: f"{one}_other" for one in whose[3:]})
+    met = both.reset_index(names="mark").merge(others, on=[name for name in others if name in both])
+    met = met[(met["begin"] < met["place"] + met["words"].str.len()) & (met["stop"] > met["place"])]
+    beside = pd.MultiIndex.from_frame(screens[["system", "against"]])
+    shown = pd.MultiIndex.from_frame(both[["system", "system_other"]]).isin(beside)
+    same = both["hit"].eq(both["hit_other"]) if screen else shown
+    return both.assign(same=same, again=both.index.isin(met["mark"]).astype(float))[[*whose, "same", "again"]]
 
 
 def _of_pairs(paired: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray]:
@@ -161,10 +159,7 @@ def follow(comparisons: pd.DataFrame, *, resamples: int = 1000, seed: int = 7) -
         lead = own["marks_b"] - own["marks_a"]
         told = lead.ne(0) & own["preference"].ne("tie")
         fits = (own["preference"].eq("a") == (lead > 0))[told].to_numpy(float)[:, None]
-        units = ("documents",)
-        [share], [low], [high] = preferences.share_intervals(
-            own[told], fits, resamples=resamples, seed=seed, units=units
-        )
+        [share], [low], [high] = preferences.share_intervals(own[told], fits, resamples=resamples, seed=seed)
         rows.append((name, share, low, high, int(told.sum()), int(lead.eq(0).sum())))
     return pd.DataFrame(rows, columns=["choices", "share", "low", "high", "n", "equal"])
 
@@ -196,10 +191,11 @@ def ranked(
     """
     rows, fits = [], []
     for name, own in tables.items():
-        units = preferences.drawable(own)
-        found = preferences.standing(own, ties=ties, resamples=resamples, seed=seed, units=units)
-        rows.append(found.table().assign(data=name, drawn=" and ".join(units) or "nothing"))
-        fits.append({"data": name} | _fit(found.fitted, preferences.labels(own, units), seed))
+        units = preferences.labels(own, ["annotators", "documents"])
+        units = {kind: codes for kind, codes in units.items() if len(np.unique(codes)) >= FEWEST}
+        found = preferences.standing(own, ties=ties, resamples=resamples, seed=seed, units=[*units])
+        rows.append(found.table.assign(data=name, drawn=" and ".join(units) or "nothing"))
+        fits.append({"data": name} | _fit(found.fitted, units, seed))
     strengths = pd.concat(rows, ignore_index=True)[["data", "system", "strength", "low", "high", "drawn"]]
     return strengths, pd.DataFrame(fits)
 
@@ -221,20 +217,70 @@ def _fit(fitted: preferences.Fitted, units: Mapping[str, np.ndarray], seed: int)
     }
 
 
+# Scores as comparisons, and what a comparison is worth
+
+
 def worths(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return what scores of campaigns say as comparisons, and what a comparison is worth beside two scores.
 
-    Columns data, judgements, alone (judgements with none beside them), groups (of systems that were compared), those of
-    ``preferences.Worth``, and ``why`` where the worth cannot be told.
+    One person's scores of several systems' translations of a segment make comparisons. Columns data, judgements, alone
+    (judgements with none beside them), groups (of systems that were compared), systems, comparisons, ties (share),
+    agree (share of pairs of systems whose order is the same), efficiency, low, high (see ``efficiency``), and ``why``
+    where the efficiency cannot be told.
     """
     rows = []
     for name, own in campaigns.items():
         found = compared.of_scores(own, together=())
-        alone = fact(found, "alone", by="compared.of_scores")
-        row = {"data": name, "judgements": len(own), "alone": alone}
-        row["groups"] = len(preferences.groups(preferences.count(found)))
-        try:
-            rows.append(row | preferences.efficiency(own)._asdict() | {"why": ""})
-        except DataError as problem:
-            rows.append(row | dict.fromkeys(preferences.Worth._fields, np.nan) | {"why": str(problem)})
+        table = z_statistics(found)
+        worth, low, high = efficiency(table)
+        row = {"data": name, "judgements": len(own), "alone": fact(found, "alone", by="compared.of_scores")}
+        row |= {"groups": len(preferences.groups(preferences.count(found))), "efficiency": worth, "low": low}
+        row |= {"high": high, "ties": found["preference"].eq("tie").mean()}
+        row |= {"agree": (np.sign(table["scores"]) == np.sign(table["wins"])).mean()}
+        row |= {"systems": len({*table["system_a"], *table["system_b"]}), "comparisons": len(found)}
+        rows.append(row | {"why": "" if np.isfinite(worth) else "no two systems differ by more than chance"})
     return pd.DataFrame(rows)
+
+
+def z_statistics(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return of each pair of systems two z statistics: of the mean difference of scores, and of wins minus losses.
+
+    comparisons: with ``score_a`` and ``score_b``. Both errors are those of sums over documents, which are independent
+    (Liang & Zeger 1986). Pairs that fewer than five documents compare are left out. Columns system_a, system_b, scores,
+    wins.
+    """
+    table = preferences.in_order(comparisons)
+    won = table["preference"].map({"a": 1.0, "b": -1.0, "tie": 0.0})
+    table = table.assign(scores=table["score_a"] - table["score_b"], wins=won, n=1)
+    sums = table.groupby(["system_a", "system_b", "doc"], observed=True)[["scores", "wins", "n"]].sum()
+    pairs = sums.groupby(level=[0, 1])
+    whole, documents = pairs.transform("sum"), pairs.size()
+    apart = sums - whole.mul(sums["n"] / whole["n"], axis=0)  # of a document's sums from what its size makes likely
+    error = np.sqrt((apart**2).groupby(level=[0, 1]).sum().mul(documents / (documents - 1), axis=0))
+    z = (pairs.sum() / error).where(error > 0, 0.0)
+    return z.loc[documents >= 5, ["scores", "wins"]].reset_index()
+
+
+def efficiency(table: pd.DataFrame) -> tuple[float, float, float]:
+    """Estimate the share of a score's certainty that a comparison has, with its 95 % interval.
+
+    table: the result of ``z_statistics``. .5 means that twice as many pairs of translations have to be compared as
+    scored for the same certainty, which grows with the number of judgements: the efficiency is the ratio, over pairs of
+    systems, of squared z statistics less the 1 that chance gives each; NaN where no pair differs by more than chance.
+    The interval leaves out one system at a time; it is NaN where that leaves nothing beyond chance. Source: Pitman's
+    relative efficiency (Lehmann 1999, section 3.4), here of real judgements. Caveat: people who are asked for a
+    preference may look closer than those who give two scores; then comparisons are worth more than this.
+    """
+
+    def ratio(some: pd.DataFrame) -> float:
+        scores, wins = (some[["scores", "wins"]] ** 2 - 1).sum()
+        return float(wins / scores) if scores > len(some) else np.nan
+
+    whole, names = ratio(table), table[["system_a", "system_b"]]
+    without = np.array([ratio(table[names.ne(name).all(axis=1)]) for name in np.unique(names)])
+    kept = without[np.isfinite(without)]
+    if not (whole > 0 and len(kept) > 2 and kept.min() > 0):
+        return whole, np.nan, np.nan
+    # Of the logarithm, for a ratio is never negative, and twice as much is as far from one as half.
+    low, high = np.exp(jackknife_interval(np.log(whole), np.log(kept)))
+    return whole, float(low), float(high)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -104,12 +105,8 @@ def counts(scored: pd.DataFrame) -> pd.DataFrame:
     [['ESA-1', 2, 2, 1, 2]]
     """
     groups = scored.assign(segment=segment_names(scored)).groupby("protocol", sort=False)
-    table = groups.agg(
-        judgements=("system", "size"),
-        people=("annotator", "nunique"),
-        segments=("segment", "nunique"),
-        systems=("system", "nunique"),
-    )
+    columns = {"people": "annotator", "segments": "segment", "systems": "system"}
+    table = groups.agg(judgements=("system", "size"), **{name: (own, "nunique") for name, own in columns.items()})
     return table.assign(people=table["people"].astype("Int64").replace(0, pd.NA)).reset_index()
 
 
@@ -153,14 +150,12 @@ class Laid(NamedTuple):
 
 
 def lay(scored: pd.DataFrame) -> Laid:
-    """Arrange the table of ``protocols.scores`` with a row per translation and a column per protocol.
+    """Arrange the table of ``scores`` with a row per translation and a column per protocol.
 
     scored: protocol, system, doc, segment, annotator (none where unknown), item_type, score; one row per protocol and
-    translation, and DataError otherwise.
+    translation.
     """
     named = scored.astype(dict.fromkeys(_KEY, "str"))
-    if named.duplicated(_KEY).any():
-        raise DataError("A protocol judged a translation twice. Keep one judgement, as protocols.scores does.")
     wide = named.pivot(index=_ROWS, columns="protocol", values=["score", "annotator"])
     order = list(named["protocol"].unique())
     people = wide["annotator"][order].apply(lambda own: np.maximum(pd.factorize(own, sort=True)[0], 0))
@@ -202,7 +197,7 @@ def between(
     if among is not None:
         laid = laid.taken(laid.shared(among))
     pairs = list(itertools.combinations(among or laid.scores, 2))
-    statistics = [as_column(pearson_of(*(laid.scores[name].to_numpy() for name in pair))) for pair in pairs]
+    statistics = [partial(_pearson, *laid.scores[list(pair)].to_numpy().T) for pair in pairs]
     rows = []
     for pair, one in zip(pairs, redrawn(laid, pairs, statistics, resamples=resamples, seed=seed), strict=True):
         own = laid.taken(laid.shared(pair))
@@ -217,23 +212,11 @@ def between(
     return pd.DataFrame(rows)
 
 
-def pearson_of(x: np.ndarray, y: np.ndarray) -> Statistic:
-    """Make Pearson's r of x and y a function of how often each row counts, (batch,) from (batch, rows).
-
-    Rows in which one of the two is missing are left out.
-
-    >>> r = pearson_of(np.array([1.0, 2, 3, np.nan]), np.array([1.0, 2, 3, 4]))
-    >>> r(np.array([[1.0, 1, 1, 1]])).round(6).tolist()
-    [1.0]
-    """
+def _pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return Pearson's r over rows in which both are there, and count so often: (batch, 1) from (batch, rows)."""
     there = np.isfinite(x) & np.isfinite(y)
     sums = correlation.moments(x[there] - x[there].mean(), y[there] - y[there].mean()).T
-    return lambda counts: correlation.pearson_of_sums(counts[:, there] @ sums)
-
-
-def as_column(statistic: Statistic) -> Statistic:
-    """Make a statistic of one value, (batch,), one of several, (batch, 1)."""
-    return lambda counts: statistic(counts)[:, None]
+    return correlation.pearson_of_sums(counts[:, there] @ sums)[:, None]
 
 
 # Every coefficient of two runs of a protocol
@@ -298,7 +281,7 @@ def together(
     with_model = laid.scores.reindex(columns=[*pair, "LLM"]).to_numpy()
     both, severity = laid.scores[list(pair)], classes[list(pair)]
     return {
-        "pearson": pearson_of(x, y),
+        "pearson": lambda counts: _pearson(x, y, counts)[:, 0],
         "kendall_b": lambda counts: correlation.kendall_b_of_values(x, y, counts),
         "kendall_b_within": within_of(x, y, laid.items["segment"].to_numpy()),
         "krippendorff_ordinal": _of_matrix(both, "krippendorff_alpha", "ordinal"),
@@ -340,10 +323,9 @@ def within_of(x: np.ndarray, y: np.ndarray, group: np.ndarray) -> Statistic:
 
 def characters_alpha(on: Mapping[str, np.ndarray], pair: Pair) -> Statistic:
     """Make Krippendorff's nominal alpha of the characters that two runs marked; on: the result of ``characters``."""
-    lengths = on[""]
-    a, b = (on.get(name, np.zeros(int(lengths.sum()), bool)) for name in pair)
-    begin = np.cumsum(lengths) - lengths
-    sums = np.stack([lengths, *(np.add.reduceat(each, begin, dtype=int) for each in (a, b, a & b))], axis=1)
+    a, b = (on.get(name, np.zeros(len(on[""]), object)) for name in pair)
+    marked = [[one.bit_count() for one in each] for each in (a, b, a & b)]
+    sums = np.stack([on[""], *marked], axis=1)
 
     def alpha(counts: np.ndarray) -> np.ndarray:
         size, one, other, both = (counts @ sums).T
@@ -416,26 +398,36 @@ def own_marks(marked: pd.DataFrame) -> pd.DataFrame:
     return marked.assign(start=marked["start"].where(drawn), end=marked["end"].where(drawn))
 
 
+def masks(marked: pd.DataFrame, key: Sequence[str]) -> pd.Series:
+    """Turn the marks of each place (``key``) into one whole number, whose bit n is set where character n is marked.
+
+    marked: key, start, and end, which is excluded; marks may overlap. Marks without a place (omissions), and those of
+    degraded copies, are left out.
+
+    >>> marked = pd.DataFrame({"doc": "d", "item_type": "system", "start": [0, 1, 5], "end": [2, 3, 6]})
+    >>> bin(masks(marked, ["doc"])["d"])
+    '0b100111'
+    """
+    placed = (marked["start"] >= 0) & (marked["end"] > marked["start"])
+    kept = marked[placed & marked["item_type"].astype("str").ne("degraded")].astype(
+        {**dict.fromkeys(key, "str"), "start": int, "end": int}
+    )
+    bits = [(1 << end) - (1 << start) for start, end in zip(kept["start"], kept["end"])]
+    places = pd.Series(bits, kept.index, dtype=object).groupby([kept[name] for name in key])
+    return places.agg(partial(reduce, or_)).astype(object)  # however many bits they have
+
+
 def characters(items: pd.DataFrame, marked: pd.DataFrame, texts: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Say of every character of the items' translations, one after another, whether a protocol marked it.
+    """Say which characters of the items' translations a protocol marked: protocol -> (items,), see ``masks``.
 
     items: system, doc and segment, one row per translation, in the order wanted. texts: their hypothesis and reference.
-    Marks without a place (omissions) are left out, and marks that run past the end of the text are cut there.
-    Returns protocol -> (characters,) of bool; under the empty name, (items,) the translations' lengths in characters.
+    Marks that run past the end of the text are cut there. Under the empty name stand the translations' lengths.
     """
     place = pd.MultiIndex.from_frame(items[ITEM].astype("str"))
     size = _lengths(place, marked, texts)
-    begin = np.cumsum(size) - size
-    kept = marked[(marked["item_type"].astype("str") != "degraded") & (marked["end"] > marked["start"])]
-    at = place.get_indexer(pd.MultiIndex.from_frame(kept[ITEM].astype("str")))
-    found = {"": size}
-    for protocol, rows in kept.assign(at=at)[at >= 0].groupby(kept["protocol"].astype("str"), sort=False):
-        edge = np.zeros(size.sum() + 1)
-        item = rows["at"].to_numpy()
-        for name, step in (("start", 1), ("end", -1)):
-            np.add.at(edge, begin[item] + np.minimum(rows[name].to_numpy(), size[item]).astype(int), step)
-        found[str(protocol)] = edge.cumsum()[:-1] > 0
-    return found
+    whole = np.array([(1 << int(length)) - 1 for length in size], object)
+    wide = masks(marked, _KEY).unstack("protocol", fill_value=0).reindex(place, fill_value=0)
+    return {"": size} | {str(name): own.to_numpy() & whole for name, own in wide.items()}
 
 
 def _lengths(items: pd.MultiIndex, marked: pd.DataFrame, texts: pd.DataFrame) -> np.ndarray:

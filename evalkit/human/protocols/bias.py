@@ -28,7 +28,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, segment_names
 from evalkit.human.protocols.agreement import SHORT, drawn_units, partial_correlation
-from evalkit.stats.correlation import covariances, ratio
+from evalkit.stats.correlation import covariances
 from evalkit.stats.inference import column_means, column_ratios, interval, resample
 from evalkit.stats.widths import Part, combine, redraw
 
@@ -63,13 +63,13 @@ MARKINGS = (
 )
 #: A person passes if degraded items score below their originals with a p-value below this, as at WMT.
 PASSED = 0.05
-#: What may change over time -> column of the judgements, and whether changes are in percent.
+#: What may change over time -> column of the judgements.
 MEASURES = {
-    "seconds": ("seconds", True),
-    "score": ("score", False),
-    "marks": ("errors", False),
-    "suggestions kept": ("share_kept", False),
-    "degraded copies noticed": ("noticed", False),
+    "seconds": "seconds",
+    "score": "score",
+    "marks": "errors",
+    "suggestions kept": "share_kept",
+    "degraded copies noticed": "noticed",
 }
 #: What changes are measured over.
 EFFECTS = ("from the first to the last item of an account", "in later accounts, against the first")
@@ -140,7 +140,7 @@ def _campaigns(
         low, high = one.interval()
         columns = {"measure": measures, "protocol": name, "n": n, "estimate": one.estimate, "low": low, "high": high}
         tables.append(pd.DataFrame(columns))
-    order = {measure: place for place, measure in enumerate(measures)}
+    order = dict(zip(measures, range(len(measures))))
     return pd.concat(tables).sort_values("measure", key=lambda own: own.map(order), kind="stable", ignore_index=True)
 
 
@@ -229,9 +229,9 @@ def counted(judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame) 
     """
     shown = judged[judged["protocol"].isin(SHOWN) & judged["item_type"].isin(["system", "reference"])]
     shown = shown.astype(dict.fromkeys(_WHOSE, "str"))
-    whose = _undamaged(marked).groupby(_WHOSE)["suggested"].agg(kept="sum", size="size").reset_index()
-    table = shown.merge(suggestions(marked, released), on=ITEM, how="left")
-    table = table.merge(whose, on=_WHOSE, how="left").fillna({"kept": 0, "size": 0})
+    whose = _undamaged(marked).groupby(_WHOSE)["suggested"].agg(kept="sum", size="size")
+    table = shown.join(suggestions(marked, released).set_index(ITEM), on=ITEM)
+    table = table.join(whose, on=_WHOSE).fillna({"kept": 0, "size": 0})
     return table.assign(own=table["size"] - table["kept"]).drop(columns=["size", "known"])
 
 
@@ -242,24 +242,21 @@ def kept(counts: pd.DataFrame, *, by: str = "protocol") -> pd.DataFrame:
     severity. own: marks that people drew themselves. share_low, share_high: kept over suggested, which is known within
     limits only (see ``suggestions``).
     """
-    table = counts.groupby(list(dict.fromkeys([by, "protocol"])), sort=False).agg(
-        judgements=("kept", "size"),
-        suggested_least=("least", "sum"),
-        suggested_most=("most", "sum"),
-        kept=("kept", "sum"),
-        own=("own", "sum"),
-    )
+    groups = counts.groupby(list(dict.fromkeys([by, "protocol"])), sort=False)
+    sums = {"suggested_least": "least", "suggested_most": "most", "kept": "kept", "own": "own"}
+    table = groups.agg(judgements=("kept", "size"), **{name: (column, "sum") for name, column in sums.items()})
     least, most = (table[name].where(table[name] > 0) for name in ("suggested_least", "suggested_most"))
     return table.assign(share_low=table["kept"] / most, share_high=table["kept"] / least).reset_index()
 
 
-def confirmed(marked: pd.DataFrame, *, by: str = QUALITY[0], resamples: int = 200, seed: int = 7) -> pd.DataFrame:
+def confirmed(marked: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
     """Tell which marks independent MQM confirms: kind, marks, characters, confirmed, low, high.
 
     kind: suggestions that the people of both ``ASSISTED`` campaigns left, or of one only, marks that these people drew
     themselves, and those of ``ALONE``. characters: mean length. confirmed: share that shares a character with a mark of
-    ``by`` in the same translation; what was found missing is confirmed by anything missing. What both left and what one
-    removed were both left by somebody, so their difference is what removing tells. Intervals draw segments anew.
+    the first ``QUALITY`` in the same translation; what was found missing is confirmed by anything missing. What both
+    left and what one removed were both left by somebody, so their difference is what removing tells. Intervals draw
+    segments anew.
     Caveat: longer marks are confirmed more easily; and suggestions that everybody removed are not in the release.
     """
     marks, known = _undamaged(marked), known_suggestions(marked)
@@ -270,7 +267,7 @@ def confirmed(marked: pd.DataFrame, *, by: str = QUALITY[0], resamples: int = 20
         "drawn beside suggestions": marks[marks["protocol"].isin(ASSISTED) & ~marks["suggested"]],
         **{f"drawn under {name}": marks[marks["protocol"] == name] for name in ALONE},
     }
-    sound = marks.loc[marks["protocol"] == by, _SPAN]
+    sound = marks.loc[marks["protocol"] == QUALITY[0], _SPAN]
     rows = []
     for kind, some in kinds.items():
         pairs = some[_SPAN].reset_index(names="number").merge(sound, on=ITEM, suffixes=("", "_other"))
@@ -352,17 +349,13 @@ def attention(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> p
     translation, so some of it is slight; marks that a model suggested for the original stand in its copy, too.
     """
     copies = _copies(judged)
+    copies = copies.assign(equal=copies["drop"].eq(0), above=copies["drop"].lt(0))
     own = copies.groupby("protocol", sort=False)
     parts = [Part(column_means(part[["drop"]].gt(0)), drawn_units(part), len(part)) for _, part in own]
     drawn = redraw(parts, resamples=resamples, seed=seed)
-    table = own.agg(
-        people=("annotator", "nunique"),
-        items=("drop", "size"),
-        equal=("drop", lambda drop: drop.eq(0).mean()),
-        above=("drop", lambda drop: drop.lt(0).mean()),
-        drop=("drop", "mean"),
-        marked=("more_marks", "mean"),
-    )
+    means = {"equal": "equal", "above": "above", "drop": "drop", "marked": "more_marks"}
+    counted = {"people": ("annotator", "nunique"), "items": ("drop", "size")}
+    table = own.agg(**counted, **{name: (column, "mean") for name, column in means.items()})
     spread = judged[judged["item_type"].eq("system")].groupby("protocol")["score"].std()
     table["drop_in_sd"] = table["drop"] / spread.reindex(table.index)
     table[["noticed", "low", "high"]] = [np.ravel([one.estimate, *one.interval()]) for one in drawn]
@@ -390,9 +383,9 @@ def _copies(judged: pd.DataFrame) -> pd.DataFrame:
     """
     key = ["protocol", "annotator", "hit", *ITEM]
     plain = judged.astype(dict.fromkeys(key, "str"))
-    own = plain[plain["item_type"].isin(["system", "reference"])].drop_duplicates(key)
+    own = plain[plain["item_type"].isin(["system", "reference"])].drop_duplicates(key).set_index(key)
     copies = plain[plain["item_type"].eq("degraded")]
-    pairs = copies.merge(own[[*key, "score", "errors"]], on=key, suffixes=("", "_original"))
+    pairs = copies.join(own[["score", "errors"]].add_suffix("_original"), on=key, how="inner")
     drop, more = pairs["score_original"] - pairs["score"], pairs["errors"] > pairs["errors_original"]
     return pairs.assign(drop=drop, more_marks=more)
 
@@ -403,17 +396,13 @@ def _copies(judged: pd.DataFrame) -> pd.DataFrame:
 def with_changing(judged: pd.DataFrame, released: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     """Add to judgements what may change while people work, and what ``sessions`` holds constant.
 
-    released: scores as released. counts: the result of ``counted``. Adds model (the model's score of the undamaged
-    translation), share_kept (of the suggestions known, missing where there are none) and noticed (of degraded copies
-    that have an original: 1 where they score below it, else 0).
+    released: scores as released. counts: the result of ``counted`` for these judgements. Adds model (the model's score
+    of the undamaged translation), share_kept (of the suggestions known, missing where there are none) and noticed (of
+    degraded copies that have an original: 1 where they score below it, else 0).
     """
-    whose = [*_WHOSE, "hit", "item_type"]
-    kept_of = counts.assign(share_kept=counts["kept"] / counts["least"].where(counts["least"] > 0))
-    copies = _copies(judged)
-    copies = copies.assign(noticed=copies["drop"].gt(0).astype(float))
-    noticed = _looked_up(judged, copies, [*whose, "annotator", "started"], "noticed")
-    model = judged[ITEM].astype("str").join(_model_scores(released), on=ITEM)["model"].to_numpy()
-    return judged.assign(model=model, share_kept=_looked_up(judged, kept_of, whose, "share_kept"), noticed=noticed)
+    model = judged[ITEM].astype("str").join(_model_scores(released), on=ITEM)["model"]
+    share = counts["kept"] / counts["least"].where(counts["least"] > 0)
+    return judged.assign(model=model, share_kept=share, noticed=_copies(judged)["drop"].gt(0).astype(float))
 
 
 def sessions(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
@@ -430,14 +419,22 @@ def sessions(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd
     and people anew. Caveat: who has one account only says nothing about later ones; and with about ten people, the
     interval is rough.
     """
-    rows = []
+    tables = []
     for name, part in placed_in_time(judged).groupby("protocol", sort=False, observed=True):
-        for measure, (column, percent) in MEASURES.items():
+        for measure, column in MEASURES.items():
             if column in part and part[column].notna().any():
-                known, values = _regressed(part, column, percent)
-                changes = _changes(known, values, percent, resamples=resamples, seed=seed)
-                rows += [{"protocol": name, "measure": measure, **row} for row in changes]
-    return pd.DataFrame(rows)
+                known, values = _regressed(part, column)
+                people = pd.get_dummies(known["annotator"].astype("str")).to_numpy()
+                whole = Part(partial(_effects, values, people.astype(float)), drawn_units(known), len(known))
+                [drawn] = redraw([whole], resamples=resamples, seed=seed)
+                each = [(values[own], np.ones((own.sum(), 1)), np.ones((1, own.sum()))) for own in people.T]
+                alone = np.concatenate([_effects(*one) for one in each])
+                columns = {"protocol": name, "measure": measure, "effect": EFFECTS, "judgements": len(known)}
+                columns |= {"people": np.isfinite(alone).sum(axis=0), "rising": (alone > 1e-9).sum(axis=0)}
+                ends = {"estimate": drawn.estimate} | dict(zip(["low", "high"], drawn.interval()))
+                percent = {end: 100 * np.expm1(own) if column == "seconds" else own for end, own in ends.items()}
+                tables.append(pd.DataFrame(columns | percent))
+    return pd.concat(tables, ignore_index=True)
 
 
 def placed_in_time(judged: pd.DataFrame) -> pd.DataFrame:
@@ -457,66 +454,28 @@ def placed_in_time(judged: pd.DataFrame) -> pd.DataFrame:
     return judged.assign(along=along.astype(float), later=begun.gt(first).astype(float)).reset_index(drop=True)
 
 
-def _looked_up(judged: pd.DataFrame, other: pd.DataFrame, key: list[str], column: str) -> np.ndarray:
-    """Return a column of another table for each judgement, by columns that name it; missing where it has none."""
-    names = dict.fromkeys(key, "str")
-    values = other[[*key, column]].astype(names).drop_duplicates(key)
-    return judged[key].astype(names).merge(values, on=key, how="left")[column].to_numpy()
-
-
-def _regressed(part: pd.DataFrame, column: str, percent: bool) -> tuple[pd.DataFrame, np.ndarray]:
+def _regressed(part: pd.DataFrame, column: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the rows that have a value, and their columns outcome, along, later and what is held constant."""
-    part = part[part["item_type"].eq("degraded") == (column == "noticed")]
-    part = part.dropna(subset=[name for name in ("words", "model") if name in part])
-    known = part[part[column].gt(0)] if percent else part.dropna(subset=column)
-    outcome = np.log(known[column]) if percent else known[column].astype(float)
-    columns = [outcome, known["along"], known["later"]]
-    columns += [np.log(known["words"].astype(float))] if "words" in known else []
-    columns += [known["model"]] if "model" in known else []
-    return known.reset_index(drop=True), np.stack([np.asarray(one, float) for one in columns], axis=1)
-
-
-def _changes(
-    known: pd.DataFrame, values: np.ndarray, percent: bool, *, resamples: int, seed: int
-) -> list[dict[str, object]]:
-    """Estimate both effects on one measure of one protocol; a row an effect."""
-    people = pd.get_dummies(known["annotator"].astype("str")).to_numpy(float)
-    [drawn] = redraw(
-        [Part(partial(_effects, values, people), drawn_units(known), len(known))], resamples=resamples, seed=seed
-    )
-    alone = np.array([_effects(values, one[:, None], np.ones((1, len(known))))[0] for one in people.T])
-    rows = []
-    for effect, own, ends in zip(EFFECTS, alone.T, np.transpose([drawn.estimate, *drawn.interval()]), strict=True):
-        estimate, low, high = 100 * np.expm1(ends) if percent else ends
-        row = {"effect": effect, "judgements": len(known), "people": int(np.isfinite(own).sum())}
-        row |= {"rising": int((own > 1e-9).sum()), "estimate": estimate, "low": low, "high": high}
-        rows.append(row)
-    return rows
+    held = [name for name in ("words", "model") if name in part]
+    known = part[part["item_type"].eq("degraded") == (column == "noticed")].dropna(subset=[column, *held])
+    known = (known[known[column] > 0] if column == "seconds" else known).reset_index(drop=True)
+    values = known[[column, "along", "later", *held]].astype(float)
+    logs = [name for name in ("seconds", "words") if name in values]
+    values[logs] = np.log(values[logs])
+    return known, values.to_numpy()
 
 
 def _effects(values: np.ndarray, people: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return the coefficients of along and later within people, (batch, 2); NaN where one does not vary within any.
+    """Return the coefficients of along and later beside a level for each person, (batch, 2); NaN where undetermined.
 
-    values: (rows, outcome, along, later, …). people: (rows, people), 1 for who judged; rows of nobody are left out.
-    times: (batch, rows).
+    values: (rows, outcome, along, later, …). people: (rows, people), 1 for who judged. times: (batch, rows).
     """
-    own = (values - values.mean(axis=0)) * people.max(axis=1, keepdims=True)
-    size = own.shape[1]
-    products = (own[:, :, None] * own[:, None]).reshape(len(own), -1)
-    sums = (times @ (people[:, :, None] * own[:, None]).reshape(len(own), -1)).reshape(len(times), -1, size)
-    means = np.nan_to_num(ratio(sums, (times @ people)[:, :, None]))
-    return _solved((times @ products).reshape(-1, size, size) - np.swapaxes(sums, 1, 2) @ means)[:, :2]
-
-
-def _solved(within: np.ndarray) -> np.ndarray:
-    """Solve least squares from centred products, the outcome first, (batch, regressors); NaN where one does not vary.
-
-    >>> _solved(np.array([[[9.0, 4, 0], [4, 2, 0], [0, 0, 0]]])).tolist()
-    [[2.0, nan]]
-    """
-    left, right = within[:, 1:, 1:].copy(), within[:, 1:, :1]
-    still = np.diagonal(left, axis1=1, axis2=2) <= 1e-9
-    left += still[:, :, None] * np.eye(left.shape[1])
-    alike = np.linalg.cond(left) > 1e10  # of regressors that go together, none has an effect of its own
-    found = np.linalg.solve(np.where(alike[:, None, None], np.eye(left.shape[1]), left), right)[..., 0]
-    return np.where(still | alike[:, None], np.nan, found)
+    spread = values.std(axis=0).clip(1e-9)
+    outcome, *held = ((values - values.mean(axis=0)) / spread).T
+    design = np.column_stack([*held, people])
+    size = design.shape[1]
+    products = (times @ (design[:, :, None] * design[:, None]).reshape(len(design), -1)).reshape(-1, size, size)
+    inverse = np.linalg.pinv(products, rcond=1e-10, hermitian=True)
+    known = np.diagonal(inverse @ products, axis1=1, axis2=2) > 1 - 1e-6  # by what varies within people
+    found = (inverse @ (times @ (design * outcome[:, None]))[..., None])[..., 0]
+    return (np.where(known, found, np.nan) * spread[0])[:, :2] / spread[1:3]

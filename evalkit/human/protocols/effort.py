@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import annotators
-from evalkit.human.annotators import PAUSE
 from evalkit.human.components import equate
 from evalkit.human.protocols.bias import MODEL
 from evalkit.stats import inference, widths
@@ -55,12 +54,12 @@ MANY = 4
 # Time
 
 
-def add_times(judged: pd.DataFrame, *, pause: float = PAUSE) -> pd.DataFrame:
+def add_times(judged: pd.DataFrame) -> pd.DataFrame:
     """Add ``seconds``, how long each judgement took; missing where nobody knows.
 
     judged: judgements with protocol, annotator, hit (account), ended. A judgement takes from the end of the same
     person's previous one to its own end (``annotators.since_last``). Missing for an account's first judgement, which
-    follows the tutorial, and after more than ``pause`` seconds.
+    follows the tutorial, and after a break.
 
     >>> two = pd.DataFrame({"protocol": "ESA", "annotator": "a", "hit": "a1", "ended": [0.0, 40.0, 5000.0]})
     >>> add_times(two)["seconds"].tolist()
@@ -68,7 +67,7 @@ def add_times(judged: pd.DataFrame, *, pause: float = PAUSE) -> pd.DataFrame:
     """
     own = judged.assign(annotator=judged["protocol"] + "\t" + judged["annotator"].astype(str))
     order = judged.groupby(["protocol", "hit"])["ended"].rank(method="first")
-    return judged.assign(seconds=annotators.since_last(own, pause=pause).where(order > 1))
+    return judged.assign(seconds=annotators.since_last(own).where(order > 1))
 
 
 def add_words(judged: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
@@ -85,9 +84,7 @@ def add_words(judged: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     return judged.assign(words=source.str.split().str.len().to_numpy())
 
 
-def time(
-    judged: pd.DataFrame, texts: pd.DataFrame, *, pause: float = PAUSE, resamples: int = 200, seed: int = 7
-) -> pd.DataFrame:
+def time(judged: pd.DataFrame, texts: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
     """Measure seconds per segment, word and marked error, with 95 % intervals.
 
     judged: as in ``add_times``, with doc, item_type and errors (marks). Degraded items do not count here.
@@ -97,38 +94,32 @@ def time(
     and put these together on the logarithm (``widths.crossed_variance``), with Student's t of people - 1.
     Caveat: with 8 to 13 people a protocol they are rough.
     """
-    timed = add_words(add_times(judged, pause=pause), texts)
+    timed = add_words(add_times(judged), texts)
     timed = timed[timed["seconds"].notna() & (timed["item_type"] != "degraded")]
-    parts = [
-        _time(part, resamples=resamples, seed=seed).assign(protocol=protocol)
-        for protocol, part in timed.groupby("protocol", sort=False)
-    ]
-    return pd.concat(parts, ignore_index=True)
+    tables = []
+    for protocol, part in timed.groupby("protocol", sort=False):
+        sizes = np.stack([np.ones(len(part)), part["words"], part["errors"].fillna(0)])
+        statistic = partial(_pace, part["seconds"].to_numpy(), sizes)
+        document, person = part["doc"].astype(str), part["annotator"].astype(str)
+        units = {("document",): document, ("person",): person, ("document", "person"): person + "\t" + document}
+        squares = {}
+        for kinds, own in units.items():
+            draws = inference.resample(statistic, own.to_numpy(str), resamples=resamples, seed=seed)
+            squares[kinds] = inference.standard_error(draws) ** 2
+        reach = stats.t.ppf(0.975, person.nunique() - 1) * np.sqrt(widths.crossed_variance(squares))
+        centre = statistic(np.ones((1, len(part))))[0]
+        medians, overall = np.exp([centre, centre - reach, centre + reach]).T.reshape(2, len(UNITS), 3)
+        table = pd.DataFrame({"protocol": protocol, "unit": UNITS, "judgements": (sizes > 0).sum(axis=1)})
+        table[["median", "low", "high"]], table[["overall", "overall_low", "overall_high"]] = medians, overall
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
-def _time(part: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
-    """Measure one protocol; a row a unit."""
-    seconds = part["seconds"].to_numpy()
-    sizes = np.stack([np.ones(len(part)), part["words"], part["errors"].fillna(0)])
-
-    def statistic(counts: np.ndarray) -> np.ndarray:
-        overall = (counts @ seconds)[:, None] / np.maximum(counts @ sizes.T, 1e-9)
-        medians = [_medians(seconds[size > 0] / size[size > 0], counts[:, size > 0]) for size in sizes]
-        return np.log(np.concatenate([np.stack(medians, axis=1), overall], axis=1))
-
-    document, person = part["doc"].astype(str), part["annotator"].astype(str)
-    units = {("document",): document, ("person",): person, ("document", "person"): person + "\t" + document}
-    squares = {}
-    for kinds, own in units.items():
-        draws = inference.resample(statistic, own.to_numpy(str), resamples=resamples, seed=seed)
-        squares[kinds] = inference.standard_error(draws) ** 2
-    reach = stats.t.ppf(0.975, person.nunique() - 1) * np.sqrt(widths.crossed_variance(squares))
-    centre = statistic(np.ones((1, len(part))))[0]
-    medians, overall = np.exp([centre, centre - reach, centre + reach]).T.reshape(2, len(UNITS), 3)
-    table = pd.DataFrame({"unit": UNITS, "judgements": (sizes > 0).sum(axis=1)})
-    table[["median", "low", "high"]] = medians
-    table[["overall", "overall_low", "overall_high"]] = overall
-    return table
+def _pace(seconds: np.ndarray, sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return logs of medians, and of totals, of seconds over sizes: (batch, twice sizes) from (batch, judgements)."""
+    overall = (counts @ seconds)[:, None] / np.maximum(counts @ sizes.T, 1e-9)
+    medians = [_medians(seconds[size > 0] / size[size > 0], counts[:, size > 0]) for size in sizes]
+    return np.log(np.concatenate([np.stack(medians, axis=1), overall], axis=1))
 
 
 def _medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -141,30 +132,19 @@ def _medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.asarray((lower + upper) / 2)
 
 
-def work(judged: pd.DataFrame, *, pause: float = PAUSE) -> pd.DataFrame:
-    """Sum up each campaign's work: protocol, people, judgements, useful, breaks, hours, seconds, hours_each.
+def work(timed: pd.DataFrame) -> pd.DataFrame:
+    """Sum up each campaign's work, by protocol: people, hours, seconds, hours_each.
 
-    useful: judgements of systems and references. breaks: share of judgements without a known time, which count with
-    the mean of the others. hours: of all judgements, degraded items too. seconds: hours over useful judgements, so
-    what the degraded items cost is charged to the others. hours_each: hours a person. Tutorials are not in the data.
+    timed: the result of ``add_times``. hours: of all judgements, degraded items too; those without a known time count
+    with the mean of the others. seconds: hours over judgements of systems and references, so what the degraded items
+    cost is charged to the others. hours_each: hours a person. Tutorials are not in the data.
     """
-    timed = add_times(judged, pause=pause).groupby("protocol", sort=False)
-    return pd.DataFrame([{"protocol": name, **_sum_up(part)} for name, part in timed])
-
-
-def _sum_up(timed: pd.DataFrame) -> dict[str, float]:
-    """Sum up one campaign's ``work`` from its rows of ``add_times``."""
-    judgements, useful = len(timed), int((timed["item_type"] != "degraded").sum())
-    people, hours = timed["annotator"].nunique(), float(timed["seconds"].mean()) * judgements / 3600
-    return {
-        "people": people,
-        "judgements": judgements,
-        "useful": useful,
-        "breaks": float(timed["seconds"].isna().mean()),
-        "hours": hours,
-        "seconds": hours * 3600 / useful,
-        "hours_each": hours / people,
-    }
+    own = timed.groupby("protocol", sort=False)
+    people, hours = own["annotator"].nunique(), own["seconds"].mean() * own.size() / 3600
+    useful = timed["item_type"].ne("degraded").groupby(timed["protocol"]).sum()
+    return pd.DataFrame(
+        {"people": people, "hours": hours, "seconds": hours * 3600 / useful, "hours_each": hours / people}
+    )
 
 
 def spared(released: pd.DataFrame, judged: pd.DataFrame, *, fewest: int = 5) -> dict[str, float]:
@@ -186,12 +166,10 @@ def spared(released: pd.DataFrame, judged: pd.DataFrame, *, fewest: int = 5) -> 
 # Certainty
 
 
-def components(
-    scored: pd.DataFrame, judged: pd.DataFrame, *, pause: float = PAUSE, groups: int = 10, seed: int = 7
-) -> pd.DataFrame:
+def components(scored: pd.DataFrame, judged: pd.DataFrame, *, groups: int = 10, seed: int = 7) -> pd.DataFrame:
     """Estimate the variance components of each complete campaign, also with parts of it left out.
 
-    scored: protocol, system, doc, segment, annotator, item_type, score. judged: judgements with times (see ``work``).
+    scored: protocol, system, doc, segment, annotator, item_type, score. judged: judgements (see ``add_times``).
     Only outputs of systems count, and protocols with people, times and a judgement of every output. groups: parts into
     which the documents are dealt by chance; each is left out once; so is each person, and each of as many parts of what
     one person judged of one document.
@@ -206,13 +184,13 @@ def components(
     """
     outputs = scored[(scored["item_type"] == "system") & scored["annotator"].notna()]
     cells = outputs.drop_duplicates(["protocol", *ITEM]).groupby("protocol", sort=False).size()
-    timed = add_times(judged, pause=pause)
+    timed = add_times(judged)
     complete = [name for name in cells.index[cells == cells.max()] if name in set(timed["protocol"])]
     rows = []
     for protocol in complete:
         own, done = (table[table["protocol"] == protocol] for table in (outputs, timed))
         for left_out, some, works in _left_out(own, done, groups=groups, seed=seed):
-            row: dict[str, object] = {"protocol": protocol, "left_out": left_out, **_sum_up(works)}
+            row: dict[str, object] = {"protocol": protocol, "left_out": left_out, **work(works).loc[protocol]}
             rows.append(row | {"systems": some["system"].nunique(), "outputs": len(some)} | estimate(some))
     if not rows:
         raise DataError("No protocol has a judgement of every output, people and times. Load the released judgements.")
@@ -268,66 +246,57 @@ def _left_out(
             yield what, own[scores != number], done[works != number]
 
 
-def variance(parts: pd.DataFrame, hours: ArrayLike, *, people: float | None = None) -> np.ndarray:
-    r"""Return the variance of the difference of two systems' means after ``hours`` of work, squared points.
+def variance(parts: pd.DataFrame) -> pd.Series:
+    r"""Return the variance of the difference of two systems' means after one hour of work, squared points.
 
-    parts: rows of ``components``. The hours are spent on ``SYSTEMS`` systems, each segment judged once for each, and
-    whole documents go to people by chance, as in these campaigns. With N judgements a system, documents of b segments
-    and P people,
+    parts: rows of ``components``. The hour is spent on ``SYSTEMS`` systems, each segment judged once for each, and
+    whole documents go to people by chance, as in these campaigns; so many people share it as when everybody works as
+    long as here (``hours_each``). With N judgements a system, documents of b segments and P people,
 
     .. math:: 2\,\frac{V_{residual} + b\,(V_{showing} + V_{annotator})}{N} + 2\,\frac{V_{taste}}{P}
 
-    people: P; by default as many as share the hours when everybody works as long as here (``hours_each``).
-    Returns (rows, hours). Source: ``calibration.difference_variance``.
+    N and P both grow with the hours, which divide the variance. Source: ``calibration.difference_variance``.
     """
-    spent = np.atleast_1d(np.asarray(hours, float))
-    columns = ["seconds", "hours_each", "block", "showing", "annotator", "taste", "residual"]
-    seconds, each, block, showing, level, taste, residual = parts[columns].to_numpy(float).T[..., None]
-    judgements = spent * 3600 / seconds / SYSTEMS
-    crew = spent / each if people is None else people
-    return np.asarray(2 * (residual + block * (showing + level)) / judgements + 2 * taste / crew)
+    judgements = 3600 / parts["seconds"] / SYSTEMS
+    noise = parts["residual"] + parts["block"] * (parts["showing"] + parts["annotator"])
+    return 2 * (noise / judgements + parts["taste"] * parts["hours_each"])
 
 
-def standard_errors(parts: pd.DataFrame, *, hours: Sequence[float], people: float | None = None) -> pd.DataFrame:
+def standard_errors(parts: pd.DataFrame, *, hours: Sequence[float]) -> pd.DataFrame:
     """Compute the standard error of a difference after so many hours, in units of the systems' spread.
 
     parts: the result of ``components``. Dividing by ``spread``, how far apart the same systems are by the same
-    protocol, makes scales comparable. Returns protocol, hours, se, low, high: 95 % intervals by leaving out people and
-    documents, with Student's t of people - 1. Caveat: the standard error is of what this protocol measures; a bias
-    that all its people share is not in it.
+    protocol, makes scales comparable. Returns protocol, hours, se, low, high: see ``intervals``. Caveat: the standard
+    error is of what this protocol measures; a bias that all its people share is not in it.
     """
-    logs = np.log(np.sqrt(variance(parts, hours, people=people)) / parts["spread"].to_numpy()[:, None])
-    rows = []
-    for protocol, (centre, error, freedom) in _estimates(parts, logs).items():
-        reach = stats.t.ppf(0.975, freedom) * error
-        ends = {"se": np.exp(centre), "low": np.exp(centre - reach), "high": np.exp(centre + reach)}
-        rows.append(pd.DataFrame({"protocol": protocol, "hours": hours, **ends}))
-    return pd.concat(rows, ignore_index=True)
+    table = intervals(parts, np.sqrt(variance(parts)) / parts["spread"]).rename(columns={"estimate": "se"})
+    table = table.merge(pd.Series(hours, name="hours", dtype=float), how="cross")
+    table[["se", "low", "high"]] = table[["se", "low", "high"]].div(np.sqrt(table["hours"]), axis=0)
+    return table[["protocol", "hours", "se", "low", "high"]]
 
 
 def intervals(parts: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     """Give each protocol's estimate of something positive its 95 % interval: protocol, estimate, low, high.
 
     values: what is estimated, for every row of ``parts`` (the result of ``components``): hours, or a standard error.
-    Intervals are as in ``standard_errors``, on the logarithm.
+    Intervals leave out people and documents, on the logarithm, with Student's t of people - 1.
     """
-    rows = []
-    for protocol, (centre, error, freedom) in _estimates(parts, np.log(values.to_numpy(float))).items():
-        reach = stats.t.ppf(0.975, freedom) * error
-        rows.append((protocol, *np.exp([centre, centre - reach, centre + reach])))
-    return pd.DataFrame(rows, columns=["protocol", "estimate", "low", "high"])
+    table = _estimates(parts, np.log(values.to_numpy(float)))
+    reach = stats.t.ppf(0.975, table["freedom"]) * table["error"]
+    ends = {"estimate": table["log"], "low": table["log"] - reach, "high": table["log"] + reach}
+    return np.exp(pd.DataFrame(ends)).reset_index()
 
 
-def _estimates(parts: pd.DataFrame, values: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray, int]]:
-    """Read off each protocol's estimate, its standard error and degrees of freedom; values: (rows of parts, ...)."""
+def _estimates(parts: pd.DataFrame, logs: np.ndarray) -> pd.DataFrame:
+    """Read off each protocol's estimate, its standard error and degrees of freedom: log, error, freedom by protocol."""
     found = {}
-    for protocol, rows in parts.reset_index(drop=True).groupby("protocol", sort=False):
-        without = {kinds: values[rows.index[rows["left_out"] == what]] for what, kinds in LEFT_OUT.items()}
-        squares = {kinds: inference.jackknife_error(some) ** 2 for kinds, some in without.items()}
-        [whole] = rows.index[rows["left_out"] == ""]
-        error = np.sqrt(widths.crossed_variance(squares))
-        found[str(protocol)] = values[whole], error, int(rows.loc[whole, "people"]) - 1
-    return found
+    for protocol, own in parts.assign(log=logs).groupby("protocol", sort=False):
+        left_out = own.groupby("left_out")["log"]
+        squares = {kinds: inference.jackknife_error(left_out.get_group(what)) ** 2 for what, kinds in LEFT_OUT.items()}
+        [whole] = own[own["left_out"] == ""].itertuples()
+        found[protocol] = whole.log, np.sqrt(widths.crossed_variance(squares)), whole.people - 1
+    table = pd.DataFrame.from_dict(found, orient="index", columns=["log", "error", "freedom"])
+    return table.astype(float).rename_axis("protocol")
 
 
 def relative_hours(parts: pd.DataFrame, *, base: str) -> pd.DataFrame:
@@ -338,11 +307,9 @@ def relative_hours(parts: pd.DataFrame, *, base: str) -> pd.DataFrame:
     protocols' people are different ones). Where everybody works as long as in these campaigns, the ratio does not
     depend on how many hours there are.
     """
-    logs = np.log(variance(parts, [1.0])[:, 0] / parts["spread"].to_numpy() ** 2)
-    rows = [(FAMILIES[name], centre, error**2) for name, (centre, error, _) in _estimates(parts, logs).items()]
-    table = pd.DataFrame(rows, columns=["protocol", "log", "square"]).astype({"log": float, "square": float})
-    groups = table.groupby("protocol", sort=False)
-    means = groups.agg(campaigns=("log", "size"), log=("log", "mean"), square=("square", "sum"))
+    table = _estimates(parts, np.log(variance(parts) / parts["spread"] ** 2).to_numpy())
+    groups = table.assign(square=table["error"] ** 2).groupby(FAMILIES, sort=False)
+    means = groups.agg(campaigns=("log", "size"), log=("log", "mean"), square=("square", "sum")).rename_axis("protocol")
     means["square"] /= means["campaigns"] ** 2
     difference = means["log"] - means.loc[base, "log"]
     reach = stats.norm.ppf(0.975) * np.sqrt(means["square"] + means.loc[base, "square"]).where(means.index != base, 0.0)
@@ -376,7 +343,7 @@ def _every_two(means: np.ndarray) -> np.ndarray:
     return np.abs(np.subtract.outer(means, means)[np.triu_indices(len(means), 1)])
 
 
-def needed_error(gap: ArrayLike) -> np.ndarray:
+def needed_error(gap: float | np.ndarray) -> np.ndarray:
     """Return the standard error that finds a difference of ``gap`` with 80 % power at 5 %, two-sided, in its unit.
 
     Source: the normal test; of the wrong sign's chance nothing is left at this power.
@@ -384,7 +351,7 @@ def needed_error(gap: ArrayLike) -> np.ndarray:
     >>> float(needed_error(2.8).round(2))
     1.0
     """
-    return np.asarray(np.asarray(gap, float) / (stats.norm.isf(ALPHA / 2) + stats.norm.ppf(POWER)))
+    return gap / (stats.norm.isf(ALPHA / 2) + stats.norm.ppf(POWER))
 
 
 def shares(parts: pd.DataFrame) -> pd.DataFrame:
@@ -439,7 +406,7 @@ def marks_an_hour(judged: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
     useful = marked[(marked["item_type"] != "degraded") & marked["protocol"].isin(list(FAMILIES))]
     own = ~useful["suggested"].astype(bool)
     counts = own.groupby(useful["protocol"].astype(str)).agg(marks="size", own="sum")
-    rates = counts.div(work(judged).set_index("protocol")["hours"], axis=0).loc[counts.index]
+    rates = counts.div(work(add_times(judged))["hours"], axis=0).loc[counts.index]
     return rates.groupby(FAMILIES).mean()
 
 

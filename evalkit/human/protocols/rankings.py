@@ -46,24 +46,23 @@ class Drawn(NamedTuple):
     segments: np.ndarray
 
 
-def same_segments(scored: pd.DataFrame, *, protocols: Sequence[str] | None = None) -> pd.DataFrame:
-    """Keep the systems' translations of the segments that every protocol scored for every system.
+def same_segments(scored: pd.DataFrame) -> pd.DataFrame:
+    """Keep the systems' translations of the segments that every protocol but ``PARTS`` scored for every system.
 
-    scored: the table of ``protocols.scores``. protocols: the ones to compare; by default all but ``PARTS``. A protocol
-    that covers fewer segments than another ranks other texts, and what looks like a matter of protocols may be one of
-    texts. Raises DataError where no segment is left.
+    scored: the table of ``protocols.scores``. A protocol that covers fewer segments than another ranks other texts, and
+    what looks like a matter of protocols may be one of texts. Raises DataError where no segment is left.
 
     >>> scored = pd.DataFrame({"protocol": ["ESA-1"] * 4 + ["WMT-MQM"] * 2, "system": list("ABABAB"),
     ...     "doc": "d", "segment": list("112211"), "item_type": "system", "score": range(6)})
     >>> same_segments(scored)["segment"].tolist()
     ['1', '1', '1', '1']
     """
-    names = _named(scored, protocols)
+    names = _named(scored)
     own = _outputs(scored, names)
     there = own.drop_duplicates(["protocol", *ITEM]).groupby([*SEGMENT], observed=True).size()
     common = there.index[there == len(names) * own["system"].nunique()]
     if common.empty:
-        raise DataError(f"{', '.join(names)} share no segment that all systems have. Compare fewer protocols.")
+        raise DataError(f"{', '.join(names)} share no segment that all systems have.")
     return own[pd.MultiIndex.from_frame(own[[*SEGMENT]]).isin(common)].reset_index(drop=True)
 
 
@@ -142,8 +141,8 @@ def places(drawn: Drawn) -> pd.DataFrame:
     columns |= {"segments": drawn.segments}
     index = pd.MultiIndex.from_product([drawn.protocols, drawn.systems], names=["protocol", "system"])
     table = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).reset_index()
-    own = [table[table["protocol"] == name].sort_values("rank", kind="stable") for name in drawn.protocols]
-    return pd.concat(own, ignore_index=True)
+    place = np.repeat(np.arange(len(drawn.protocols)), len(drawn.systems))
+    return table.iloc[np.lexsort((table["rank"], place))].reset_index(drop=True)
 
 
 def between(drawn: Drawn) -> pd.DataFrame:
@@ -159,11 +158,8 @@ def between(drawn: Drawn) -> pd.DataFrame:
     tau, order = kendall_b(x, y), sure_order(drawn)
     low, high = centred_interval(tau, kendall_b(drawn.draws[:, first], drawn.draws[:, second]))
     names, kinds = np.array(drawn.protocols, object), _kinds(drawn.protocols)
-    columns: dict[str, object] = {
-        "a": names[first],
-        "b": names[second],
-        "kind": np.where(kinds[first] == kinds[second], "same", "other"),
-    }
+    columns: dict[str, object] = {"a": names[first], "b": names[second]}
+    columns |= {"kind": np.where(kinds[first] == kinds[second], "same", "other")}
     columns |= {"systems": len(drawn.systems), "pearson": pearson(x, y), "spearman": spearman(x, y)}
     columns |= {"kendall_b": tau, "low": low, "high": high, "same_order": count_pairs(x, y).accuracy_3way()}
     return pd.DataFrame(columns | {"opposed": (order[first] * order[second] < 0).sum(axis=1)})
@@ -194,13 +190,9 @@ def sure_order(drawn: Drawn) -> np.ndarray:
     return np.sign(difference).astype(int) * (np.abs(difference) > drawn.widths[:, first, second])
 
 
-def kind_of(protocol: str) -> str:
-    """Return what kind of judgement a protocol asks for; a protocol that nobody knows is a kind of its own."""
-    return KINDS.get(protocol, protocol)
-
-
 def _kinds(protocols: Sequence[str]) -> np.ndarray:
-    return np.array([kind_of(name) for name in protocols], object)
+    """Return what kind of judgement protocols ask for; one that nobody knows is a kind of its own."""
+    return np.array([KINDS.get(name, name) for name in protocols], object)
 
 
 def voters(protocols: Sequence[str]) -> np.ndarray:
@@ -223,18 +215,16 @@ def voters(protocols: Sequence[str]) -> np.ndarray:
     return votes
 
 
-def against(drawn: Drawn, *, gold: str = GOLD) -> pd.DataFrame:
+def against(drawn: Drawn) -> pd.DataFrame:
     """Hold each protocol's ranking against the gold standard, and without one against all other kinds of judgement.
 
     Returns protocol, kind, segments, sure (pairs of systems whose difference leaves 0 out, of ``pairs``); gold,
-    gold_low, gold_high (tau-b with the ranking by ``gold``; NaN for itself); others, others_low, others_high (mean
+    gold_low, gold_high (tau-b with the ranking by ``GOLD``; NaN for itself); others, others_low, others_high (mean
     tau-b with the protocols of other kinds, each kind once, see ``voters``; NaN where there is none).
     Caveat: agreement with others is no proof of being right, for all may be wrong alike; gold is of the kind MQM, so
     other MQM should be nearest to it.
     """
-    if gold not in drawn.protocols:
-        raise DataError(f"{gold}: no such protocol here. Choose among {', '.join(drawn.protocols)}.")
-    weights = _measures(drawn.protocols, gold)[..., 1:]
+    weights = _measures(drawn.protocols)[..., 1:]
     value, draws = (np.einsum("...pq,pqa->...pa", _every_two(own), weights) for own in (drawn.scores, drawn.draws))
     low, high = centred_interval(value, draws)
     order = sure_order(drawn)
@@ -250,11 +240,11 @@ def _every_two(scores: np.ndarray) -> np.ndarray:
     return kendall_b(scores[..., :, None, :], scores[..., None, :, :])
 
 
-def kinds_apart(drawn: Drawn) -> pd.DataFrame:
+def kinds_apart(drawn: Drawn) -> tuple[float, float, float]:
     """Compare rankings of two campaigns of one kind with rankings of two kinds: is it people and texts, or protocols?
 
-    Returns kind (same, other, and same - other), pairs of protocols, kendall_b (mean tau-b), low, high. The model has
-    no part in it. A difference near 0 says that two protocols differ no more than two campaigns under one protocol.
+    Returns the mean tau-b of campaigns of one kind less that of campaigns of two, low and high. The model has no part
+    in it. Near 0, two protocols differ no more than two campaigns under one protocol.
     """
     kinds = _kinds(drawn.protocols)
     first, second = np.triu_indices(len(kinds), 1)
@@ -262,14 +252,10 @@ def kinds_apart(drawn: Drawn) -> pd.DataFrame:
     same, other = people & (kinds[first] == kinds[second]), people & (kinds[first] != kinds[second])
     if not (same.any() and other.any()):
         raise DataError(f"No two protocols here are of {'two kinds' if same.any() else 'one kind'}. Add one.")
-    weights = np.stack([same / same.sum(), other / other.sum()])
-    weights = np.vstack([weights, weights[0] - weights[1]])
-    value, draws = (
-        kendall_b(own[..., first, :], own[..., second, :]) @ weights.T for own in (drawn.scores, drawn.draws)
-    )
+    weights = same / same.sum() - other / other.sum()
+    value, draws = (kendall_b(own[..., first, :], own[..., second, :]) @ weights for own in (drawn.scores, drawn.draws))
     low, high = centred_interval(value, draws)
-    columns = {"kind": ["same", "other", "same - other"], "pairs": (weights != 0).sum(axis=1)}
-    return pd.DataFrame(columns | {"kendall_b": value, "low": low, "high": high})
+    return float(value), float(low), float(high)
 
 
 # How soon a ranking is settled
@@ -278,8 +264,6 @@ def kinds_apart(drawn: Drawn) -> pd.DataFrame:
 def subset_consistency(
     scored: pd.DataFrame,
     *,
-    protocols: Sequence[str] | None = None,
-    gold: str = GOLD,
     shares: Sequence[float] = SHARES,
     splits: int = 500,
     resamples: int = 100,
@@ -299,9 +283,7 @@ def subset_consistency(
     consistent is not to be right.
     Source: subset consistency, Kocmi et al. 2024; there against the ranking by all segments, which hold the subset.
     """
-    names = _named(scored, protocols)
-    if gold not in names:
-        raise DataError(f"{gold}: no such protocol here. Choose among {', '.join(names)}.")
+    names = _named(scored)
     own = _outputs(scored, names)
     documents = sorted(own["doc"].unique())
     size = len(documents)
@@ -310,7 +292,7 @@ def subset_consistency(
     cells = own.groupby(["protocol", "doc", "system"], observed=True)["score"].agg(["sum", "count"])
     cells = cells.unstack("system", fill_value=0).reindex(pd.MultiIndex.from_product([names, documents]), fill_value=0)
     sums = cells.to_numpy(float).reshape(len(names), size, -1)
-    measures = _measures(names, gold)
+    measures = _measures(names)
     rng = np.random.default_rng(seed)
     estimate = _agreement(sums, np.ones((1, size)), shares, splits, measures, rng)[0].mean(axis=0)
     few = max(2, splits // 10)
@@ -354,11 +336,13 @@ def _taken(share: float, half: int) -> int:
     return max(1, round(share * half))
 
 
-def _measures(names: Sequence[str], gold: str) -> np.ndarray:
+def _measures(names: Sequence[str]) -> np.ndarray:
     """Weigh whose ranking counts, (protocols, protocols, AGAINST); NaN where nobody's does."""
+    if GOLD not in names:
+        raise DataError(f"Rankings are held against {GOLD}, which is not among {', '.join(names)}. Add it.")
     toward = np.zeros((len(names), len(names)))
-    toward[:, list(names).index(gold)] = 1
-    toward[list(names).index(gold)] = np.nan  # which is the one against itself
+    toward[:, list(names).index(GOLD)] = 1
+    toward[list(names).index(GOLD)] = np.nan  # which is the one against itself
     return np.stack([np.eye(len(names)), toward, voters(names)], axis=-1)
 
 
