@@ -314,7 +314,7 @@ def names(annotators: str) -> tuple[str, ...]:
 
 
 def expectation(texts: Texts, drawn: Drawn, found: Expected) -> Iterator[str]:
-    """Say how much is judged, what that distinguishes, and what more people would bring; then what was assumed."""
+    """Say how much is judged, and what that distinguishes; then what was assumed."""
     wish, many, judgements = drawn.wish, counts(drawn), sum(drawn.judgements)
     low, high = min(drawn.judgements), max(drawn.judgements)
     yield words(
