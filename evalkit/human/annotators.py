@@ -1,7 +1,7 @@
 r"""Annotators: who did what, how each uses the scale, how steady, how fast and how much like the others they are.
 
 All functions take a ratings table (see ``evalkit.data.schemas``) and work within each language pair. ``screen`` applies
-a user's rules to such measures; the functions after it say what a rule would do, and how sure its decisions are.
+a user's rules to such measures; the functions after it say what a rule would do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ FIVE_TICKS = (0.0, 25.0, 50.0, 75.0, 100.0)
 GRIDS = (5, 7, 11, 13, 21)
 _SMOOTH = 8.0  # standard deviation in points of the kernel of f: wide enough to hide every grid but the coarsest
 _SCATTER = 0.7  # standard deviation in points around a tick in c
-_RHO = np.linspace(0, 0.99, 34)
 #: Items shared with others below which no correlation with them is made.
 FEWEST_SHARED = 10
 #: Documents below which WMT26's filter says nothing of an annotator.
@@ -68,8 +67,7 @@ def accounts(ratings: pd.DataFrame, additional: pd.DataFrame, *, complete_at: in
 
 def keep(ratings: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
     """Keep the judgements of the annotators that ``accounts`` marks as kept; raise DataError when none is left."""
-    kept = listed.loc[listed["kept"], "annotator"]
-    left = ratings[ratings["annotator"].isin(kept)]
+    left = ratings[ratings["annotator"].isin(listed.loc[listed["kept"], "annotator"])]
     if left.empty:
         raise DataError(
             "No annotator is left: nobody both completed the calibration HIT and did an additional one. "
@@ -198,9 +196,8 @@ def scale_grid(ratings: pd.DataFrame, *, within: float = 1.0, scale: tuple[float
     if not rounded.between(low, high).all():
         raise DataError(f"A score lies outside {low}-{high}. Pass your scale=(low, high).")
     wide = pd.crosstab([frame["pair"], frame["annotator"]], rounded).reindex(columns=points, fill_value=0)
-    counts = wide.to_numpy()
-    rows = [_tested(counts, points, ticks, within).assign(ticks=ticks).set_index(wide.index) for ticks in GRIDS]
-    table = pd.concat(rows).reset_index().sort_values(["pair", "annotator", "ticks"], ignore_index=True)
+    rows = {ticks: _tested(wide.to_numpy(), points, ticks, within).set_index(wide.index) for ticks in GRIDS}
+    table = pd.concat(rows, names=["ticks"]).reset_index().sort_values([*_WHO, "ticks"], ignore_index=True)
     table["p_adjusted"] = table.groupby("pair")["p"].transform(inference.adjust)
     passed = table["gain"].where((table["p_adjusted"] < 0.05) & (table["gain"] > 0), -np.inf)
     best = passed.groupby([table["pair"], table["annotator"]]).transform("max")
@@ -236,7 +233,7 @@ def _gain(counts: np.ndarray, points: np.ndarray, inner: np.ndarray) -> np.ndarr
     height = np.array([np.interp(inner, here, row) for row in smooth])
     comb = height @ stats.norm.pdf(inner[:, None] - here, scale=_SCATTER)
     comb /= comb.sum(axis=1, keepdims=True)
-    likelihood = [(kept * np.log((1 - rho) * smooth + rho * comb)).sum(axis=1) for rho in _RHO]
+    likelihood = [(kept * np.log((1 - rho) * smooth + rho * comb)).sum(axis=1) for rho in np.linspace(0, 0.99, 34)]
     return np.max(likelihood, axis=0) - likelihood[0]
 
 
@@ -658,9 +655,8 @@ def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
     """Count by rule: annotators (of a language pair each), flagged, unknown; the rule "any" is one or more of them."""
     anyone = screened.groupby(_WHO).agg(flagged=("flagged", "any"), unknown=("unknown", "all")).reset_index()
     both = pd.concat([screened, anyone.assign(rule="any")]).groupby("rule", sort=False)
-    return both.agg(
-        annotators=("annotator", "size"), flagged=("flagged", "sum"), unknown=("unknown", "sum")
-    ).reset_index()
+    sums = {"annotators": ("annotator", "size"), "flagged": ("flagged", "sum"), "unknown": ("unknown", "sum")}
+    return both.agg(**sums).reset_index()
 
 
 def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
