@@ -155,14 +155,15 @@ def derived(ratings: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
     ratings: the calibration HITs. tables: accounts, usage, profiles, correlations, grids (scales in use) and others.
     """
     usage, grids = tables["usage"], tables["grids"]
-    systems = with_pair(ratings).groupby(["pair", "doc"])["system"].unique().map(sorted)
+    judged = with_pair(ratings)
+    systems = judged.groupby(["pair", "doc"])["system"].unique().map(sorted)
     extremes = agreement.correlation_extremes(tables["correlations"]).query("statistic != 'kendall_b'")
     return dict(tables) | {
         "table1": annotators.contents(ratings),
         "table2": annotators.workload(tables["accounts"]),
         "shared": systems[systems.map(len) > 1].map(" ".join).reset_index(name="systems"),
         "constant": imagined(ratings),
-        "counts": ratings.groupby(["pair", "annotator", "score"]).size().rename("judgements").reset_index(),
+        "counts": judged.groupby(["pair", "annotator", "score"]).size().rename("judgements").reset_index(),
         "grids": grids.assign(marks=grids["ticks"].map(_GRIDS).fillna("others")),
         "usage": usage.assign(range=usage["max"] - usage["min"]),
         "beside engjpn1611": beside(usage, "engjpn1611"),
