@@ -521,7 +521,7 @@ def test_batches_tell_segments_task_by_task(named, imported, tmp_path):
     found = ratings.query("doc == 'd'").sort_values(["hit", "started"]).groupby("hit")["segment"].agg(list).to_dict()
     numbers = ["10", "11", "12"] if named else ["1", "2", "3"]
     assert found == {"a": numbers, "b": numbers, "c": numbers[1:]}
-    assert "exactly, for 11 of 11 items" in report.segments
+    assert "exactly: all 11 items" in report.segments
     assert imported(str(tasks))[2].digest != report.digest, "what is read of a file is in its digest"
 
 

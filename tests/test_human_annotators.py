@@ -237,6 +237,22 @@ def test_drift_equals_weighted_least_squares_on_means_of_documents():
     assert found["drift_of"] == "score"
 
 
+def test_what_a_reference_of_a_systems_name_got_does_not_drift():
+    rng, places = np.random.default_rng(3), np.arange(20)
+    shown = {"doc": [f"d{n // 4}" for n in places], "hit": "h"}
+    judged_by = {name: rng.integers(0, 101, 20) for name in "ab"}
+    outputs = [scored(name, own, started=10.0 * places, **shown) for name, own in judged_by.items()]
+    later = {"item_type": "reference", "started": 1000.0 + places, **shown}
+    references = [judged(name, rng.integers(0, 101, 20), **later) for name in "ac"]
+    found = (
+        annotators.drift(pd.concat([*references, *outputs], ignore_index=True)).set_index("annotator").loc[["a", "b"]]
+    )
+    pd.testing.assert_frame_equal(
+        found.reset_index(), annotators.drift(pd.concat(outputs, ignore_index=True))[[*found.reset_index()]]
+    )
+    assert found["drift_of"].eq("difference from others").all()
+
+
 @FEW
 @given(st.lists(st.integers(-20, 40), min_size=1, max_size=30))
 def test_quality_control_is_students_and_wilcoxons_test_of_differences(differences):

@@ -413,10 +413,8 @@ def drift(ratings: pd.DataFrame) -> pd.DataFrame:
     if not timed and "position" not in frame:
         return pd.DataFrame({"drift": np.nan, "drift_p": np.nan, "drift_of": ""}, index=people).reset_index()
     key, outputs = ["pair", *ITEM, "annotator"], ~frame["item_type"].isin(["degraded", "reference"])
-    beside = beside_others(frame).dropna(subset="others").drop_duplicates(key)
-    others = (
-        frame[key].merge(beside[[*key, "others"]], on=key, how="left")["others"].set_axis(frame.index).where(outputs)
-    )
+    beside = beside_others(frame[outputs])[[*key, "others"]]  # a reference may bear the name of a system
+    others = frame[key].merge(beside, on=key, how="left")["others"].set_axis(frame.index).where(outputs)
     relative = others.notna().groupby([frame[name] for name in _WHO]).transform("mean") >= 0.5
     followed = (frame["score"] - others).where(relative, frame["score"].where(outputs))
     order = frame.groupby(_WHO)["started"].rank(method="first") if timed else frame["position"]

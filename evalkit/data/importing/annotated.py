@@ -99,8 +99,10 @@ def _spelled_out(text: str) -> Scheme:
             fixed[spelled(pd.Series([kind], dtype="str"))[0], severity] = float(value)
         else:
             severities[severity] = float(value)
+    told = [f"{severity} {weight:g}" for severity, weight in severities.items()]
+    told += [f"{kind} {severity} {weight:g}".replace(" *", "") for (kind, severity), weight in fixed.items()]
     ending = "" if fixed else ", whatever the type"
-    return Scheme(f"as told: {' '.join(text.split())}{ending}", severities, top=0.0, fixed=fixed)
+    return Scheme(f"as told: {', '.join(told)}{ending}", severities, top=0.0, fixed=fixed)
 
 
 def tell(scheme: Scheme, receipt: Receipt, *, before: str = "", given: bool = False) -> None:
