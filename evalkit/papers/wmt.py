@@ -363,13 +363,16 @@ def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[s
 def _missing(row, scale: str, flat: str) -> str:
     """Explain one score by judgements that the ratings lack; ``row`` is one of ``explain_missing``."""
     low, high = (f"{end:.{DIGITS[scale] + 2}f}" for end in (row.lowest, row.highest))
-    becomes = low if low == high else f"{low} to {high}, depending on the segments that they belong to"
-    fits = "as the printed number does" if row.explained else "unlike the printed number: something else differs, too"
+    becomes, rounds = low, "which rounds to the printed number"
+    if low != high:
+        becomes = f"{low} to {high}, depending on the segments that they belong to"
+        rounds = "in which values round to the printed number"
     more = "a judgement" if row.missing_judgements == 1 else f"{row.missing_judgements} judgements"
     new = {0: "no segment", 1: "a segment"}.get(row.missing_segments, f"{row.missing_segments} segments")
     return (
         f"The official number counts {more} and {new} more. That fits annotators without spread, who have no z-score "
-        f"and therefore no row in the released ratings{flat}: with 0 for these the score becomes {becomes}, {fits}."
+        f"and therefore no row in the released ratings{flat}: with 0 for these the score becomes {becomes}, "
+        + (f"{rounds}." if row.explained else "which is not the printed number: something else differs, too.")
     )
 
 
