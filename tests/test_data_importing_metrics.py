@@ -378,7 +378,7 @@ TOLD = [
     (
         "minor=1,major=5,critical=25,fluency/punctuation:minor=.5,non-translation:*=50",
         [-0.5, -50, -5, -5, -25, -1],
-        "non-translation:*=50",
+        "non-translation 50",
     ),
     ("Burchardt & Lommel 2014", [24, 20, 25, 25, 15, 24], "Burchardt & Lommel 2014"),
 ]

@@ -111,7 +111,7 @@ REFUSED = [
     ("m.tsv", HEADED + "Alpha\t1\thigh\n", {"metric": "m.tsv"}, "line 2: 'high'"),
     ("m.tsv", HEADED + "Alpha\t1\n", {"metric": "m.tsv"}, "line 2: 2 cells"),
     ("m.csv", "system,score\nAlpha,1\nAlpha,2\n", {"metric": "m.csv"}, "line 3: a system more than once"),
-    ("m.csv", "system,score\t\nAlpha\t1\n", {"metric": "m.csv"}, "line 2: 2 cells"),
+    ("m.csv", "system,score\t\nAlpha\t1\n", {"metric": "m.csv"}, "no columns system and score"),
 ]
 
 

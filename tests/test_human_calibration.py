@@ -290,7 +290,7 @@ def test_scores_of_ones_own(tmp_path):
     [
         ("language,direction,score\namh,X-EN,3\n", "lacks the column language_code"),
         ("language_code,direction,score\namh,X-EN,3\nxx,X-EN,3\n", "line 3, column language_code: 'xx'"),
-        ("language_code,direction,score\nport\xfcg,X-EN,3\n", "UTF-8"),
+        ("language_code,direction,score\nport\xfcg,X-EN,3\n", "line 2, column language_code: 'portüg'"),
     ],
 )
 def test_bad_scores_of_ones_own_are_told_by_line(tmp_path, text, told):

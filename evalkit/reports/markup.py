@@ -193,5 +193,6 @@ def table(value: Any, *, caption: str) -> str:
     if isinstance(value, dict):
         value = [{"what": terms.display_name(str(name)), "value": each} for name, each in value.items()]
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return sanitised(tables.markup(pd.DataFrame(value), caption=caption, digits=3))
+        flat = pd.DataFrame(value).map(lambda cell: ", ".join(map(str, cell)) if isinstance(cell, list) else cell)
+        return sanitised(tables.markup(flat, caption=caption, digits=3))
     return f"<p><strong>{escape(caption)}</strong>: {escape(str(value))}</p>"
