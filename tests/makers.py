@@ -237,6 +237,11 @@ def metric_scores(seed=1, shape=(4, 6), *, metrics=3, values=0, gaps=0.0, noise=
     return named_scores(found, human, length=length, **told)
 
 
+def changed(result, **values):
+    """Return a result of ``evalkit.campaign`` with other values."""
+    return type(result)(**vars(result) | values)
+
+
 def means(ratings, digits=9):
     """Average the scores of each system."""
     assert not isinstance(ratings, str), ratings

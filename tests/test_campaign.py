@@ -26,7 +26,7 @@ from evalkit.reports.studies import Study
 from evalkit.show import figures as draw
 from evalkit.stats import agreement
 from tests import widths_by_hand as widths
-from tests.makers import SOURCE, comparisons, finished
+from tests.makers import SOURCE, changed, comparisons, finished
 from tests.pages import errors_in, numbers, opened, page, plain
 
 PARTS = (
@@ -527,18 +527,18 @@ def test_verdicts_turn_at_the_limits_that_are_stated(key, part, names, case, gol
     found = golden.found
     if key == "languages":
         both = pd.concat([found.campaign.ratings, found.campaign.ratings.assign(pair="eng-fra")])
-        found = replace(found, campaign=replace(found.campaign, ratings=both))
-    found = replace(found, screening=replace(found.screening, first="S0", unknown=()))
+        found = changed(found, campaign=replace(found.campaign, ratings=both))
+    found = changed(found, screening=changed(found.screening, first="S0", unknown=()))
     *values, verdict = case
-    changed = replace(getattr(found, part), **dict(zip(names.split(), values, strict=True)))
-    assert page(replace(found, **{part: changed})).verdicts[key] == verdict
+    other = changed(getattr(found, part), **dict(zip(names.split(), values, strict=True)))
+    assert page(changed(found, **{part: other})).verdicts[key] == verdict
 
 
 @pytest.mark.parametrize(("segments", "verdict"), [(100, "fine"), (99, "look"), (30, "look"), (29, "problem")])
 def test_segments_are_enough_from_a_hundred_on_and_too_few_below_thirty(segments, verdict, golden):
     collection = golden.found.collection
-    changed = replace(collection, systems=collection.systems.assign(segments=segments))
-    assert page(replace(golden.found, collection=changed)).verdicts["enough"] == verdict
+    other = changed(collection, systems=collection.systems.assign(segments=segments))
+    assert page(changed(golden.found, collection=other)).verdicts["enough"] == verdict
 
 
 GROUPS = {name: group for name, group in WORDING.items() if name != "odds"}

@@ -180,7 +180,7 @@ def test_draws_of_items_are_correlations_of_the_items_drawn():
     segments = [f"{number:02}" for number in range(80)]
     index = pd.MultiIndex.from_product([["s"], ["d"], segments], names=["system", "doc", "segment"])
     cells = pd.DataFrame({"here": here, "there": there, "here_square": here**2, "there_square": there**2}, index=index)
-    shared = Shared(("doc", "segment"), ["s"], (), index, (cells, cells), cells)
+    shared = Shared(key=("doc", "segment"), items=index)
     found = draw_items(cells, shared, documents=False, resamples=30, seed=3)
     draws = resample(lambda counts: counts, np.arange(80), resamples=30, seed=3).astype(int)  # the same draws
     for counts, (r, tau, across) in zip(draws, found, strict=True):

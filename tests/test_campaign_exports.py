@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from evalkit.data.delimited import guarded, unguarded
 from evalkit.data.typology import SCHEMES, WMT
 from evalkit.human import annotators
 from evalkit.reports import cli
-from tests.makers import finished, ratings
+from tests.makers import changed, finished, ratings
 from tests.pages import errors_in, numbers, page
 
 GOOD = {"study": "s", "status": "ok", "parameters": {"seed": 7}, "data": [], "recorded": {}, "signature": "s|seed:7"}
@@ -215,7 +214,7 @@ def methods():
 
     def told(name):
         mine = campaign.from_ratings(*PROTOCOLS[name][:2])
-        found = replace(plain, campaign=mine, collection=campaign.count_judgements(mine))
+        found = changed(plain, campaign=mine, collection=campaign.count_judgements(mine))
         return mine, paperwork.methods(found, resamples=20, seed=7)
 
     return told

@@ -467,7 +467,7 @@ def test_a_check_speaks_where_it_matters(plain, weighted, p, verdict):
     table = pd.DataFrame({"system": ["A", "B"], "judgements": [90, 30], "plain": plain, "weighted": weighted, "p": p})
     table = table.assign(low=0.0, high=100.0, any_low=np.nan, any_high=np.nan, worth=[0.9, 0.3])
     known = verdict != "unknown"
-    found = steering.Steering("x", table, known, 0, "", not known)
+    found = steering.Steering(pair="x", table=table, weighted=known, why="")
     assert check(SimpleNamespace(steering=found)).verdict == verdict
     assert check(SimpleNamespace(steering=steering.NOT_STEERED)) is None
 

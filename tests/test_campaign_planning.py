@@ -1,7 +1,5 @@
 """Plans: the smallest crew, what lacks, what cannot be planned; and what a designed campaign is said to distinguish."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +15,7 @@ from evalkit.campaign.design.texts import read_texts
 from evalkit.campaign.plan import hours
 from evalkit.human import calibration, components, planning
 from evalkit.reports import cli
-from tests.makers import finished, ratings
+from tests.makers import changed, finished, ratings
 from tests.pages import telling
 
 plan_more = telling(campaign.plan_more)
@@ -231,7 +229,7 @@ def test_what_cannot_be_planned_is_missing(liked):
         planning.smallest_crew(V, delta=3, block=30, capacity=50, over_annotators=True)
     one = campaign.from_ratings(mine.ratings[mine.ratings["system"] == "S0"])
     assert "one system" in plan_more(one, ranked).reason
-    alone = replace(ranked, table=ranked.table.head(1))
+    alone = changed(ranked, table=ranked.table.head(1))
     assert "one system" in plan_more(mine, alone).reason
     flat = campaign.from_ratings(finished(mine.ratings.assign(score=3.0), (0.0, 100.0)))
     assert "nothing scatters" in plan_more(flat, rank_systems(flat, resamples=20)).reason

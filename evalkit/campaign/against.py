@@ -54,21 +54,13 @@ def counterpart(mine: Campaign, ratings: pd.DataFrame) -> Campaign:
     return from_ratings(ratings, pair=mine.pair, criterion=criterion, higher_is_better=not turned)
 
 
-@dataclass(frozen=True, eq=False)
-class Shared:
+class Shared(Result):
     """What two campaigns both judged.
 
     key: the columns that name a segment in both. systems: with ``FEWEST`` items in both, by name; sparse: the others
     that are in both. items: (system, *key) that both judged.
     rows: their judgements, here and there, with ``share`` (1 / the item's judgements). counts: what, here, there, both.
     """
-
-    key: tuple[str, ...]
-    systems: list[str]
-    sparse: tuple[str, ...]
-    items: pd.MultiIndex
-    rows: tuple[pd.DataFrame, ...]
-    counts: pd.DataFrame
 
     def of(self, campaign: Campaign) -> Campaign:
         """Leave of a campaign only the judgements of shared items."""
@@ -102,7 +94,9 @@ def find_shared(mine: Campaign, other: Campaign) -> Shared:
     ours, theirs = (set(table["annotator"]) for table in both)
     counts.append(("annotators", len(ours), len(theirs), len(ours & theirs)))
     told = pd.DataFrame(counts, columns=["what", *SIDES, "both"])
-    return Shared(key, kept, tuple(sorted({*systems} - {*kept})), items, tuple(rows), told)
+    return Shared(
+        key=key, systems=kept, sparse=tuple(sorted({*systems} - {*kept})), items=items, rows=tuple(rows), counts=told
+    )
 
 
 def _key(mine: Campaign, other: Campaign) -> tuple[str, ...]:
@@ -129,7 +123,6 @@ class Footing:
     why: str = ""
 
 
-@dataclass(frozen=True, eq=False)
 class Against(Result):
     """What two campaigns say of the same outputs: "here" is one's own, "there" the other; differences: here - there.
 
@@ -143,23 +136,6 @@ class Against(Result):
     agreement: where, coefficient, estimate, low, high, items; lacks: where -> why there is none. persons: annotators
     called the same in both, on the items that they judged in both.
     """
-
-    pair: str
-    names: tuple[str, str]
-    shared: pd.DataFrame
-    sparse: tuple[str, ...]
-    drawn: tuple[str, ...]
-    criteria: tuple[str, str]
-    unturned: str
-    ranked_by: tuple[str, str]
-    footing: Footing
-    systems: pd.DataFrame
-    decisions: pd.DataFrame
-    alike: pd.DataFrame
-    level: dict[str, float]
-    agreement: pd.DataFrame
-    lacks: dict[str, str]
-    persons: pd.DataFrame
 
     def tell(self) -> Iterator[Finding]:
         """Say whether the two contradict each other, what both judged, and how alike orders, items and levels are."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -42,7 +41,6 @@ _COMPLETE = ("icc_agreement", "interval", "complete items only: share of the var
 _RANKED, _WITH_CALIBRATION = ("system", "repeat"), ("system", "repeat", "calibration")
 
 
-@dataclass(frozen=True, eq=False)
 class Agreement(Result):
     """How far annotators agree on items that several of them judged.
 
@@ -53,18 +51,8 @@ class Agreement(Result):
     calibration items are among them.
     """
 
-    pair: str
-    by_pair: pd.DataFrame
-    measures: pd.DataFrame
-    between: pd.DataFrame
-    estimate: float | None
-    low: float
-    high: float
-    level: str
-    items: int
-    shared: int
-    calibration: bool = False
-    reason: str = ""
+    calibration = False
+    reason = ""
 
     def tell(self) -> Iterator[Finding]:
         """Say how much the estimate rests on, or what to collect for one."""

@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.agreement import Agreement, measure_agreement
-from evalkit.campaign.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
-from evalkit.campaign.collection import Collection, Errors, count_errors, count_judgements
+from evalkit.campaign.agreement import measure_agreement
+from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
+from evalkit.campaign.collection import count_errors, count_judgements
 from evalkit.campaign.findings import Finding, Missing, Result, finding
 from evalkit.campaign.method import OWN_LINES, choose_method
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.plan import Cost, Plan, measure_cost, plan_more
-from evalkit.campaign.quality import Calibration, Context, QualityControl, calibrate, compare_contexts, control_quality
-from evalkit.campaign.ranking import Normalization, Ranking, normalize_scores, rank_pairs, rank_systems
-from evalkit.campaign.steering import NOT_STEERED, Steering, weigh_steered
+from evalkit.campaign.plan import measure_cost, plan_more
+from evalkit.campaign.quality import calibrate, compare_contexts, control_quality
+from evalkit.campaign.ranking import Ranking, normalize_scores, rank_pairs, rank_systems
+from evalkit.campaign.steering import NOT_STEERED, weigh_steered
 from evalkit.human.annotators import Rule
 
 
-@dataclass(frozen=True, eq=False)
 class Analysis(Result):
     """What all analyses found; those that the data do not allow are ``Missing``, which counts as false."""
 
-    campaign: Campaign
-    collection: Collection
-    agreement: Agreement | Missing
-    profiles: Profiles | Missing
-    screening: Screening | Missing
-    quality: QualityControl | Missing
-    context: Context | Missing
-    calibration: Calibration | Missing
-    normalization: Normalization | Missing
-    ranking: Ranking | Missing
-    pairs: pd.DataFrame
-    errors: Errors | Missing
-    cost: Cost | Missing
-    plan: Plan | Missing
-    steering: Steering | Missing = NOT_STEERED
+    steering = NOT_STEERED
 
     def tell(self) -> Iterator[Finding]:
         """Say in how many language pairs, if there are several, one system is better than all others."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -41,18 +40,12 @@ _SHOWN = (
 WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 
 
-@dataclass(frozen=True, eq=False)
 class Profiles(Result):
     """How each annotator of the pair works, on a scale from 0 to 100.
 
     table: one row per annotator, lenient ones first; measures that nobody has are left out. lacks: those of ``WANTED``
     that nobody has. scores: the judgements on 0 to 100, for a figure.
     """
-
-    pair: str
-    table: pd.DataFrame
-    lacks: tuple[str, ...]
-    scores: pd.DataFrame
 
     def tell(self) -> Iterator[Finding]:
         """Say how far annotators' means are apart, and which measures nobody has."""
@@ -92,10 +85,11 @@ def profile_annotators(campaign: Campaign) -> Profiles:
     keep = [name for name in table if name != "missing" and known[name] and known[_DETAIL_OF.get(name, name)]]
     keep += ["missing"] if table["missing"].nunique() > 1 else []  # what all lack is said once
     shown = table[keep].sort_values("mean", ascending=False, kind="stable", ignore_index=True)
-    return Profiles(campaign.pair, shown, tuple(name for name in WANTED if not known[name]), hundred)
+    return Profiles(
+        pair=campaign.pair, table=shown, lacks=tuple(name for name in WANTED if not known[name]), scores=hundred
+    )
 
 
-@dataclass(frozen=True, eq=False)
 class Screening(Result):
     """Whom rules propose to look at; nobody is left out of anything by this.
 
@@ -106,20 +100,6 @@ class Screening(Result):
     share: of the judgements, by those proposed. first: the system with the highest score; first_without: the same
     without those proposed, "" where the others did not judge all systems.
     """
-
-    pair: str
-    rules: tuple[str, ...]
-    aside: dict[str, str]
-    totals: pd.DataFrame
-    named: pd.DataFrame
-    proposed: tuple[str, ...]
-    annotators: int
-    looked_at: int
-    unknown: tuple[str, ...]
-    share: float
-    first: str
-    first_without: str
-    common: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def tell(self) -> Iterator[Finding]:
         """Say which rules were applied, and whom they name."""
@@ -226,8 +206,7 @@ ITEMS, FAR = 10, 20.0
 _TEXTS = ["source", "hypothesis"]
 
 
-@dataclass(frozen=True, eq=False)
-class Feedback:
+class Feedback(Result):
     """What one annotator is told of a language pair; nobody else is named, and nobody ranked.
 
     habits: habit, yours, others (their median; missing where fewer than ``OTHERS`` have it). scores: score, whose, for
@@ -235,14 +214,6 @@ class Feedback:
     tells the item, yours, others, apart (points of 100). shared: items that others judged. twice: items whose first
     and last score are far apart: first, last.
     """
-
-    annotator: str
-    pair: str
-    habits: pd.DataFrame
-    scores: pd.DataFrame
-    again: pd.DataFrame
-    shared: int
-    twice: pd.DataFrame
 
 
 def give_feedback(ratings: pd.DataFrame) -> dict[str, list[Feedback]]:
@@ -285,11 +256,11 @@ def _feedback(campaign: Campaign, name: str, habits: pd.DataFrame, beside: pd.Da
     scores = counted.groupby(ITEM, sort=False)["score"].agg(["size", "first", "last"]).reset_index()
     twice = scores[(scores["size"] > 1) & (scores["first"] - scores["last"]).abs().ge(FAR)].head(ITEMS)
     return Feedback(
-        name,
-        campaign.pair,
-        table.dropna(subset="yours").reset_index(drop=True),
-        pd.DataFrame({"score": campaign.hundred["score"], "whose": whose}).sort_values("whose", ascending=False),
-        far.merge(items, on=ITEM)[[*shown, "yours", "others", "apart"]],
-        len(mine),
-        twice.merge(items, on=ITEM)[[*shown, "first", "last"]],
+        annotator=name,
+        pair=campaign.pair,
+        habits=table.dropna(subset="yours").reset_index(drop=True),
+        scores=pd.DataFrame({"score": campaign.hundred["score"], "whose": whose}).sort_values("whose", ascending=False),
+        again=far.merge(items, on=ITEM)[[*shown, "yours", "others", "apart"]],
+        shared=len(mine),
+        twice=twice.merge(items, on=ITEM)[[*shown, "first", "last"]],
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ _COUNTS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
 class Collection(Result):
     """What the file holds of all language pairs, and of the one in detail.
 
@@ -43,20 +41,7 @@ class Collection(Result):
     no annotators. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
     """
 
-    pair: str
-    uses: pd.DataFrame
-    pairs: pd.DataFrame
-    kinds: pd.DataFrame
-    systems: pd.DataFrame
-    annotators: pd.DataFrame
-    segments: int
-    cells: int
-    judged: int
-    several: int
-    duplicates: int
-    notes: tuple[str, ...]
-    assumed_scale: tuple[float, float] | None
-    names_people: bool = True
+    names_people = True
 
     def tell(self) -> Iterator[Finding]:
         """Say how much was judged, by how many people, and how the file was read."""
@@ -157,7 +142,6 @@ def _duplicates(part: pd.DataFrame) -> int:
     return int(part[part["item_type"].eq("system")].duplicated([*ITEM, "annotator", *beside]).sum())
 
 
-@dataclass(frozen=True, eq=False)
 class Errors(Result):
     """Marked errors of the pair's systems.
 
@@ -165,13 +149,6 @@ class Errors(Result):
     types: counts of types; no rows where annotators stated none. errors, judgements: how many. rho: rank correlation
     of an item's score with its number of errors; missing where one of them does not vary.
     """
-
-    pair: str
-    by_system: pd.DataFrame
-    types: pd.DataFrame
-    errors: int
-    judgements: int
-    rho: float
 
     def tell(self) -> Iterator[Finding]:
         """Say how many errors were marked, and in whose outputs."""
@@ -197,7 +174,9 @@ def count_errors(campaign: Campaign) -> Errors:
     key = [*ITEM, "annotator"]
     scores, marked = judged.groupby(key)["score"].mean(), spans[key].astype("str").groupby(key).size()
     rho = float(correlation.spearman(scores, marked.reindex(scores.index, fill_value=0)))
-    return Errors(campaign.pair, by_system, types, len(spans), len(judged), rho)
+    return Errors(
+        pair=campaign.pair, by_system=by_system, types=types, errors=len(spans), judgements=len(judged), rho=rho
+    )
 
 
 def of_judged(campaign: Campaign) -> pd.DataFrame:
@@ -213,19 +192,12 @@ def of_judged(campaign: Campaign) -> pd.DataFrame:
     return spans[spans["system"].astype("str").isin(campaign.judged["system"])]
 
 
-@dataclass(frozen=True, eq=False)
 class Levels(Result):
     """What level of quality marked errors show of each system, by penalty points per word.
 
     table: see ``quality_levels.quality_levels``. counted: whose words, the source's or the translation's. tolerance:
     None where none is told. documents: whether their scatter says how sure a penalty is.
     """
-
-    pair: str
-    table: pd.DataFrame
-    counted: str
-    tolerance: quality_levels.Tolerance | None
-    documents: bool
 
     def tell(self) -> Iterator[Finding]:
         """Say whose penalty is lowest and highest, and what passes where that is told."""
@@ -278,4 +250,4 @@ def grade_quality(campaign: Campaign, *, tolerated: Sequence[float] = ()) -> Lev
     table = quality_levels.quality_levels(rows, another=another, tolerance=tolerance)
     counted = "source" if sides[0] == "source" else "translation"
     documents = rows["group"].nunique() >= quality_levels.GROUPS
-    return Levels(campaign.pair, table, counted, tolerance, documents)
+    return Levels(pair=campaign.pair, table=table, counted=counted, tolerance=tolerance, documents=documents)

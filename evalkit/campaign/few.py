@@ -5,7 +5,7 @@ Where people and a model label (pass or fail), the share of the worse label is c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -62,7 +62,6 @@ def correlation(scores: Scores, metric: str) -> Correlation:
     return Correlation(float(r[ppi.DIFFERENCES]), float(r[ppi.WITHIN]), metric)
 
 
-@dataclass(frozen=True, eq=False)
 class Few(Result):
     """Means of systems, and their differences, by people alone and by people and a metric.
 
@@ -73,10 +72,7 @@ class Few(Result):
     what is taken as independent.
     """
 
-    table: pd.DataFrame
-    chance: Mapping[str, float]
-    unit: str
-    treated: str = ""
+    treated = ""
 
     def tell(self) -> Iterator[Finding]:
         """Say how much narrower intervals become, and which pairs of systems are distinguished then."""
@@ -136,7 +132,9 @@ def estimate_with_metrics(judges: Judges | Missing) -> Few | Missing:
             chance[name] = _by_chance(human, metric, groups)
     if not rows:
         return Missing(NONE, "")
-    return Few(pd.DataFrame(rows), chance, "documents" if documents else "segments", judges.treated)
+    return Few(
+        table=pd.DataFrame(rows), chance=chance, unit="documents" if documents else "segments", treated=judges.treated
+    )
 
 
 def _unit(human: pd.DataFrame, metric: pd.DataFrame) -> float:
@@ -200,7 +198,6 @@ def _by_chance(human: pd.DataFrame, metric: pd.DataFrame, groups: np.ndarray) ->
     return float(2 * stats.norm.sf(abs(gap) / error)) if error > 0 else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
 class Labels(Result):
     """How many outputs deserve the worse of two labels, by a model's labels of all and people's of some.
 
@@ -209,10 +206,6 @@ class Labels(Result):
     sensitivity and specificity (over all systems), corrected, low and high (of others, see ``ppi.corrected_share``),
     ppi, ppi_low and ppi_high (by PPI++, outputs taken as independent).
     """
-
-    pair: str
-    worse: float
-    table: pd.DataFrame
 
     def tell(self) -> Iterator[Finding]:
         """Say what a model's labels tell once they are corrected."""
@@ -258,4 +251,4 @@ def correct_labels(campaign: Campaign, judges: Judges | Missing) -> Labels | Mis
     if not rows:
         return nothing
     worst = sum(campaign.scale) - values[0] if campaign.turned else values[0]
-    return Labels(campaign.pair, float(worst), pd.DataFrame(rows))
+    return Labels(pair=campaign.pair, worse=float(worst), table=pd.DataFrame(rows))

@@ -17,6 +17,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
@@ -117,8 +118,14 @@ def which(group: str, found: object, /, **holds: Any) -> Iterator[Finding]:
     return (finding(f"{group}.{key}", found=found) for key, holding in holds.items() if _there(holding))
 
 
-class Result:
-    """What an analysis found, in sentences and tables, whose words stand in ``wording.toml`` and ``captions.toml``."""
+class Result(SimpleNamespace):
+    """What an analysis found, in sentences and tables, whose words stand in ``wording.toml`` and ``captions.toml``.
+
+    A result has the attributes that its docstring names, as those of scipy's optimisers have.
+
+    >>> Result(pair="eng-jpn", hours=2.5)
+    Result(pair='eng-jpn', hours=2.5)
+    """
 
     def tell(self) -> Iterable[Finding]:
         """Yield the findings that this is, a paragraph each; what a file lacks is of the group "lacks"."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,7 @@ from evalkit.stats.inference import interval, resample
 _JUDGE = {"kind": "judge", "better": "higher", "level": "segment"}
 
 
-@dataclass(frozen=True, eq=False)
-class Sides:
+class Sides(Result):
     """People's scores and automatic ones of the same systems, higher is better.
 
     people: items × annotators. grid: their means, segments × systems; raw: the same of scores as they were given.
@@ -38,15 +36,6 @@ class Sides:
     judged by people or not; items: the same, item by item. whole: metric × systems, scores of whole systems.
     facts: by name, kind (metric or judge), better (which way) and judgements (how many scores of items it has).
     """
-
-    people: pd.DataFrame
-    grid: pd.DataFrame
-    raw: pd.DataFrame
-    scores: dict[str, pd.DataFrame]
-    everywhere: dict[str, pd.DataFrame]
-    items: dict[str, pd.Series]
-    whole: pd.DataFrame
-    facts: pd.DataFrame
 
     @property
     def stacked(self) -> Scores:
@@ -149,7 +138,6 @@ PEOPLE = "one person against the others, median"
 _RANGE = {PEOPLE: "median", "one person, lowest": "min", "one person, highest": "max"}
 
 
-@dataclass(frozen=True, eq=False)
 class Judges(Result):
     """How each metric and model agrees with people, people with each other, and where the two disagree.
 
@@ -166,21 +154,6 @@ class Judges(Result):
     ``bounds.MEASURES``, in points of people's scale), value, low, high, cells. unit: what the intervals draw.
     treated: what people's scores are, where they are not raw. read: how files of metrics were read.
     """
-
-    pair: str
-    sides: Sides
-    table: pd.DataFrame
-    intervals: pd.DataFrame
-    persons: int
-    beaten: dict[str, int]
-    pairs: pd.DataFrame
-    systems: pd.DataFrame
-    items: pd.DataFrame
-    models: pd.DataFrame
-    calibrated: pd.DataFrame
-    unit: str
-    treated: str
-    read: pd.DataFrame
 
     def tell(self) -> Iterator[Finding]:
         """Say how the best metrics and models agree with people, and people with each other."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -27,7 +26,6 @@ SHARED = 0.1
 Row = Mapping[Any, Any]
 
 
-@dataclass(frozen=True, eq=False)
 class Pilot(Result):
     """Judgements that a plan rests on, and how they were read.
 
@@ -37,16 +35,6 @@ class Pilot(Result):
     here. seconds: the median time of a judgement. apart: how many judgements of which kind of item were kept out.
     unusable: language pair -> why it cannot be planned with. example: no file of one's own.
     """
-
-    ratings: pd.DataFrame
-    mine: Campaign
-    pair: str
-    layout: str
-    chosen: bool
-    seconds: float | None
-    apart: Mapping[str, int]
-    unusable: Mapping[str, str]
-    example: bool
 
     def tell(self) -> Iterator[Finding]:
         """Say what the plan rests on, and how it was read."""

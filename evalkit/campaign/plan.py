@@ -22,22 +22,12 @@ _STAMPED = f"from each sign of life to the next; more than {PAUSE // 60} minutes
 _BY_HIT = "the median time of a judgement in an annotator's HITs, for HITs hold pauses"
 
 
-@dataclass(frozen=True, eq=False)
 class Cost(Result):
     """Time and money that judgements took.
 
     by_annotator: as ``hours`` returns it, the longest hours first, with ``cost`` where a pay is known. judgements: with
     times; untimed: without. hours: of the pair. how: how time is counted. hourly_pay: 0 where unknown.
     """
-
-    pair: str
-    by_annotator: pd.DataFrame
-    judgements: int
-    untimed: int
-    hours: float
-    how: str
-    hourly_pay: float
-    currency: str
 
     def tell(self) -> Iterator[Finding]:
         """Say how long judgements took, and what that cost."""
@@ -65,7 +55,16 @@ def measure_cost(campaign: Campaign, *, hourly_pay: float = 0.0, currency: str =
     table = table.sort_values(["hours", "mean_seconds"], ascending=[False, True], kind="stable", ignore_index=True)
     judgements, total = int(table["judgements"].sum()), float(table["hours"].sum())
     untimed = len(campaign.part) - judgements
-    return Cost(campaign.pair, table, judgements, untimed, total, how, hourly_pay, currency.strip())
+    return Cost(
+        pair=campaign.pair,
+        by_annotator=table,
+        judgements=judgements,
+        untimed=untimed,
+        hours=total,
+        how=how,
+        hourly_pay=hourly_pay,
+        currency=currency.strip(),
+    )
 
 
 def hours(part: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -168,7 +167,6 @@ class Basis:
         )
 
 
-@dataclass(frozen=True, eq=False)
 class Plan(Result):
     """People and judgements that distinguish two systems, by what scatters in this campaign.
 
@@ -182,17 +180,9 @@ class Plan(Result):
     deviation. hourly_pay: 0 where unknown.
     """
 
-    pair: str
-    table: pd.DataFrame
-    components: pd.DataFrame
-    basis: Basis
-    rivals: tuple[tuple[str, str], ...]
-    gaps: tuple[float, ...]
-    errors: tuple[float, ...]
-    apart: bool
-    by_z: bool = False
-    hourly_pay: float = 0.0
-    currency: str = ""
+    by_z = False
+    hourly_pay = 0.0
+    currency = ""
 
     @property
     def shown(self) -> list[str]:
@@ -329,7 +319,17 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     parts["share"] = parts["variance"] / parts["variance"].sum()
     how: dict[str, Any] = {"apart": not level, "by_z": ranking.method.by_z}
     price: dict[str, Any] = {"hourly_pay": hourly_pay, "currency": currency.strip()}
-    return Plan(campaign.pair, table, parts, basis, rivals, gaps, errors, **how, **price)
+    return Plan(
+        pair=campaign.pair,
+        table=table,
+        components=parts,
+        basis=basis,
+        rivals=rivals,
+        gaps=gaps,
+        errors=errors,
+        **how,
+        **price,
+    )
 
 
 def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: bool = False) -> Basis:

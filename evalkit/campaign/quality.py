@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ FEWEST_DEGRADED = 5
 SURE = 0.001
 
 
-@dataclass(frozen=True, eq=False)
 class QualityControl(Result):
     """Annotators' scores of items that check them, in points of 100.
 
@@ -35,21 +34,6 @@ class QualityControl(Result):
     everywhere: whether several language pairs count. again, equal: median distance of two scores of an item, and the
     share that are equal; repeated: items scored twice, and repeaters: by how many annotators. means: by kind of item.
     """
-
-    pair: str
-    table: pd.DataFrame
-    degraded: bool
-    tested: int
-    failed: tuple[str, ...]
-    undecided: int
-    lower: float
-    caliper: annotators.Caliper
-    everywhere: bool
-    again: float | None
-    equal: float
-    repeated: int
-    repeaters: int
-    means: pd.Series
 
     def tell(self) -> Iterator[Finding]:
         """Say who notices degraded items, how steady annotators are, and which of such items are lacking."""
@@ -109,7 +93,6 @@ FEWEST_REPEATS, FEWEST_PEOPLE = 10, 3
 MARGIN = 1.0
 
 
-@dataclass(frozen=True, eq=False)
 class Context(Result):
     """Unchanged segments before and after the first degraded one of a copied document, in points of 100.
 
@@ -120,16 +103,7 @@ class Context(Result):
     against ``MARGIN``, a row of ``context.equivalence``; None with fewer than ``FEWEST_PEOPLE``.
     """
 
-    pair: str
-    sizes: pd.DataFrame
-    contrasts: pd.DataFrame
-    repeats: int
-    before: int
-    after: int
-    lost_before: float = np.nan
-    lost_after: float = np.nan
-    within: float = np.nan
-    p: float = np.nan
+    lost_before = lost_after = within = p = np.nan
     equivalence: Any = None
 
     def tell(self) -> Iterator[Finding]:
@@ -167,24 +141,23 @@ def compare_contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7)
     contrasts = context.contrasts(paired).query("pair == 'all' and scale == 'raw' and n > 0")
     contrasts = contrasts.drop(columns=["pair", "scale"]).reset_index(drop=True)
     grouped = paired[paired["group"] != "none"]
-    before, after = (int(grouped["group"].eq(side).sum()) for side in ("before", "after"))
-    found = Context(campaign.pair, context.group_sizes(paired), contrasts, len(paired), before, after)
+    found = Context(pair=campaign.pair, sizes=context.group_sizes(paired), contrasts=contrasts, repeats=len(paired))
+    found.before, found.after = (int(grouped["group"].eq(side).sum()) for side in ("before", "after"))
     if not found.tested:
         return found
-    lost = [float(grouped.loc[grouped["group"].eq(side), "difference"].mean()) for side in ("before", "after")]
-    within, p, _ = context.permutation(grouped, resamples=resamples, rng=np.random.default_rng(seed))
-    equivalence = None
+    lost = (float(grouped.loc[grouped["group"].eq(side), "difference"].mean()) for side in ("before", "after"))
+    found.lost_before, found.lost_after = lost
+    found.within, found.p, _ = context.permutation(grouped, resamples=resamples, rng=np.random.default_rng(seed))
     if grouped["annotator"].nunique() >= FEWEST_PEOPLE:
         tests = context.equivalence(paired, margin=MARGIN)
-        equivalence = next(tests[tests["effect"] == EFFECT].itertuples())
-    return replace(found, lost_before=lost[0], lost_after=lost[1], within=within, p=p, equivalence=equivalence)
+        found.equivalence = next(tests[tests["effect"] == EFFECT].itertuples())
+    return found
 
 
 #: What scores before calibrating are called among the forms.
 RAW = "raw scores"
 
 
-@dataclass(frozen=True, eq=False)
 class Calibration(Result):
     """What calibration items say about strictness, and scores moved by it.
 
@@ -194,16 +167,9 @@ class Calibration(Result):
     shows on other items, with low and high; missing where it cannot be told, None where it cannot be tested.
     """
 
-    scale: tuple[float, float]
-    by: str
-    strictness: pd.DataFrame
-    systems: pd.DataFrame
-    groups: pd.DataFrame
-    unmoved: str
-    excluded: int
-    share: float | None
-    low: float
-    high: float
+    systems = groups = pd.DataFrame()
+    unmoved, excluded = "", 0
+    share, low, high = None, np.nan, np.nan
 
     def tell(self) -> Iterator[Finding]:
         """Say how strict everybody is, what calibrating changes, and whether it carries over to other items."""
@@ -254,22 +220,18 @@ def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Cal
         if not rows["item_type"].eq("calibration").any():
             raise DataError(f"there are no calibration items in {campaign.pair}.")
     how: dict[str, Any] = {"scale": campaign.scale, "resamples": resamples, "seed": seed}
-    systems = groups = pd.DataFrame()
-    unmoved, excluded = "", 0
+    found = Calibration(scale=campaign.scale, by=by, strictness=_strictness(rows, by))
     try:
-        moved, excluded = _moved(rows, design, **how)
+        moved, found.excluded = _moved(rows, design, **how)
     except DataError as problem:
-        unmoved = str(problem)
+        found.unmoved = str(problem)
     else:
-        systems = _systems(moved, by=by)
-        groups = moved.assign(form=moved["form"].map(dict(calibration.FORMS))).drop(columns=["within"])
-    try:
+        found.systems = _systems(moved, by=by)
+        found.groups = moved.assign(form=moved["form"].map(dict(calibration.FORMS))).drop(columns=["within"])
+    with suppress(DataError):
         _, told = calibration.held_out(rows, **design, **how, splits=50)
-        share, low, high = told[["slope", "low", "high"]].iloc[0]
-    except DataError:
-        share, low, high = None, np.nan, np.nan
-    strict = _strictness(rows, by)
-    return Calibration(campaign.scale, by, strict, systems, groups, unmoved, excluded, share, low, high)
+        found.share, found.low, found.high = told[["slope", "low", "high"]].iloc[0]
+    return found
 
 
 def _strictness(rows: pd.DataFrame, by: str) -> pd.DataFrame:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from evalkit.campaign.method import OWN_LINES, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings, of_criterion
 from evalkit.campaign.strengths import KINDS
 from evalkit.human import normalization, preferences
-from evalkit.human.preferences import Standing
 from evalkit.human.ranking import rules
 from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.stats import inference
@@ -31,7 +30,6 @@ _INTERVALS = ["low", "high", "rank_low", "rank_high", "best"]
 MOST_DRAWN = 30
 
 
-@dataclass(frozen=True, eq=False)
 class Ranking(Result):
     """The pair's systems, best first, and how sure their order is.
 
@@ -45,18 +43,9 @@ class Ranking(Result):
     then the share of comparisons that a system would win against all others.
     """
 
-    pair: str
-    scale: tuple[float, float]
-    method: Method
-    table: pd.DataFrame
-    pairwise: pd.DataFrame
-    humans: pd.DataFrame
-    duels: pd.DataFrame
-    points: float
-    resamples: int
-    unsure: str = ""
-    refused: str = ""
-    standing: Standing | None = None
+    unsure = ""
+    refused = ""
+    standing = None
 
     def tell(self) -> Iterator[Finding]:
         """Say what systems are ranked by, how they are tested, and how sure the first place is."""
@@ -239,8 +228,9 @@ def rank_systems(
     pairwise = method.pairwise(campaign, systems) if len(table) > 1 else pd.DataFrame()
     duels = _duels(campaign, method, whole) if len(humans) else pd.DataFrame()
     points = _pooled(campaign) if method.by_z else 1.0
-    tables = (table, pairwise, humans, duels)
-    return Ranking(campaign.pair, campaign.scale, method, *tables, points, resamples, unsure, refused)
+    tables = {"table": table, "pairwise": pairwise, "humans": humans, "duels": duels}
+    about = {"pair": campaign.pair, "scale": campaign.scale, "method": method, "points": points, "resamples": resamples}
+    return Ranking(**about, **tables, unsure=unsure, refused=refused)
 
 
 def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resamples: int, seed: int) -> Ranking:
@@ -254,7 +244,7 @@ def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resample
     sure = methods and found["standing"].fewest > 1 and len(strengths.finite(found["standing"]))
     found["unsure"] = "" if sure else words("order.few_units", fewest=strengths.FEWEST)
     found["refused"] = words("lines.scores", rule=chosen.lines) if chosen.lines != OWN_LINES else ""
-    return Ranking(campaign.pair, campaign.scale, method, points=1.0, resamples=resamples, **found)
+    return Ranking(pair=campaign.pair, scale=campaign.scale, method=method, points=1.0, resamples=resamples, **found)
 
 
 def _duels(campaign: Campaign, method: Method, whole: SegmentMeans) -> pd.DataFrame:
@@ -307,7 +297,6 @@ def beside_human(system: str, human: str, duels: pd.DataFrame) -> str:
     return f"not distinguished from {human}"
 
 
-@dataclass(frozen=True, eq=False)
 class Comparisons(Result):
     """A pair's comparisons under one scale of strengths, or several where systems were never compared.
 
@@ -317,16 +306,6 @@ class Comparisons(Result):
     or tied with, and these others; empty where strengths are finite. place: what standing first adds to the log odds,
     with its interval, or None.
     """
-
-    pair: str
-    answers: pd.DataFrame
-    table: pd.DataFrame
-    groups: list[list[str]]
-    fit: preferences.Fit
-    circles: preferences.Circles
-    residuals: pd.DataFrame
-    apart: list[list[str]]
-    place: tuple[float, float, float] | None
 
     def tell(self) -> Iterator[Finding]:
         """Say who met whom, what standing first adds, and whether one scale of strengths fits."""
@@ -382,15 +361,15 @@ def find_comparisons(
     columns = [*["group"] * (len(groups) > 1), *table.columns.drop("group")]
     apart = preferences.separated(fitted.cells)
     return Comparisons(
-        campaign.pair,
-        answers,
-        table[columns],
-        groups,
-        preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units)),
-        preferences.circles(fitted, draws=resamples, seed=seed),
-        preferences.residuals(fitted),
-        apart if len(apart) > 1 else [],
-        fits[0].place,
+        pair=campaign.pair,
+        answers=answers,
+        table=table[columns],
+        groups=groups,
+        fit=preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units)),
+        circles=preferences.circles(fitted, draws=resamples, seed=seed),
+        residuals=preferences.residuals(fitted),
+        apart=apart if len(apart) > 1 else [],
+        place=fits[0].place,
     )
 
 
@@ -398,7 +377,6 @@ def find_comparisons(
 ODD = 3.0
 
 
-@dataclass(frozen=True, eq=False)
 class Criteria(Result):
     """What each criterion says of the pair's systems.
 
@@ -406,10 +384,6 @@ class Criteria(Result):
     same_order: Kendall's τ-b between its mean scores and those of the criterion in detail, over systems (missing for
     fewer than two).
     """
-
-    pair: str
-    rankings: Mapping[str, Ranking | Missing]
-    table: pd.DataFrame
 
     def tell(self) -> Iterator[Finding]:
         """Say which criteria order the systems otherwise."""
@@ -444,7 +418,7 @@ def rank_criteria(
             ours, theirs = ([one.means[system] for system in shared] for one in (found, reference))
             row["same_order"] = float(kendall_b(ours, theirs)) if len(shared) > 1 else np.nan
         rows.append(row)
-    return Criteria(campaign.pair, rankings, pd.DataFrame(rows))
+    return Criteria(pair=campaign.pair, rankings=rankings, table=pd.DataFrame(rows))
 
 
 #: Ways to treat scores: name for people -> options of ``normalization.normalize``. The first is the yardstick.
@@ -460,7 +434,6 @@ _SHIFTS = ["variant", "systems", "tau_b", "tau_b_low", "tau_b_high", "moved", "b
 _BY_CALIBRATION = {"z from calibration items": {"method": "z_calibration", "no_spread": "zero"}}
 
 
-@dataclass(frozen=True, eq=False)
 class Normalization(Result):
     """Rankings of the same judgements, treated in several ways.
 
@@ -469,12 +442,7 @@ class Normalization(Result):
     rows where too few segments can be drawn, and ``problem`` says so.
     """
 
-    pair: str
-    ranks: pd.DataFrame
-    tops: dict[str, list[str]]
-    shifts: pd.DataFrame
-    rankings: pd.DataFrame
-    problem: str = ""
+    rankings, problem = pd.DataFrame(), ""
 
     def tell(self) -> Iterator[Finding]:
         """Say which systems come first by each treatment, and how many places move beyond chance."""
@@ -518,10 +486,12 @@ def normalize_scores(
     ranks = {name: method.scores(table).set_index("system")["rank"] for name, table in made.items()}
     wide = pd.DataFrame(ranks).rename_axis("system").sort_index()
     tops = {name: sorted(rank.index[rank == 1]) for name, rank in ranks.items()}
-    shifts, rankings, problem = pd.DataFrame(), pd.DataFrame(), ""
+    order = [ADJUSTED if ADJUSTED in wide else "raw scores"]
+    found = Normalization(pair=campaign.pair, ranks=wide.sort_values(order, kind="stable").reset_index(), tops=tops)
+    shifts = pd.DataFrame()
     try:
-        shifts, rankings = method.shifts(made, resamples=resamples, seed=seed)
+        shifts, found.rankings = method.shifts(made, resamples=resamples, seed=seed)
     except DataError as refused:  # too few segments to resample: the ranks above stand
-        problem = str(refused)
-    ordered = wide.sort_values([ADJUSTED if ADJUSTED in wide else "raw scores"], kind="stable").reset_index()
-    return Normalization(campaign.pair, ordered, tops, shifts.reindex(columns=_SHIFTS), rankings, problem)
+        found.problem = str(refused)
+    found.shifts = shifts.reindex(columns=_SHIFTS)
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -20,22 +19,13 @@ from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import share_interval
 
 
-@dataclass(frozen=True, eq=False)
-class Screens:
+class Screens(Result):
     """A pair's screens × systems: what one annotator judged of one text at a time.
 
     scores: mean of a screen's judgements of a system, NaN where it was not shown. judgements: how many these are.
     probability: that the screen showed it, NaN where that is not known. ordered: whether screens stand in the order of
     time. days: days since 1970 on which they began, or None. written: whether the file has probabilities at all.
     """
-
-    systems: tuple[str, ...]
-    scores: np.ndarray
-    judgements: np.ndarray
-    probability: np.ndarray
-    ordered: bool
-    days: np.ndarray | None
-    written: bool
 
     @property
     def log(self) -> Log:
@@ -87,7 +77,15 @@ def screens_of(campaign: Campaign) -> Screens:
     days = np.floor(began[place].to_numpy() / 86400) if timed else None
     scores, counts, chance = (cells[name].to_numpy(float) for name in ("score", "judgements", "probability"))
     systems = tuple(map(str, cells["score"].columns))
-    return Screens(systems, scores, np.nan_to_num(counts), chance, timed or logged, days, written)
+    return Screens(
+        systems=systems,
+        scores=scores,
+        judgements=np.nan_to_num(counts),
+        probability=chance,
+        ordered=timed or logged,
+        days=days,
+        written=written,
+    )
 
 
 #: Share of judgements that may lack a probability, which are then left out of weighted means.
@@ -105,7 +103,6 @@ WORTH = 0.4
 NOT_STEERED = Missing("Every system was as likely to be shown as any other.", "")
 
 
-@dataclass(frozen=True, eq=False)
 class Steering(Result):
     """How often each system was shown, and its mean without and with weights.
 
@@ -115,13 +112,6 @@ class Steering(Result):
     a share); the best at the top. weighted: whether there are probabilities; why: if not, why. lacking: judgements
     without one. logged: whether the file is Pearmut's log.
     """
-
-    pair: str
-    table: pd.DataFrame
-    weighted: bool
-    lacking: int
-    why: str
-    logged: bool
 
     def tell(self) -> Iterator[Finding]:
         """Say what was shown more often, what that does to means, and what weights change."""
@@ -191,12 +181,12 @@ def weigh_steered(campaign: Campaign) -> Steering:
         raise DataError("Counts of judgements do not follow scores.")
     table = _means(screens, screens.weights if not why else np.zeros(screens.scores.shape))
     return Steering(
-        campaign.pair,
-        table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True),
-        not why,
-        int(screens.judgements[screens.shown & ~screens.known].sum()),
-        why if screens.written else "",
-        reading_of(campaign.ratings).get("format") == "pearmut",
+        pair=campaign.pair,
+        table=table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True),
+        weighted=not why,
+        lacking=int(screens.judgements[screens.shown & ~screens.known].sum()),
+        why=why if screens.written else "",
+        logged=reading_of(campaign.ratings).get("format") == "pearmut",
     )
 
 
@@ -270,7 +260,6 @@ SHARED, EACH = "interval of shared screens", "intervals of each mean"
 _RULES = adaptive.RULES | {EACH: adaptive.separate_sequence}
 
 
-@dataclass(frozen=True, eq=False)
 class Stopping(Result):
     """What each rule says of the two first systems, as if it had been asked at every look.
 
@@ -279,14 +268,6 @@ class Stopping(Result):
     % interval), nominal. looks: how many there were. daily: at the end of each day; else every 20 screens. planned: how
     many judgements were to be made, 0 where that is not known.
     """
-
-    pair: str
-    systems: tuple[str, str]
-    table: pd.DataFrame
-    screens: int
-    looks: int
-    daily: bool
-    planned: int
 
     def tell(self) -> Iterator[Finding]:
         """Say whether one may stop, and how often such a rule errs."""
@@ -330,7 +311,15 @@ def may_stop(
     rng = np.random.default_rng(seed)
     null = _without_difference(log, resamples, rng)
     rows = [_asked(rule, log, null, when, at, names) for rule in rules]
-    return Stopping(campaign.pair, names, pd.DataFrame(rows), len(screens.scores), len(at), daily, planned)
+    return Stopping(
+        pair=campaign.pair,
+        systems=names,
+        table=pd.DataFrame(rows),
+        screens=len(screens.scores),
+        looks=len(at),
+        daily=daily,
+        planned=planned,
+    )
 
 
 def _looks(screens: Screens) -> tuple[np.ndarray, bool]:

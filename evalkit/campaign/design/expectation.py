@@ -175,7 +175,6 @@ def share_error(comparisons: float, *, ties: float = 0.0) -> float:
     return 0.5 * math.sqrt((1 - ties) / comparisons)
 
 
-@dataclass(frozen=True, eq=False)
 class Outcome(Result):
     """What was planned, and what came of it.
 
@@ -183,14 +182,6 @@ class Outcome(Result):
     achieved: the smallest difference of two systems found with a chance of 80 %, and its standard error, in ``unit``;
     None where the plan, or what was collected, tells none.
     """
-
-    protocol: str
-    seed: int
-    annotators: pd.DataFrame
-    kinds: pd.DataFrame
-    planned: tuple[float, float] | None
-    achieved: tuple[float, float] | None
-    unit: str
 
     def tell(self) -> Iterator[Finding]:
         """Say how many judgements are lacking, whose, and what can be distinguished."""

@@ -14,7 +14,7 @@ from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.annotators import Screening
 from evalkit.campaign.collection import KINDS, Collection, of_judged
-from evalkit.campaign.findings import Finding, Missing, finding, which
+from evalkit.campaign.findings import Finding, Missing, Result, finding, which
 from evalkit.campaign.method import EVEN, OWN_LINES
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.paperwork import markup
@@ -46,18 +46,12 @@ _BY_FORMAT = {"xsts": XSTS, "mturk-da": DA, "appraise": DA, "preferences": PREFE
 _LOADED = {"appraise": "appraise", "esa": "esa", "mqm": "mqm", "indicmt": "mqm", "xsts": "xsts", "mturk": "mturk-da"}
 
 
-@dataclass(frozen=True)
-class Methods:
+class Methods(Result):
     """The methods, told two ways; a citation in one of them is in both.
 
     paragraphs: plain text. latex: the same, names escaped, paragraphs cut by empty lines, works cited by key.
     references: the works cited, as a list says them. works: their keys in ``references.bib``.
     """
-
-    paragraphs: list[str]
-    latex: str
-    references: list[str]
-    works: list[str]
 
     @property
     def text(self) -> str:
