@@ -39,11 +39,6 @@ def wide(table):
     return table.pivot(index=["system", "segment"], columns="protocol", values="score")
 
 
-def estimate(found, measure, protocol):
-    [value] = found.loc[(found["measure"] == measure) & (found["protocol"] == protocol), "estimate"]
-    return value
-
-
 # Draws
 
 
@@ -74,6 +69,7 @@ def test_pull_computes_what_pandas_and_statsmodels_do():
     found = bias.pull(table, resamples=20)
     values = wide(table)
     model, one, two = (values[column] for column in (bias.MODEL, *bias.QUALITY))
+    expected = {}
     for name in CAMPAIGNS:
         own = values[name]
         partial = [stats.pearsonr(residuals(own, left), residuals(model, left))[0] for left in ([one], [one, two])]
@@ -82,14 +78,18 @@ def test_pull_computes_what_pandas_and_statsmodels_do():
             for control, tool in ((one, two), (two, one))
         ]
         multiple = own.corr(model) / np.mean([own.corr(one), own.corr(two)])
-        expected = [own.corr(model), *partial, 5 * slope(own, [model, one]), 5 * np.mean(two_stages), multiple]
-        assert [estimate(found, measure, name) for measure in bias.PULLS] == pytest.approx(expected)
-    for row in bias.beside(found).itertuples():
-        esa, esaai = (
-            np.mean([estimate(found, row.measure, f"{kind}-{number}") for number in (1, 2)])
-            for kind in ("ESA", "ESAAI")
-        )
-        assert (row.esa, row.esaai, row.difference) == pytest.approx((esa, esaai, esaai - esa))
+        expected[name] = [own.corr(model), *partial, 5 * slope(own, [model, one]), 5 * np.mean(two_stages), multiple]
+    assert found["measure"].tolist() == list(bias.PULLS)
+    check_means(found, expected)
+
+
+def check_means(found, expected):
+    """Hold means over campaigns, and their difference, against what each campaign should have."""
+    esa, esaai = (np.mean([expected[name] for name in group], axis=0) for group in (bias.ALONE, bias.ASSISTED))
+    np.testing.assert_allclose(
+        found[["esa", "esaai", "difference"]].T, [esa, esaai, esaai - esa], rtol=1e-6, atol=1e-12
+    )
+    assert (found["low"].le(found["difference"]) & found["difference"].le(found["high"])).all()
 
 
 # Marks
@@ -131,50 +131,15 @@ def test_the_number_of_suggestions_lies_within_its_limits(seed):
     assert (counts["kept"] <= counts["least"]).all()
 
 
-def test_kept_suggestions_are_summed_by_protocol_and_person():
+def test_kept_suggestions_are_summed_by_protocol():
     marks, released, judged, _ = suggested(5)
     counts = bias.counted(judged, marks, released)
-    for by in ("protocol", "annotator"):
-        for row in bias.kept(counts, by=by).itertuples():
-            own = judged[judged[by] == getattr(row, by)].merge(marks, on=["protocol", "system", "segment"])
-            assert row.kept == own["suggested"].sum()
-            assert row.own == (~own["suggested"].astype(bool)).sum()
-            assert row.share_low == row.kept / row.suggested_most
+    for row in bias.kept(counts).itertuples():
+        own = judged[judged["protocol"] == row.protocol].merge(marks, on=["protocol", "system", "segment"])
+        assert row.kept == own["suggested"].sum()
+        assert row.own == (~own["suggested"].astype(bool)).sum()
+        assert row.share_low == row.kept / row.suggested_most
     assert bias.kept(counts)["judgements"].tolist() == [12, 12, 12]
-
-
-def meets(one, others):
-    """Say whether a mark shares a character with one of others, or like one of them has no place."""
-    if pd.isna(one.start):
-        return others["start"].isna().any()
-    placed = others.dropna(subset="start").itertuples()
-    own = set(range(int(one.start), int(one.end)))
-    return any(own & set(range(int(other.start), int(other.end))) for other in placed)
-
-
-def test_confirmed_marks_share_a_character_with_one_of_mqm():
-    rng, size = np.random.default_rng(4), 300
-    start = np.where(rng.random(size) < 0.1, np.nan, rng.integers(0, 40, size))
-    marks = pd.DataFrame({"protocol": rng.choice([*CAMPAIGNS, "MQM-1"], size), "start": start})
-    marks["segment"] = rng.integers(0, 9, size).astype(str)
-    marks["item_type"] = rng.choice(["system", "degraded"], size, p=[0.9, 0.1])
-    marks = marks.assign(system="S", doc="d", severity="minor", end=start + rng.integers(1, 9, size))
-    marks["suggested"] = marks["protocol"].str.startswith("ESAAI") & (rng.random(size) < 0.5)
-    marks = marks.drop_duplicates(["protocol", "segment", "start", "end"])
-    own = marks[marks["item_type"] == "system"]
-    left = own[own["suggested"]].groupby(["segment", "start", "end"], dropna=False)["protocol"].nunique().reset_index()
-    kinds = [
-        left[left["protocol"] == 2],
-        left[left["protocol"] == 1],
-        own[own["protocol"].str.startswith("ESAAI") & ~own["suggested"]],
-    ]
-    kinds += [own[own["protocol"] == name] for name in ("ESA-1", "ESA-2")]
-    found = bias.confirmed(marks, resamples=20)
-    theirs = own[own["protocol"] == "MQM-1"]
-    for row, some in zip(found.itertuples(), kinds, strict=True):
-        assert row.marks == len(some)
-        confirmed = [meets(one, theirs[theirs["segment"] == one.segment]) for one in some.itertuples()]
-        assert row.confirmed == pytest.approx(np.mean(confirmed))
 
 
 def test_marking_counts_what_pandas_counts():
@@ -184,15 +149,16 @@ def test_marking_counts_what_pandas_counts():
     marks = pd.concat([marks, more], ignore_index=True)
     again = judged[judged["protocol"].isin(alone)].replace({"protocol": alone})
     found = bias.marking(pd.concat([judged, again], ignore_index=True), marks, released, resamples=20)
-    model = released.set_index(["system", "segment"])["score"]
+    model, expected = released.set_index(["system", "segment"])["score"], {}
     for name in CAMPAIGNS:
         own = marks[marks["protocol"] == name]
         size = own.groupby(["system", "segment"]).size().reindex(model.index, fill_value=0)
         weigh = own["severity"].map({"minor": 1, "major": 5}).groupby([own["system"], own["segment"]]).sum()
         equal = (weigh.reindex(model.index, fill_value=0) == -model).mean()
         major = (own["severity"] == "major").mean()
-        expected = [size.mean(), (size > 0).mean(), major, (size[model == 0] > 0).mean(), equal]
-        assert [estimate(found, measure, name) for measure in bias.MARKINGS] == pytest.approx(expected)
+        expected[name] = [size.mean(), (size > 0).mean(), major, (size[model == 0] > 0).mean(), equal]
+    assert found["measure"].tolist() == list(bias.MARKINGS)
+    check_means(found, expected)
 
 
 # Attention
@@ -213,9 +179,9 @@ def degraded(seed=7, *, people=4):
     return table.assign(started=60.0 * place, ended=60.0 * place + 30, position=place.astype(float))
 
 
-def test_attention_counts_copies_below_their_originals_and_people_are_tested_as_scipy_does():
+def test_attention_counts_copies_below_their_originals():
     judged = degraded()
-    found, people = bias.attention(judged, resamples=50), bias.attention_of_people(judged).set_index("annotator")
+    found = bias.attention(judged, resamples=50)
     key = ["protocol", "annotator", "system", "segment"]
     both = judged[judged["item_type"] == "degraded"].merge(judged[judged["item_type"] == "system"], on=key)
     for name, row in found.set_index("protocol").iterrows():
@@ -228,10 +194,6 @@ def test_attention_counts_copies_below_their_originals_and_people_are_tested_as_
         assert row["marked"] == pytest.approx((part["errors_x"] > part["errors_y"]).mean())
         assert (row["people"], row["items"]) == (4, len(part))
         assert row["low"] <= row["noticed"] <= row["high"]
-    for name, part in both.groupby("annotator"):
-        theirs = stats.ttest_rel(part["score_y"], part["score_x"], alternative="greater")
-        assert people.at[name, "p"] == pytest.approx(theirs.pvalue)
-    assert people.index[~people["passed"]].tolist() == ["E0"]
 
 
 # Sessions
@@ -251,27 +213,23 @@ def worked(seed=7, *, along=-0.5, later=-0.2, people=6):
     return table.assign(errors=rng.poisson(2, size).astype(float), words=rng.integers(5, 40, size).astype(float))
 
 
-#: Counts where nobody was shown a suggestion.
-NO_COUNTS = pd.DataFrame(columns=["protocol", "system", "doc", "segment", "hit", "item_type", "kept", "least"])
+def with_model(judged):
+    """Make scores of the model, as released, of what was judged."""
+    keys = judged[["system", "doc", "segment"]].drop_duplicates()
+    return keys.assign(protocol="LLM", score=np.random.default_rng(1).normal(size=len(keys)))
 
 
-@pytest.mark.parametrize("held", [[], ["words"], ["words", "model"]])
-def test_changes_are_least_squares_with_a_level_for_each_person(held):
-    judged = worked().drop(columns=[] if "words" in held else "words")
+def test_changes_are_least_squares_with_a_level_for_each_person():
+    judged = worked()
+    released = with_model(judged)
     left = pd.get_dummies(judged["annotator"], dtype=float)
     left = left.assign(along=judged["position"] / 29, later=(judged["started"] >= 1e5).astype(float))
-    if "words" in held:
-        left["words"] = np.log(judged["words"])
-    if "model" in held:
-        keys = judged[["system", "doc", "segment"]].drop_duplicates()
-        released = keys.assign(protocol="LLM", score=np.random.default_rng(1).normal(size=len(keys)))
-        left["model"] = judged[["system", "doc", "segment"]].merge(released, how="left")["score"].to_numpy()
-        both = pd.concat([released.assign(protocol="ESA-1", score=0.0), released])
-        judged = bias.with_changing(judged, both, NO_COUNTS).drop(columns=["share_kept", "noticed"])
-    found = bias.sessions(judged, resamples=20).set_index("measure")
+    left["words"] = np.log(judged["words"])
+    left["model"] = judged[["system", "doc", "segment"]].merge(released, how="left")["score"].to_numpy()
+    both = pd.concat([released.assign(protocol="ESA-1", score=0.0), released])
+    found = bias.sessions(judged, both, resamples=20).set_index("measure")
     outcomes = {"seconds": np.log(judged["seconds"]), "score": judged["score"], "marks": judged["errors"]}
     assert set(found.index) == set(outcomes)
-    assert (found["people"] == 6).all()
     for measure, outcome in outcomes.items():
         fit = sm.OLS(outcome, left).fit().params[["along", "later"]]
         expected = 100 * np.expm1(fit) if measure == "seconds" else fit
@@ -279,8 +237,9 @@ def test_changes_are_least_squares_with_a_level_for_each_person(held):
 
 
 def test_one_account_of_each_says_nothing_about_later_ones():
-    first = worked()[lambda table: table["started"] < 1e5].drop(columns=["score", "errors"])
-    assert np.isfinite(bias.sessions(first, resamples=20)["estimate"]).tolist() == [True, False]
+    first = worked()[lambda table: table["started"] < 1e5]
+    found = bias.sessions(first, with_model(first), resamples=20)
+    assert np.isfinite(found["estimate"]).tolist() == [True, False] * 3
 
 
 # Time, certainty and choice of protocols

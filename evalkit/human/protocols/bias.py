@@ -23,13 +23,12 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
-from evalkit.data.schemas import ITEM, segment_names
-from evalkit.human.protocols.agreement import SHORT, drawn_units, partial_correlation
+from evalkit.data.schemas import ITEM
+from evalkit.human.protocols.agreement import drawn_units, partial_correlation
 from evalkit.stats.correlation import covariances
-from evalkit.stats.inference import column_means, column_ratios, interval, resample
+from evalkit.stats.inference import column_means, column_ratios
 from evalkit.stats.widths import Part, combine, redraw
 
 #: Campaigns without and with suggested marks, the model that suggested them, and independent judgements of quality.
@@ -37,10 +36,6 @@ ALONE, ASSISTED, MODEL = ("ESA-1", "ESA-2"), ("ESAAI-1", "ESAAI-2"), "LLM"
 QUALITY = ("MQM-1", "WMT-MQM")
 #: Judgements that saw suggestions.
 SHOWN = (*ASSISTED, "ESAAI-IAA")
-#: What two means of campaigns and their difference are called, where each campaign has a row.
-MEANS = ("ESA", "ESAAI", "ESAAI less ESA")
-#: How campaigns and means are written on pages.
-CALLED = {**SHORT, MEANS[1]: "ESA^AI", MEANS[2]: "ESA^AI less ESA"}
 #: Weights of errors in the model's score.
 WEIGHTS = {"minor": 1, "major": 5}
 #: How the agreement of scores with the model's is measured; see ``pull``. The last is not moved by noise in MQM.
@@ -61,16 +56,8 @@ MARKINGS = (
     "share with a mark where the model suggests none",
     "share whose marks weigh just what the model says",
 )
-#: A person passes if degraded items score below their originals with a p-value below this, as at WMT.
-PASSED = 0.05
 #: What may change over time -> column of the judgements.
-MEASURES = {
-    "seconds": "seconds",
-    "score": "score",
-    "marks": "errors",
-    "suggestions kept": "share_kept",
-    "degraded copies noticed": "noticed",
-}
+MEASURES = {"seconds": "seconds", "score": "score", "marks": "errors"}
 #: What changes are measured over.
 EFFECTS = ("from the first to the last item of an account", "in later accounts, against the first")
 _WHOSE = ["protocol", *ITEM]
@@ -81,10 +68,10 @@ _SPAN = [*ITEM, "start", "end"]
 
 
 def pull(scored: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
-    r"""Measure how far scores follow the model's, by campaign: measure, protocol, n, estimate, low, high.
+    r"""Measure how far scores follow the model's: measure, n, esa, esaai, difference, low, high (of the difference).
 
     scored: the result of ``protocols.scores``; systems' outputs under ``ALONE``, ``ASSISTED``, ``MODEL`` and
-    ``QUALITY`` are used. measure: a name of ``PULLS``; protocol: a campaign, or one of ``MEANS``. Points are the change
+    ``QUALITY`` are used. measure: a name of ``PULLS``; esa, esaai: means over campaigns. Points are the change
     of a score (0 to 100) for one major error more that the model sees. Held constant: partial correlation, or the
     coefficient of the model beside MQM in a least-squares fit. Where the noise of MQM is removed, each MQM is
     instrumented by the other and the mean of both directions is taken: :math:`\beta = (Z'X)^{-1}Z'y` with X = (model,
@@ -104,44 +91,24 @@ def pull(scored: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.Dat
         complete = known[:, None] | ~_OF_BOTH
         parts[str(name)] = Part(partial(_pulls, values, known), drawn_units(part), len(part), complete)
         sizes[str(name)] = complete.sum(axis=0)
-    return _campaigns(parts, sizes, PULLS, resamples=resamples, seed=seed)
+    return _compared(parts, sizes, PULLS, resamples=resamples, seed=seed)
 
 
-def beside(measured: pd.DataFrame) -> pd.DataFrame:
-    """Put campaigns without and with suggestions side by side: measure, n, esa, esaai, difference, low, high.
-
-    measured: the result of ``pull`` or ``marking``; low and high belong to the difference.
-
-    >>> row = {"measure": "r", "n": 9, "low": 0.1, "high": 0.3}
-    >>> three = pd.DataFrame([{**row, "protocol": name, "estimate": x} for name, x in zip(MEANS, (0.4, 0.6, 0.2))])
-    >>> beside(three)[["measure", "n", "esa", "esaai", "difference", "low", "high"]].values.tolist()
-    [['r', 9, 0.4, 0.6, 0.2, 0.1, 0.3]]
-    """
-    alone, shown, difference = (measured[measured["protocol"] == name].set_index("measure") for name in MEANS)
-    table = difference.drop(columns="protocol").rename(columns={"estimate": "difference"})
-    return table.assign(esa=alone["estimate"], esaai=shown["estimate"]).reset_index()
-
-
-def _campaigns(
+def _compared(
     parts: Mapping[str, Part], sizes: Mapping[str, np.ndarray], measures: Sequence[str], *, resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Tabulate measures of campaigns, of both means and of their difference, each with its interval.
+    """Tabulate the means of campaigns without and with suggestions, and their difference with its interval.
 
-    parts, sizes: campaign -> its statistic, and the judgements behind each measure (for means, those without
-    suggestions).
+    parts, sizes: campaign -> its statistic, and the judgements behind each measure, of which those without suggestions
+    are told.
     """
-    names = [*ALONE, *ASSISTED]
-    drawn = redraw([parts[name] for name in names], resamples=resamples, seed=seed)
-    without, shown = (np.isin(names, group) / len(group) for group in (ALONE, ASSISTED))
-    drawn += [combine(drawn, weights) for weights in (without, shown, shown - without)]
-    counts = [sizes[name] for name in names] + [sum(sizes[name] for name in ALONE)] * len(MEANS)
-    tables = []
-    for name, one, n in zip([*names, *MEANS], drawn, counts, strict=True):
-        low, high = one.interval()
-        columns = {"measure": measures, "protocol": name, "n": n, "estimate": one.estimate, "low": low, "high": high}
-        tables.append(pd.DataFrame(columns))
-    order = dict(zip(measures, range(len(measures))))
-    return pd.concat(tables).sort_values("measure", key=lambda own: own.map(order), kind="stable", ignore_index=True)
+    drawn = redraw([parts[name] for name in (*ALONE, *ASSISTED)], resamples=resamples, seed=seed)
+    alone, shown = (np.repeat(which, len(ALONE)) / len(ALONE) for which in ([1, 0], [0, 1]))
+    esa, esaai, difference = (combine(drawn, weights) for weights in (alone, shown, shown - alone))
+    low, high = difference.interval()
+    columns = {"measure": measures, "n": sum(sizes[name] for name in ALONE), "esa": esa.estimate}
+    columns |= {"esaai": esaai.estimate, "difference": difference.estimate, "low": low, "high": high}
+    return pd.DataFrame(columns)
 
 
 def _beside_model(scored: pd.DataFrame) -> pd.DataFrame:
@@ -235,57 +202,27 @@ def counted(judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame) 
     return table.assign(own=table["size"] - table["kept"]).drop(columns=["size", "known"])
 
 
-def kept(counts: pd.DataFrame, *, by: str = "protocol") -> pd.DataFrame:
-    """Sum up how many suggestions people kept: by, protocol, judgements, suggested_least, suggested_most, kept, own, ….
+def kept(counts: pd.DataFrame) -> pd.DataFrame:
+    """Sum up how many suggestions people kept: protocol, judgements, suggested_least, suggested_most, kept, own, ….
 
-    counts: the result of ``counted``. by: ``protocol``, ``annotator`` or ``hit``. kept: left standing, whatever their
+    counts: the result of ``counted``. kept: left standing, whatever their
     severity. own: marks that people drew themselves. share_low, share_high: kept over suggested, which is known within
     limits only (see ``suggestions``).
     """
-    groups = counts.groupby(list(dict.fromkeys([by, "protocol"])), sort=False)
+    groups = counts.groupby("protocol", sort=False)
     sums = {"suggested_least": "least", "suggested_most": "most", "kept": "kept", "own": "own"}
     table = groups.agg(judgements=("kept", "size"), **{name: (column, "sum") for name, column in sums.items()})
     least, most = (table[name].where(table[name] > 0) for name in ("suggested_least", "suggested_most"))
     return table.assign(share_low=table["kept"] / most, share_high=table["kept"] / least).reset_index()
 
 
-def confirmed(marked: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
-    """Tell which marks independent MQM confirms: kind, marks, characters, confirmed, low, high.
-
-    kind: suggestions that the people of both ``ASSISTED`` campaigns left, or of one only, marks that these people drew
-    themselves, and those of ``ALONE``. characters: mean length. confirmed: share that shares a character with a mark of
-    the first ``QUALITY`` in the same translation; what was found missing is confirmed by anything missing. What both
-    left and what one removed were both left by somebody, so their difference is what removing tells. Intervals draw
-    segments anew.
-    Caveat: longer marks are confirmed more easily; and suggestions that everybody removed are not in the release.
-    """
-    marks, known = _undamaged(marked), known_suggestions(marked)
-    times = known[list(ASSISTED)].sum(axis=1)
-    kinds = {
-        "suggested, both left it": known[times == len(ASSISTED)],
-        "suggested, one of two removed it": known[times == 1],
-        "drawn beside suggestions": marks[marks["protocol"].isin(ASSISTED) & ~marks["suggested"]],
-        **{f"drawn under {name}": marks[marks["protocol"] == name] for name in ALONE},
-    }
-    sound = marks.loc[marks["protocol"] == QUALITY[0], _SPAN]
-    rows = []
-    for kind, some in kinds.items():
-        pairs = some[_SPAN].reset_index(names="number").merge(sound, on=ITEM, suffixes=("", "_other"))
-        met = pairs[(pairs["start"] < pairs["end_other"]) & (pairs["start_other"] < pairs["end"])]
-        hit = some.index.isin(met["number"]).astype(float)
-        draws = resample(column_means(hit[:, None]), segment_names(some).to_numpy(str), resamples=resamples, seed=seed)
-        low, high = interval(draws[:, 0])
-        rows.append((kind, len(some), (some["end"] - some["start"]).mean(), hit.mean(), float(low), float(high)))
-    return pd.DataFrame(rows, columns=["kind", "marks", "characters", "confirmed", "low", "high"])
-
-
 def marking(
     judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame, *, resamples: int = 200, seed: int = 7
 ) -> pd.DataFrame:
-    """Describe the marks of campaigns without and with suggestions: measure, protocol, n, estimate, low, high.
+    """Describe marks without and with suggestions: measure, n, esa, esaai, difference, low, high (of the difference).
 
     measure: a name of ``MARKINGS``, over systems' outputs; marks weigh what the model says if minus their weights
-    (``WEIGHTS``) is its score. protocol: a campaign, or one of ``MEANS``. n: judgements.
+    (``WEIGHTS``) is its score. esa, esaai: means over campaigns. n: judgements without suggestions.
     Intervals draw documents and people anew (``widths.redraw``).
     """
     parts, sizes = {}, {}
@@ -296,7 +233,7 @@ def marking(
         below = np.stack([one, one, own["marks"], bare, one], axis=1).astype(float)
         parts[str(name)] = Part(column_ratios(above, below), drawn_units(own), len(own), below > 0)
         sizes[str(name)] = np.full(len(MARKINGS), len(own))
-    return _campaigns(parts, sizes, MARKINGS, resamples=resamples, seed=seed)
+    return _compared(parts, sizes, MARKINGS, resamples=resamples, seed=seed)
 
 
 def _undamaged(marked: pd.DataFrame) -> pd.DataFrame:
@@ -362,19 +299,6 @@ def attention(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> p
     return table.reset_index()
 
 
-def attention_of_people(judged: pd.DataFrame) -> pd.DataFrame:
-    """Test each person's degraded copies: protocol, annotator, items, noticed, drop, p, passed.
-
-    p: of a one-sided paired t-test, as in WMT's quality control, missing for one copy alone; passed where it is below
-    ``PASSED``.
-    """
-    copies = _copies(judged).assign(noticed=lambda table: table["drop"].gt(0))
-    own = copies.groupby(["protocol", "annotator"], sort=False)
-    table = own.agg(items=("drop", "size"), noticed=("noticed", "mean"), drop=("drop", "mean"))
-    table["p"] = stats.t.sf(table["drop"] / own["drop"].sem(), table["items"] - 1)
-    return table.assign(passed=table["p"] < PASSED).reset_index()
-
-
 def _copies(judged: pd.DataFrame) -> pd.DataFrame:
     """Put each degraded copy beside the original in its account: its columns, drop and more_marks.
 
@@ -393,47 +317,34 @@ def _copies(judged: pd.DataFrame) -> pd.DataFrame:
 # Time
 
 
-def with_changing(judged: pd.DataFrame, released: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
-    """Add to judgements what may change while people work, and what ``sessions`` holds constant.
-
-    released: scores as released. counts: the result of ``counted`` for these judgements. Adds model (the model's score
-    of the undamaged translation), share_kept (of the suggestions known, missing where there are none) and noticed (of
-    degraded copies that have an original: 1 where they score below it, else 0).
-    """
-    model = judged[ITEM].astype("str").join(_model_scores(released), on=ITEM)["model"]
-    share = counts["kept"] / counts["least"].where(counts["least"] > 0)
-    return judged.assign(model=model, share_kept=share, noticed=_copies(judged)["drop"].gt(0).astype(float))
-
-
-def sessions(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
+def sessions(judged: pd.DataFrame, released: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
     """Estimate what changes along an account and from the first account of a person to later ones.
 
-    judged: protocol, system, doc, segment, annotator, hit, item_type, started, position, and the columns of
-    ``MEASURES``, those that are there: seconds (see ``effort.add_times``; missing and 0 are left out), score, errors,
-    share_kept and noticed (see ``with_changing``; noticed of degraded copies, while the others are of undamaged
-    translations). ``words`` (its logarithm) and ``model``, those that are there, are held constant.
-    Returns protocol, measure, effect (see ``EFFECTS``), judgements, people (whose accounts tell), rising (people with a
-    positive effect of their own), estimate, low, high: points of a score, marks a translation, share of suggestions or
-    copies, and percent of the time.
+    judged: protocol, system, doc, segment, annotator, hit, item_type, started, position, words, and the columns of
+    ``MEASURES``: seconds (see ``effort.add_times``; missing and 0 are left out), score, errors. released: scores as
+    released. The logarithm of ``words`` and the model's score are held constant; degraded copies are left out.
+    Returns protocol, measure, effect (see ``EFFECTS``), judgements, estimate, low, high: points of a score, marks a
+    translation, and percent of the time.
     The model is least squares with a level for each person; both effects stand in it together. Intervals draw documents
     and people anew. Caveat: who has one account only says nothing about later ones; and with about ten people, the
     interval is rough.
     """
-    tables = []
-    for name, part in placed_in_time(judged).groupby("protocol", sort=False, observed=True):
+    tables, model = [], judged[ITEM].astype("str").join(_model_scores(released), on=ITEM)["model"]
+    placed = placed_in_time(judged.assign(model=model, words=np.log(judged["words"])))
+    held = ["along", "later", "words", "model"]
+    for name, part in placed[placed["item_type"].ne("degraded")].groupby("protocol", sort=False, observed=True):
         for measure, column in MEASURES.items():
-            if column in part and part[column].notna().any():
-                known, values = _regressed(part, column)
-                people = pd.get_dummies(known["annotator"].astype("str")).to_numpy()
-                whole = Part(partial(_effects, values, people.astype(float)), drawn_units(known), len(known))
-                [drawn] = redraw([whole], resamples=resamples, seed=seed)
-                each = [(values[own], np.ones((own.sum(), 1)), np.ones((1, own.sum()))) for own in people.T]
-                alone = np.concatenate([_effects(*one) for one in each])
-                columns = {"protocol": name, "measure": measure, "effect": EFFECTS, "judgements": len(known)}
-                columns |= {"people": np.isfinite(alone).sum(axis=0), "rising": (alone > 1e-9).sum(axis=0)}
-                ends = {"estimate": drawn.estimate} | dict(zip(["low", "high"], drawn.interval()))
-                percent = {end: 100 * np.expm1(own) if column == "seconds" else own for end, own in ends.items()}
-                tables.append(pd.DataFrame(columns | percent))
+            known, timed = part.dropna(subset=[column, *held]), column == "seconds"
+            known = known[known[column] > 0] if timed else known
+            values = known[[column, *held]].to_numpy(float)
+            values[:, 0] = np.log(values[:, 0]) if timed else values[:, 0]
+            people = pd.get_dummies(known["annotator"].astype("str"), dtype=float).to_numpy()
+            whole = Part(partial(_effects, values, people), drawn_units(known), len(known))
+            [drawn] = redraw([whole], resamples=resamples, seed=seed)
+            ends = {"estimate": drawn.estimate} | dict(zip(["low", "high"], drawn.interval()))
+            ends = {end: 100 * np.expm1(own) if timed else own for end, own in ends.items()}
+            about = {"protocol": name, "measure": measure, "effect": EFFECTS, "judgements": len(known)}
+            tables.append(pd.DataFrame(about | ends))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -452,17 +363,6 @@ def placed_in_time(judged: pd.DataFrame) -> pd.DataFrame:
     first = judged.groupby(["protocol", "annotator"], observed=True)["started"].transform("min")
     along = judged["position"] / last.where(last > 0, 1)
     return judged.assign(along=along.astype(float), later=begun.gt(first).astype(float)).reset_index(drop=True)
-
-
-def _regressed(part: pd.DataFrame, column: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the rows that have a value, and their columns outcome, along, later and what is held constant."""
-    held = [name for name in ("words", "model") if name in part]
-    known = part[part["item_type"].eq("degraded") == (column == "noticed")].dropna(subset=[column, *held])
-    known = (known[known[column] > 0] if column == "seconds" else known).reset_index(drop=True)
-    values = known[[column, "along", "later", *held]].astype(float)
-    logs = [name for name in ("seconds", "words") if name in values]
-    values[logs] = np.log(values[logs])
-    return known, values.to_numpy()
 
 
 def _effects(values: np.ndarray, people: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Do protocols rank systems alike: places, every two rankings, with a gold standard and without one, and how soon."""
+"""Do protocols rank systems alike: places, with a gold standard and without one, and how soon."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from evalkit.data.schemas import ITEM, SEGMENT, segment_names
 from evalkit.human.protocols.agreement import KINDS, ORDER
 from evalkit.human.ranking.lines import rank_interval, ranks_of
 from evalkit.stats import inference
-from evalkit.stats.correlation import count_pairs, kendall_b, pearson, ratio, spearman
+from evalkit.stats.correlation import kendall_b, ratio
 from evalkit.stats.widths import Influences
 
 #: Parts of another collection judged again: each system on other segments, so their rankings compare texts as well.
 PARTS = tuple(name for name in ORDER if name.endswith("IAA"))
 #: WMT's own judgements by experts, the customary gold standard.
 GOLD = "WMT-MQM"
-#: What a ranking is held against: the protocol's own by other documents, the gold standard's, those of other kinds.
-AGAINST = ("itself", "gold", "others")
 #: Shares of one half of the documents that systems are ranked by; the other half is what this is held against.
 SHARES = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
 #: A kind of judgement -> another that followed it, and so cannot say how far it is to be trusted.
@@ -145,26 +143,6 @@ def places(drawn: Drawn) -> pd.DataFrame:
     return table.iloc[np.lexsort((table["rank"], place))].reset_index(drop=True)
 
 
-def between(drawn: Drawn) -> pd.DataFrame:
-    """Compare every two protocols' rankings of the systems.
-
-    Returns a, b, kind (same or other, by what is asked of people), systems; pearson, spearman and kendall_b of the
-    systems' means; same_order (share of pairs of systems that both put into the same order); low and high of kendall_b;
-    and opposed: pairs of systems that both put into an order that is sure (the interval of the difference leaves 0
-    out), and not into the same.
-    """
-    first, second = np.triu_indices(len(drawn.protocols), 1)
-    x, y = drawn.scores[first], drawn.scores[second]
-    tau, order = kendall_b(x, y), sure_order(drawn)
-    low, high = centred_interval(tau, kendall_b(drawn.draws[:, first], drawn.draws[:, second]))
-    names, kinds = np.array(drawn.protocols, object), _kinds(drawn.protocols)
-    columns: dict[str, object] = {"a": names[first], "b": names[second]}
-    columns |= {"kind": np.where(kinds[first] == kinds[second], "same", "other")}
-    columns |= {"systems": len(drawn.systems), "pearson": pearson(x, y), "spearman": spearman(x, y)}
-    columns |= {"kendall_b": tau, "low": low, "high": high, "same_order": count_pairs(x, y).accuracy_3way()}
-    return pd.DataFrame(columns | {"opposed": (order[first] * order[second] < 0).sum(axis=1)})
-
-
 def centred_interval(estimate: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the 95 % interval of correlations, draws along the first axis, moved so that it lies about the estimate.
 
@@ -224,13 +202,17 @@ def against(drawn: Drawn) -> pd.DataFrame:
     Caveat: agreement with others is no proof of being right, for all may be wrong alike; gold is of the kind MQM, so
     other MQM should be nearest to it.
     """
-    weights = _measures(drawn.protocols)[..., 1:]
+    if GOLD not in drawn.protocols:
+        raise DataError(f"Rankings are held against {GOLD}, which is not among {', '.join(drawn.protocols)}. Add it.")
+    toward = np.tile(np.array(drawn.protocols) == GOLD, (len(drawn.protocols), 1)).astype(float)
+    toward[drawn.protocols.index(GOLD)] = np.nan  # which is the one against itself
+    weights = np.stack([toward, voters(drawn.protocols)], axis=-1)
     value, draws = (np.einsum("...pq,pqa->...pa", _every_two(own), weights) for own in (drawn.scores, drawn.draws))
     low, high = centred_interval(value, draws)
     order = sure_order(drawn)
     columns = {"protocol": drawn.protocols, "kind": _kinds(drawn.protocols), "segments": drawn.segments.min(axis=1)}
     table = pd.DataFrame(columns | {"sure": (order != 0).sum(axis=1), "pairs": order.shape[1]})
-    for place, name in enumerate(AGAINST[1:]):
+    for place, name in enumerate(("gold", "others")):
         table[[name, f"{name}_low", f"{name}_high"]] = np.stack([each[:, place] for each in (value, low, high)], axis=1)
     return table
 
@@ -261,131 +243,33 @@ def kinds_apart(drawn: Drawn) -> tuple[float, float, float]:
 # How soon a ranking is settled
 
 
-def subset_consistency(
-    scored: pd.DataFrame,
-    *,
-    shares: Sequence[float] = SHARES,
-    splits: int = 500,
-    resamples: int = 100,
-    seed: int = 7,
-) -> pd.DataFrame:
-    """Measure how well a few documents rank systems, against the ranking by documents that were left out.
+def subset_consistency(scored: pd.DataFrame, *, splits: int = 500, seed: int = 7) -> pd.DataFrame:
+    """Measure how soon a few documents rank systems as other documents do, under each protocol.
 
     scored: the table of ``protocols.scores``, of the same segments under every protocol (``same_segments``).
-    Documents are parted into halves, ``splits`` times. A share of one half ranks the systems under one protocol. The
-    other half ranks them under that protocol (``against`` "itself"), under the gold standard ("gold"), or under
-    each protocol of another kind ("others"; mean, each kind once, see ``voters``).
-    Returns protocol, against, segments (how many rank, on average), agreement (share of pairs of systems in the same
-    order, ties count half), kendall (Kendall's tau: 2 · agreement - 1), low, high (of agreement: documents are drawn
-    anew ``resamples`` times, one drawn twice stays in one half; normal, without what a tenth as many splits add).
-    Caveat: the same people judge both halves, so that what they like in both counts as consistency; other people are
-    not drawn, but each translation is judged once, and drawing documents draws most of its judges' noise. To be
-    consistent is not to be right.
+    Documents are parted at random into halves, ``splits`` times. ``SHARES`` of one half rank the systems; so does the
+    other half. Returns protocol, segments (how many rank, on average), kendall (Kendall's tau of both rankings, ties
+    count 0) and agreement (share of pairs of systems in the same order, ties count half), means over splits.
+    Caveat: the same people judge both halves, so that what they like in both counts as consistency. To be consistent
+    is not to be right.
     Source: subset consistency, Kocmi et al. 2024; there against the ranking by all segments, which hold the subset.
     """
-    names = _named(scored)
-    own = _outputs(scored, names)
+    own, parts = _outputs(scored, _named(scored)), []
     documents = sorted(own["doc"].unique())
-    size = len(documents)
+    size, segments = len(documents), segment_names(own).nunique()
     if size < 4:
         raise DataError(f"{size} documents cannot be parted into halves that rank. Bring four at least.")
-    cells = own.groupby(["protocol", "doc", "system"], observed=True)["score"].agg(["sum", "count"])
-    cells = cells.unstack("system", fill_value=0).reindex(pd.MultiIndex.from_product([names, documents]), fill_value=0)
-    sums = cells.to_numpy(float).reshape(len(names), size, -1)
-    measures = _measures(names)
-    rng = np.random.default_rng(seed)
-    estimate = _agreement(sums, np.ones((1, size)), shares, splits, measures, rng)[0].mean(axis=0)
-    few = max(2, splits // 10)
-    drawn = _agreement(sums, inference.unit_counts(size, resamples, rng), shares, few, measures, rng)
-    variance = drawn.mean(axis=1).var(axis=0, ddof=1) - drawn.var(axis=1, ddof=1).mean(axis=0) / few
-    error = 1.96 * np.sqrt(np.maximum(variance, 0))
-    segments = segment_names(own).nunique() / size
-    used = [segments * _taken(share, size // 2) for share in shares]
-    index = pd.MultiIndex.from_product([names, used, AGAINST], names=["protocol", "segments", "against"])
-    columns = {"agreement": estimate, "kendall": 2 * estimate - 1}
-    columns |= {"low": np.clip(estimate - error, 0, 1), "high": np.clip(estimate + error, 0, 1)}
-    table = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).dropna().reset_index()
-    return table.sort_values("against", key=lambda own: own.map(AGAINST.index), kind="stable", ignore_index=True)
-
-
-def segments_needed(curve: pd.DataFrame, *, agreement: float = 0.85) -> pd.DataFrame:
-    """Read off how many segments put so large a share of pairs of systems into the same order as other documents do.
-
-    curve: the result of ``subset_consistency``. Returns protocol, against, segments (between two points of the curve
-    on a straight line; NaN where the curve stays below), reached (agreement at the end of the curve, by all of one
-    half) and of (segments there).
-
-    >>> curve = pd.DataFrame({"protocol": "ESA-1", "against": "itself", "segments": [10, 20], "agreement": [0.8, 1.0]})
-    >>> segments_needed(curve).round(6).values.tolist()
-    [['ESA-1', 'itself', 12.5, 1.0, 20]]
-    """
-    rows = []
-    for (against_whom, name), part in curve.groupby(["against", "protocol"], sort=False):
-        x, y = part.sort_values("segments")[["segments", "agreement"]].to_numpy(float).T
-        above = np.flatnonzero(y >= agreement)
-        needed = float("nan")
-        if above.size:
-            until = slice(max(above[0] - 1, 0), above[0] + 1)
-            needed = float(np.interp(agreement, y[until], x[until]))
-        rows.append((name, against_whom, needed, y[-1], part["segments"].max()))
-    return pd.DataFrame(rows, columns=["protocol", "against", "segments", "reached", "of"])
-
-
-def _taken(share: float, half: int) -> int:
-    """Return how many documents a share of a half is, at least one."""
-    return max(1, round(share * half))
-
-
-def _measures(names: Sequence[str]) -> np.ndarray:
-    """Weigh whose ranking counts, (protocols, protocols, AGAINST); NaN where nobody's does."""
-    if GOLD not in names:
-        raise DataError(f"Rankings are held against {GOLD}, which is not among {', '.join(names)}. Add it.")
-    toward = np.zeros((len(names), len(names)))
-    toward[:, list(names).index(GOLD)] = 1
-    toward[list(names).index(GOLD)] = np.nan  # which is the one against itself
-    return np.stack([np.eye(len(names)), toward, voters(names)], axis=-1)
-
-
-def _agreement(
-    sums: np.ndarray,
-    times: np.ndarray,
-    shares: Sequence[float],
-    splits: int,
-    measures: np.ndarray,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Split documents and compare rankings: (resamples, splits, protocols, shares, AGAINST).
-
-    sums: (protocols, documents, twice systems), scores and weights. times: (resamples, documents) how often each
-    document was drawn; those that were not are in no half.
-    """
-    parts = []
-    for one in times:
-        places_of = _shuffled(one, splits, rng)
-        drawn, half = (one > 0).sum(), (one > 0).sum() // 2
-        chosen = [places_of < _taken(share, half) for share in shares] + [(places_of >= half) & (places_of < drawn)]
-        picked = np.stack(chosen, axis=1) * one  # splits × (shares, other half) × documents
-        order = np.stack([_order(picked @ own) for own in sums])  # protocols × splits × ... × pairs
-        mine, theirs = np.moveaxis(order[:, :, :-1], 0, 1), np.moveaxis(order[:, :, -1], 0, 2)
-        tau = (mine.reshape(splits, -1, mine.shape[-1]) @ theirs).reshape(*mine.shape[:-1], -1) / mine.shape[-1]
-        parts.append(np.einsum("spkq,pqa->spka", (1 + tau) / 2, measures))
-    return np.array(parts)
-
-
-def _shuffled(times: np.ndarray, splits: int, rng: np.random.Generator) -> np.ndarray:
-    """Give the documents that were drawn places at random, from 0 on, and others later ones: (splits, documents)."""
-    keys = rng.random((splits, len(times))) + (times == 0)
-    return keys.argsort(axis=1).argsort(axis=1)
-
-
-def _order(totals: np.ndarray) -> np.ndarray:
-    """Tell for every two systems which scores higher, (..., pairs): 1 the first, -1 the second, 0 neither or no score.
-
-    totals: (..., twice systems), sums of scores and of weights.
-    """
-    score, weight = np.split(totals, 2, axis=-1)
-    means = np.where(weight > 0, ratio(score, weight), np.nan)
-    first, second = np.triu_indices(means.shape[-1], 1)
-    gap = means[..., first] - means[..., second]
-    same = np.abs(gap) <= inference.TOLERANCE * np.maximum(1, np.abs(means[..., first]))  # but for their last bits
-    return np.nan_to_num(np.where(same, 0, np.sign(gap)))
+    places_of = np.random.default_rng(seed).random((splits, size)).argsort(axis=1)
+    half = size // 2
+    few = [max(1, round(share * half)) for share in SHARES]
+    chosen = np.stack([*(places_of < number for number in few), places_of >= half])
+    for name, part in own.groupby("protocol", observed=True):
+        cells = part.groupby(["doc", "system"], observed=True)["score"].agg(["sum", "count"])
+        sums, counts = (cells[what].unstack().reindex(documents).fillna(0).to_numpy(float) for what in cells)
+        means = ratio(chosen @ sums, chosen @ counts).round(9)  # of equal ones, sums may differ in their last bits
+        first, second = np.triu_indices(means.shape[-1], 1)
+        order = np.nan_to_num(np.sign(means[..., first] - means[..., second]))
+        kendall = (order[:-1] * order[-1]).mean(axis=(1, 2))
+        columns = {"protocol": name, "segments": segments * np.array(few) / size, "kendall": kendall}
+        parts.append(pd.DataFrame(columns).assign(agreement=(1 + kendall) / 2))
+    return pd.concat(parts, ignore_index=True)
