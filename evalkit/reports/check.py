@@ -8,6 +8,7 @@ tell, such as who the annotators are, is checked where the data are known, by ``
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,13 @@ from evalkit import DataError
 from evalkit.reports.notebooks import suggestion
 
 __all__ = ["choice", "choices", "number", "numbers", "scale", "text", "texts", "truth", "whole"]
+#: The ends of a range: how a sentence says them, and what a value is to them.
+LIMITS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "above": ("above", operator.gt),
+    "at_least": ("of at least", operator.ge),
+    "below": ("below", operator.lt),
+    "at_most": ("of at most", operator.le),
+}
 MANY = 24  # names; a longer list of what there is would hide the sentence that it belongs to
 
 
@@ -44,41 +52,24 @@ def text(**values: Any) -> None:
             raise DataError(f"{name} = {value!r} is no text. Write it in quotation marks.")
 
 
-def whole(*, at_least: int | None = None, at_most: int | None = None, **values: Any) -> None:
-    """Demand whole numbers, within a range.
+def whole(**limits_and_values: Any) -> None:
+    """Demand whole numbers, within the range that ``number`` takes.
 
     >>> whole(splits=0, at_least=1)
     Traceback (most recent call last):
     evalkit.DataError: splits = 0 cannot be used. Give a whole number of at least 1.
     """
-    limits = [
-        (at_least, "of at least", lambda value: value >= at_least),
-        (at_most, "of at most", lambda value: value <= at_most),
-    ]
-    _within(values, "a whole number", int, limits)
+    _within(limits_and_values, "a whole number", int)
 
 
-def number(
-    *,
-    above: float | None = None,
-    below: float | None = None,
-    at_least: float | None = None,
-    at_most: float | None = None,
-    **values: Any,
-) -> None:
+def number(**limits_and_values: Any) -> None:
     """Demand finite numbers, within a range whose ends belong to it (``at_least``, ``at_most``) or do not.
 
     >>> number(target=80, above=0, below=1)
     Traceback (most recent call last):
     evalkit.DataError: target = 80 cannot be used. Give a number above 0 and below 1.
     """
-    limits = [
-        (above, "above", lambda value: value > above),
-        (at_least, "of at least", lambda value: value >= at_least),
-        (below, "below", lambda value: value < below),
-        (at_most, "of at most", lambda value: value <= at_most),
-    ]
-    _within(values, "a number", (int, float), limits)
+    _within(limits_and_values, "a number", (int, float))
 
 
 def numbers(*, length: int | None = None, may_be_empty: bool = False, **limits_and_values: Any) -> None:
@@ -88,13 +79,9 @@ def numbers(*, length: int | None = None, may_be_empty: bool = False, **limits_a
     Traceback (most recent call last):
     evalkit.DataError: deltas holds 0.0, which cannot be used. Give a number above 0.
     """
-    limits = {
-        name: limits_and_values.pop(name)
-        for name in ("above", "below", "at_least", "at_most")
-        if name in limits_and_values
-    }
-    _lists(limits_and_values, lambda name, value: number(**limits, **{name: value}), may_be_empty=may_be_empty)
-    for name, value in limits_and_values.items():
+    limits, values = _apart(limits_and_values)
+    _lists(values, lambda name, value: number(**limits, **{name: value}), may_be_empty=may_be_empty)
+    for name, value in values.items():
         if length is not None and value and len(value) != length:
             raise DataError(f"{name} has {len(value)} numbers. Give {length}.")
 
@@ -145,14 +132,18 @@ system Pearson.
     _lists(values, lambda name, value: choice(of=known, **{name: value}), may_be_empty=may_be_empty)
 
 
-def _within(
-    values: dict[str, Any], noun: str, kind: Any, limits: Sequence[tuple[Any, str, Callable[..., bool]]]
-) -> None:
-    given = [(end, words, fits) for end, words, fits in limits if end is not None]
-    wanted = " and ".join([f"{words} {end:g}" for end, words, _ in given])
+def _apart(limits_and_values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part the limits of a range from the values that are to be in it."""
+    limits = {name: limits_and_values[name] for name in LIMITS if name in limits_and_values}
+    return limits, {name: value for name, value in limits_and_values.items() if name not in LIMITS}
+
+
+def _within(limits_and_values: dict[str, Any], noun: str, kind: Any) -> None:
+    limits, values = _apart(limits_and_values)
+    wanted = " and ".join(f"{LIMITS[name][0]} {end:g}" for name, end in limits.items())
     for name, value in values.items():
         right = isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
-        if not (right and all(fits(value) for _, _, fits in given)):
+        if not (right and all(LIMITS[limit][1](value, end) for limit, end in limits.items())):
             raise DataError(f"{name} = {value!r} cannot be used. Give {noun} {wanted}".rstrip() + ".")
 
 

@@ -10,7 +10,6 @@ import contextlib
 import os
 import re
 import sys
-import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
@@ -29,7 +28,6 @@ from evalkit.reports.studies import Layout, Study, choose, read_studies
 
 #: What stands in paths, and in no name of a metric or system.
 _LIKE_A_PATH = re.compile(r"[/\\]|\.(score|scores|tsv|csv|txt)$", re.IGNORECASE)
-EVERY = 2.0  # seconds between two lines about sections, where there is no terminal
 CELL_TIMEOUT = 900  # seconds; no cell of a study comes near it, so one that does is stuck
 
 
@@ -57,8 +55,8 @@ def run(
 
     values: parameters by name, as text or typed, for every study run. jobs: notebooks at a time (default: all cores).
     scheduler: address of a Dask scheduler whose workers execute the studies; they must see the same files under the
-    same paths and have this package installed. timeout: seconds for one cell. tell: takes a line for each study that
-    ended, and now and then the section that one has begun.
+    same paths and have this package installed. timeout: seconds for one cell. tell: takes a line for each study
+    that ended.
     Raises, before any kernel starts, DataError for an unknown study or a wrong value, and OSError for a folder that
     cannot be written. A study that its own entry in ``studies.toml``, or its notebook, makes unusable fails alone,
     unless there is no other.
@@ -70,7 +68,7 @@ def run(
     for task in tasks if values else ():
         check_parameters(task)
     with contextlib.ExitStack() as stack:
-        progress = Progress({task.name: task.notebook for task in tasks} | dict.fromkeys(unusable, Path()), tell)
+        progress = Progress(tasks, tell)
         layout.reports.mkdir(parents=True, exist_ok=True)
         partial_folder = stack.enter_context(scratch(layout.reports, ".partial"))  # no half-made file has a final name
         batch = Batch(layout, partial_folder, timeout)
@@ -95,7 +93,7 @@ def run(
         todo = [task for task in tasks if task.name not in skipped]
         todo.sort(key=lambda task: task.notebook.stat().st_size, reverse=True)  # long ones first, so that none is late
         with contextlib.closing(side_by_side(todo, work, stop, jobs=jobs or cores)) as engine:
-            outcomes = {one.study: one for one in progress.over(done, engine)}
+            outcomes = {one.study: one for one in progress.over(chain(done, engine))}
         from evalkit.reports import index
 
         batch.place(layout.reports / "index.html", index.page(layout))
@@ -293,39 +291,28 @@ def side_by_side(
 
 
 class Progress:
-    """Tell of the sections that studies begin and of how the studies end; ``tell`` None tells nothing."""
+    """Show at a terminal which sections studies begin, and tell how studies end; ``tell`` None tells nothing."""
 
-    def __init__(self, studies: dict[str, Path], tell: Callable[[str], None] | None) -> None:
-        """Take the studies to be run, with their notebooks, and what a line is told to."""
+    def __init__(self, tasks: list[Study], tell: Callable[[str], None] | None) -> None:
+        """Take the studies to be run, and what a line is told to."""
         from tqdm import tqdm
 
-        read = {name: notebooks.read(path)["cells"] if path.is_file() else [] for name, path in studies.items()}
-        self.sections = {name: list(notebooks.headings(cells).values()) for name, cells in read.items()}
-        self.begun = dict.fromkeys(studies, 0)
-        self.tell, self.told, self.lock = tell, time.monotonic(), threading.Lock()
-        total = sum(len(sections) + 1 for sections in self.sections.values())
-        silent = tell is None or not sys.stderr.isatty()
-        self.bar = tqdm(total=total, file=sys.stderr, disable=silent, bar_format="{desc} {percentage:3.0f}% {elapsed}")
+        self.left = {one.name: len(notebooks.headings(notebooks.read(one.notebook)["cells"])) + 1 for one in tasks}
+        self.tell, silent = tell or (lambda line: None), tell is None or not sys.stderr.isatty()
+        form = "{desc} {percentage:3.0f}% {elapsed}"
+        self.bar = tqdm(total=sum(self.left.values()), file=sys.stderr, disable=silent, bar_format=form)
 
     def begin(self, study: str, section: str) -> None:
         """Hear that a study begins a section; called by the threads that run the studies."""
-        with self.lock:
-            self.begun[study] += 1
-            line = f"{study}: {section} ({self.begun[study]} of {len(self.sections[study])})"
-            self.bar.set_description_str(line[:70], refresh=False)
-            self.bar.update()
-            if self.tell is not None and self.bar.disable and time.monotonic() - self.told > EVERY:
-                self.told = time.monotonic()
-                self.tell(line)
+        self.left[study] -= 1
+        self.bar.set_description_str(f"{study}: {section}"[:70], refresh=False)
+        self.bar.update()
 
-    def over(self, done: Iterable[Outcome], engine: Iterable[Outcome]) -> Iterator[Outcome]:
+    def over(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         """Pass outcomes on as they come, with one line for each study that ended."""
         with self.bar as bar:
-            for outcome in chain(done, engine):
-                with self.lock:
-                    bar.clear()
-                    if self.tell is not None:
-                        reason = f" ({outcome.reason})" if outcome.reason else ""
-                        self.tell(f"{outcome.study}: {outcome.status}{reason}")
-                    bar.update(len(self.sections[outcome.study]) + 1 - self.begun[outcome.study])
+            for outcome in outcomes:
+                bar.clear()
+                self.tell(f"{outcome.study}: {outcome.status}" + (f" ({outcome.reason})" if outcome.reason else ""))
+                bar.update(self.left.pop(outcome.study, 0))
                 yield outcome

@@ -5,8 +5,8 @@ Heavy packages are imported inside the commands, so that ``evalkit --help`` answ
 
 from __future__ import annotations
 
-import _thread
 import codecs
+import os
 import signal
 import sys
 import threading
@@ -62,22 +62,12 @@ for command in (*studies.COMMANDS, *campaigns.COMMANDS):
     program.add_command(command)
 
 
-def _stop() -> None:
-    """Stop the main thread, whatever it waits for."""
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
-    else:
-        _thread.interrupt_main()
-
-
 def _heard(unraisable: Any) -> None:
     """Repeat a stop that came where Python can only ignore it, such as in the middle of an import."""
-    if unraisable.exc_type is not KeyboardInterrupt:
+    if unraisable.exc_type is KeyboardInterrupt:  # not in here, where it would be ignored, too
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    else:
         sys.__unraisablehook__(unraisable)
-        return
-    again = threading.Timer(0.05, _stop)  # not in here, where it would be ignored, too
-    again.daemon = True
-    again.start()
 
 
 def _written(problem: UnicodeError) -> tuple[bytes, int]:
@@ -87,26 +77,13 @@ def _written(problem: UnicodeError) -> tuple[bytes, int]:
     return bytes(ord(sign) - 0xDC00 if "\udc80" <= sign <= "\udcff" else ord("?") for sign in signs), problem.end
 
 
-def _make_writable() -> None:
-    """Let every text be printed, whatever the terminal's encoding lacks."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return 0 when fine, 1 for a problem told in a sentence, 2 for wrong usage, 130 when stopped."""
     codecs.register_error("evalkit", _written)  # type: ignore[arg-type]  # bytes are allowed, too
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="evalkit")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return 0 when fine, 1 for a problem told in a sentence, 2 for wrong usage, 130 when stopped."""
     before, sys.unraisablehook = sys.unraisablehook, _heard
-    try:
-        return _run(arguments)
-    finally:
-        sys.unraisablehook = before
-
-
-def _run(arguments: Sequence[str] | None) -> int:
-    """Run one command and tell what stopped it."""
-    _make_writable()
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: with clean-up
         return program.main(arguments, prog_name="evalkit", standalone_mode=False) or 0
@@ -120,5 +97,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         sentence, code = f"The system refused{place}: {problem.strerror or problem}. Correct that, then try again.", 1
     except click.Abort:
         sentence, code = "stopped.", 130
+    finally:
+        sys.unraisablehook = before
     print(f"evalkit: {sentence}", file=sys.stderr)
     return code

@@ -6,6 +6,8 @@ import contextlib
 import os
 import shutil
 import textwrap
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,24 @@ class Pair(click.ParamType):
         if not equals or not key.strip():
             self.fail(f"{value!r} is not {self.name}.", param, ctx)
         return key.strip(), text
+
+
+#: What ``options.toml`` calls types.
+TYPES: dict[str, Any] = {"path": a_path, "pair": Pair(), "scale": Scale(), "int": int, "float": float}
+
+
+def options(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return what gives a command the options that ``options.toml`` lists for it."""
+    listed = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))[command]
+
+    def give(function: Callable[..., None]) -> Callable[..., None]:
+        for flags, told in reversed(listed.items()):
+            kind = told.get("type")
+            type_ = click.Choice(kind) if isinstance(kind, list) else TYPES.get(kind)
+            function = click.option(*flags.split(), **{"default": None} | told | {"type": type_})(function)
+        return function
+
+    return give
 
 
 def study_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
