@@ -2,18 +2,34 @@
 
 import contextlib
 import csv
+import functools
 import io
 import json
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from evalkit.metrics.scores import Scores
 from evalkit.reports import cli, notebooks
 from evalkit.reports.studies import Layout
+
+
+@functools.cache
+def cases(name):
+    """Read inputs, and what is expected of them, that stand in a TOML file beside the tests."""
+    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def each(test):
+    """Run a test for each row that stands under its name in ``cases/``, in the file of its module."""
+    told = cases(f"cases/{test.__module__.rpartition('test_')[2]}")[test.__name__]
+    return pytest.mark.parametrize(told["names"].split(), told["rows"])(test)
+
 
 #: What every judgement has, unless a test says otherwise.
 PLAIN = {"src_lang": "eng", "tgt_lang": "deu", "system": "S0", "doc": "d", "annotator": "p0", "item_type": "system"}

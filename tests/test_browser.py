@@ -8,7 +8,9 @@ import shutil
 import pytest
 
 from evalkit.reports import slides
+from tests.makers import cases
 
+SCRIPTS = cases("scripts")["page"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--disable-gpu",
@@ -27,24 +29,6 @@ PAGES, SCREENS = 20, 20
 SOME = ("campaign", "index", "metric_meta_evaluation", "xsts_calibration")
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
-
-#: What a page tells about itself: pictures without a size, formulas without one, and what sticks out to the right.
-LOOK = """() => ({
-    pictures: [...document.images].filter(i => Math.min(i.naturalWidth, i.clientWidth) < 20).map(i => i.alt),
-    formulas: [...document.querySelectorAll('math')].filter(m => {
-        const box = m.getBoundingClientRect(), fold = m.closest('details:not([open])');
-        return !fold && (box.width < 3 || box.height < 3 || box.height > 400);
-    }).map(m => m.textContent),
-    clipped: [...document.querySelectorAll('.prose math')].filter(m => {
-        const box = m.getBoundingClientRect(), around = m.parentElement.getBoundingClientRect();
-        return m.parentElement.matches('.equation') && box.bottom > around.bottom + 1;
-    }).map(m => m.textContent),
-    cut: [...document.querySelectorAll('.equation')].filter(e => innerWidth > 1000 && e.scrollWidth > e.clientWidth + 1)
-        .map(e => e.textContent),
-    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    counts: [document.images.length, document.querySelectorAll('math').length],
-    titled: document.title !== '' && document.querySelectorAll('h1').length === 1,
-})"""
 
 
 @pytest.fixture(
@@ -109,30 +93,15 @@ def look(browser, reports_paths):
     return pages
 
 
-OPEN = """() => {
-    document.querySelectorAll('details').forEach(fold => fold.open = true);
-    document.querySelectorAll('input[type=checkbox]').forEach(box => box.checked = true);
-}"""
-
-#: For each figure on a page: what it is, how wide it is and may be, and whether one would have to scroll to see it all.
-FIGURES = """() => [...document.images].map(image => {
-    const room = document.querySelector('main').clientWidth, boxes = [];
-    for (let box = image.parentElement; box && box !== document.body; box = box.parentElement)
-        if (box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== 'visible') boxes.push(box);
-    return {alt: image.alt, wide: image.getBoundingClientRect().right, scrolls: boxes.length > 0,
-            shrunk: image.clientWidth / (image.getAttribute('width') || image.clientWidth)};
-})"""
-
-
 def check(page, name, width):
     """Demand that a page shows everything, in legible colours, and that no figure needs scrolling."""
-    told = page.evaluate(LOOK)
+    told = page.evaluate(SCRIPTS["look"])
     assert (told["pictures"], told["formulas"], told["clipped"], told["cut"]) == ([], [], [], []), name
     assert told["overflow"] <= 0, f"{name} is wider than {width} px"
     assert told["titled"], name
     assert name != "gallery" or told["counts"] == [2, 5]
     page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
-    for figure in page.evaluate(FIGURES):
+    for figure in page.evaluate(SCRIPTS["figures"]):
         assert not figure["scrolls"], f"{name}: {figure['alt']}"
         assert figure["wide"] <= width, f"{name}: {figure['alt']}"
         assert width < 1000 or figure["shrunk"] >= 0.99, f"{name}: {figure['alt']} is drawn wider than its column"
@@ -174,20 +143,12 @@ def test_on_a_phone_a_page_shows_everything_and_opens_what_it_folds(look, scheme
             assert not fold.locator("table").is_visible(), name
             fold.locator("summary").click()
             assert fold.locator("table").is_visible(), name
-        page.evaluate(OPEN)
-        assert page.evaluate(LOOK)["overflow"] <= 0, f"{name} with all open is wider than the phone"
+        page.evaluate(SCRIPTS["open"])
+        assert page.evaluate(SCRIPTS["look"])["overflow"] <= 0, f"{name} with all open is wider than the phone"
         boxes = "[...document.querySelectorAll('.scroll')].filter(b => b.getBoundingClientRect().right > 376).length"
         assert page.evaluate(boxes) == 0, name
 
 
-#: The folds whose content shows: a box of some size that is not hidden.
-UNFOLDED = """() => [...document.querySelectorAll('details')].filter(fold => {
-    const content = fold.querySelector(':scope > :not(summary)'), box = content && content.getBoundingClientRect();
-    return content && box.width > 0 && box.height > 0 && content.checkVisibility({checkVisibilityCSS: true});
-}).map(fold => fold.textContent.trim().slice(0, 40))"""
-#: What sticks out of a sheet, or of one that is turned.
-STICKING = """limits => [...document.querySelectorAll('table, img, pre')].filter(box => box.checkVisibility()
-    && box.getBoundingClientRect().right > limits[box.closest('.turn') ? 1 : 0]).map(box => box.textContent.slice(0, 60))"""
 #: Pixels between the margins of a sheet of A4, upright and turned.
 SHEET, TURNED = 680, 1016
 
@@ -197,13 +158,13 @@ def test_a_page_prints_without_scripts_on_few_sheets_and_nothing_sticks_out(look
         page.emulate_media(media="print")
         assert page.locator("h1").is_visible()
         assert not page.locator(".guide").or_(page.locator(".skip")).first.is_visible()
-        assert page.evaluate(UNFOLDED) == [], f"{name}: folded stays folded"
-        assert page.evaluate(STICKING, [SHEET + 1, TURNED + 1]) == [], name
+        assert page.evaluate(SCRIPTS["unfolded"]) == [], f"{name}: folded stays folded"
+        assert page.evaluate(SCRIPTS["sticking"], [SHEET + 1, TURNED + 1]) == [], name
         sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
         assert 0 < len(sheets) <= PAGES, name
         if page.locator("details").count():
-            page.evaluate(OPEN)
-            assert page.evaluate(UNFOLDED) != [], f"{name}: what is open is seen to be"
+            page.evaluate(SCRIPTS["open"])
+            assert page.evaluate(SCRIPTS["unfolded"]) != [], f"{name}: what is open is seen to be"
         page.emulate_media(media="null")
 
 
@@ -211,8 +172,6 @@ def test_a_page_prints_without_scripts_on_few_sheets_and_nothing_sticks_out(look
 
 #: The rules of WCAG 2.2 AA that a machine can check, and good practice beside them.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-AXE = """rules => axe.run({resultTypes: ['violations'], runOnly: {type: 'tag', values: rules}}).then(
-    found => found.violations.map(each => [each.id, each.nodes.map(node => node.html.slice(0, 200))]))"""
 
 
 def accessibility(browser, path, scheme="light", width=1280, *, opened=False):
@@ -222,10 +181,10 @@ def accessibility(browser, path, scheme="light", width=1280, *, opened=False):
     page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
     page.goto(path.as_uri())
     if opened:
-        page.evaluate(OPEN)
-    assert width < 1000 or page.evaluate(LOOK)["overflow"] <= 0
+        page.evaluate(SCRIPTS["open"])
+    assert width < 1000 or page.evaluate(SCRIPTS["look"])["overflow"] <= 0
     page.evaluate(Axe().axe_script)
-    found = dict(page.evaluate(AXE, RULES))
+    found = dict(page.evaluate(SCRIPTS["axe"], RULES))
     page.close()
     return found
 

@@ -28,6 +28,7 @@ from evalkit.data.importing import import_campaign
 from evalkit.human import context, preferences
 from evalkit.human.annotators import quality_control
 from evalkit.reports import cli
+from tests.makers import each
 
 
 def texts_of(lengths, systems, *, humans=(), seed=1):
@@ -516,32 +517,14 @@ def new(home, words):
     return cli.main(["new", "campaign", "mine", "--out", str(home), *files, *words.split()])
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("--annotators 3", "--protocol is lacking"),
-        ("--protocol DA", "--annotators is lacking"),
-        ("--protocol XYZ --annotators 3", "no protocol"),
-        ("--protocol DA --annotators 0", "no number of people"),
-        ("--protocol DA --annotators a/b,cde", "cannot name an annotator"),
-        ("--protocol DA --annotators 3 --hours 0.01", "too few"),
-        ("--protocol DA --annotators 3 --overlap 7", "no share"),
-    ],
-)
+@each
 def test_what_cannot_be_designed_is_refused_and_leaves_nothing(home, words, said, capsys):
     assert new(home, words) == 1
     assert said in capsys.readouterr().err
     assert not (home / "mine").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "shares"),
-    [
-        ("DA --degraded .2 --repeats 0", {"degraded": 0.2}),
-        ("ESA --repeats .1 --degraded 0", {"repeat": 0.1}),
-        ("DA --class", {"degraded": 0.05, "repeat": 0.05}),
-    ],
-)
+@each
 def test_the_folder_holds_as_many_items_of_each_kind_as_were_asked_for(home, words, shares):
     assert new(home, f"--annotators 4 --protocol {words}") == 0
     kinds = pd.read_csv(home / "mine" / "assignment.csv")["item_type"].value_counts().to_dict()

@@ -17,6 +17,7 @@ import pytest
 from evalkit import ROOT, DataError, data
 from evalkit.data import direct, files, importing, registry, stand_ins
 from evalkit.data.registry import Entry, File
+from tests.makers import each
 from tests.workbooks import tarred, zipped
 
 HEADER = b"username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
@@ -317,16 +318,7 @@ def test_the_list_of_data_sets_is_made_from_the_registry():
 EXAMPLES = dict(re.findall(r"\(`([\w.-]+)`[^\n]*\n```\n(.*?)```", README, re.DOTALL))
 
 
-@pytest.mark.parametrize(
-    ("name", "form", "scores"),
-    [
-        ("scores.en-de.csv", "csv", [72, 65, 70, 71]),
-        ("systems.csv", "csv", [72, 65, 88, 91, 70, 71]),
-        ("errors.tsv", "mqm", [-1, 0]),
-        ("preferences.csv", "preferences", [1, 0, 0.5, 0.5, 0, 1]),
-        ("appraise.csv", "appraise", [72, 65]),
-    ],
-)
+@each
 def test_the_examples_of_files_are_read_as_they_stand(name, form, scores, tmp_path, own_salt):
     (tmp_path / name).write_text(EXAMPLES[name], encoding="utf-8")
     importing.import_campaign([tmp_path / name], tmp_path / "campaign.parquet")

@@ -3,8 +3,6 @@
 import json
 import re
 import stat
-import tomllib
-from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -16,9 +14,9 @@ from evalkit.data import importing
 from evalkit.reports import cli, starter
 from evalkit.reports.cli import campaigns
 from tests.doors.testsets import write as a_testset
-from tests.makers import rejected_rows
+from tests.makers import cases, rejected_rows
 
-CASES = tomllib.loads(Path(__file__).with_name("importing.toml").read_text(encoding="utf-8"))
+CASES = cases("importing")
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 

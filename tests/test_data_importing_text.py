@@ -9,9 +9,7 @@ import re
 import shutil
 import struct
 import sys
-import tomllib
 import zlib
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -21,10 +19,10 @@ from hypothesis import strategies as st
 from evalkit import DataError, data
 from evalkit.data import importing
 from tests.doors.testsets import write as a_testset
-from tests.makers import in_lines, rejected_rows
+from tests.makers import cases, in_lines, rejected_rows
 from tests.workbooks import HEAD, book, cell, compound, number, ods, old_book, parts_of, record, row, saved, zipped
 
-CASES = tomllib.loads(Path(__file__).with_name("importing.toml").read_text(encoding="utf-8"))
+CASES = cases("importing")
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 

@@ -14,6 +14,7 @@ from evalkit import DataError, data
 from evalkit.data import files, languages, mtme, registry, testsets
 from evalkit.metrics import rankings
 from tests.doors.testsets import SYSTEMS, lines, write
+from tests.makers import each
 
 
 @pytest.fixture
@@ -21,18 +22,10 @@ def folder(tmp_path):
     return write(tmp_path / "wmt24", "wmt24")
 
 
-@pytest.mark.parametrize(
-    ("shape", "pair", "golds", "people"),
-    [
-        ("wmt15", "ces-eng", ("wmt-raw", "wmt-z"), ["ref"]),  # segments by raw scores, systems by standardised ones
-        ("wmt22", "eng-deu", ("mqm", "mqm"), ["refA", "refB"]),
-        ("wmt24", "eng-ces", ("esa", "esa"), ["refA"]),
-        ("wmt25", "eng-srp_Cyrl_RS", ("esa-human1", "esa-human1"), ["refA"]),
-    ],
-)
+@each
 def test_the_shape_of_every_year_is_read(tmp_path, shape, pair, golds, people):
     found = testsets.open_testset(write(tmp_path / shape, shape))
-    assert (found.name, found.pair, (found.gold, found.system_gold)) == (shape, pair, golds)
+    assert (found.name, found.pair, [found.gold, found.system_gold]) == (shape, pair, golds)
     assert sorted(found.metrics["metric"].unique()) == ["COMET", "Kiwi-22", "UniTE-src", "chrF"]
     assert found.apart.to_numpy().tolist() == [[name, "a reference translation"] for name in people]
     segments, systems = rankings.aligned(found)

@@ -16,7 +16,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 from evalkit import DataError, data
 from evalkit.human import calibration, context
 from evalkit.papers.licht2022 import languages as inside
-from tests.makers import laid_out
+from tests.makers import each, laid_out
 
 ON_SCALE = st.floats(1, 5)
 ALPHA = st.floats(-4, 4)
@@ -285,14 +285,7 @@ def test_scores_of_ones_own(tmp_path):
     assert set(inside.correlate(table5, both, splits=4, seed=7).query("covariate == 'chrf'")["n"]) == {14, 28}
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("language,direction,score\namh,X-EN,3\n", "lacks the column language_code"),
-        ("language_code,direction,score\namh,X-EN,3\nxx,X-EN,3\n", "line 3, column language_code: 'xx'"),
-        ("language_code,direction,score\nport\xfcg,X-EN,3\n", "line 2, column language_code: 'portüg'"),
-    ],
-)
+@each
 def test_bad_scores_of_ones_own_are_told_by_line(tmp_path, text, told):
     file = tmp_path / "own.csv"
     file.write_text(text, encoding="latin-1")

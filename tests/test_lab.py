@@ -58,43 +58,8 @@ CONTROLS = {
     "wmt22_calibration_hits": [("two_by_two", "pair", DOWN), ("two_by_two", 2, [])],
     "study_planner": [("chances", "delta", ["ArrowUp"])],
 }
+SCRIPTS = makers.cases("scripts")["lab"]
 SHOWN = "const shown = window.jupyterapp.shell.currentWidget;"
-CLOSE = """() => {
-    const windows = [...window.jupyterapp.shell.widgets('main')].filter(shown => shown.sessionContext);
-    const ended = windows.map(shown => {
-        shown.context.model.dirty = false;  // or a question would wait for an answer
-        const end = shown.sessionContext.shutdown();
-        shown.close();
-        return end;
-    });
-    return Promise.race([Promise.all(ended), new Promise(resolve => setTimeout(resolve, 10000))]).then(() => null);
-}"""
-#: What is not finished, in words; an empty text when there is nothing.
-OPENING = f"""path => {{
-    {SHOWN}
-    if (!shown || !shown.sessionContext || shown.context.path !== path) return `a window with ${{path}}`;
-    if (!shown.context.isReady) return 'its cells';
-    if (!shown.sessionContext.isReady || shown.sessionContext.session?.kernel?.status !== 'idle') return 'its kernel';
-    return '';
-}}"""
-RUNNING = f"""before => {{
-    {SHOWN}
-    const cells = shown.content.widgets.map(cell => cell.model)
-        .filter(cell => cell.type === 'code' && cell.sharedModel.getSource());
-    const failed = ({{outputs}}) => [...Array(outputs.length).keys()].some(i => outputs.get(i).type === 'error');
-    if (cells.some(failed)) return '';
-    const left = cells.filter(cell => (cell.executionCount || 0) <= before).length;
-    if (left) return `${{left}} cells`;
-    return shown.sessionContext.session.kernel.status === 'idle' ? '' : 'the kernel, which is still busy';
-}}"""
-COUNT = f"() => {{ {SHOWN} return Math.max(...shown.content.widgets.map(cell => cell.model.executionCount || 0)); }}"
-ERRORS = f"""() => {{
-    {SHOWN}
-    return shown.content.widgets.filter(cell => cell.model.type === 'code')
-        .flatMap(cell => cell.model.outputs.toJSON())
-        .filter(o => o.output_type === 'error' || o.name === 'stderr')
-        .map(o => o.text || `${{o.ename}}: ${{o.evalue}}`);
-}}"""
 
 
 def until(page, script, argument=None, *, what, seconds):
@@ -182,7 +147,7 @@ def window(address):
         page.goto(address)  # a file that leads on to the server, so that no token is in a list of processes
         page.wait_for_url("**/lab/tree/notebooks/start_here.ipynb*")
         page.wait_for_function("() => window.jupyterapp?.shell")
-        until(page, OPENING, "notebooks/start_here.ipynb", what="JupyterLab opens on the tour", seconds=90)
+        until(page, SCRIPTS["opening"], "notebooks/start_here.ipynb", what="JupyterLab opens on the tour", seconds=90)
         yield page
 
 
@@ -192,17 +157,17 @@ def opened(window):
 
     def open_notebook(path):
         if window.evaluate("() => window.jupyterapp.shell.currentWidget?.context?.path") != path:
-            window.evaluate(CLOSE)
+            window.evaluate(SCRIPTS["close"])
             window.get_by_role("menuitem", name="File", exact=True).click()
             window.get_by_role("menuitem", name="Open from Path…", exact=True).click()
             window.keyboard.type(path)
             window.keyboard.press("Enter")
-        until(window, OPENING, path, what=f"{path} opens", seconds=60)
+        until(window, SCRIPTS["opening"], path, what=f"{path} opens", seconds=60)
         return window
 
     yield open_notebook
     window.keyboard.press("Escape")
-    window.evaluate(CLOSE)
+    window.evaluate(SCRIPTS["close"])
 
 
 def choose_run_all(page):
@@ -212,10 +177,10 @@ def choose_run_all(page):
 
 def run_all(page, *, seconds=300):
     """Choose Run > Run All Cells, wait until every cell has run, and demand that none failed or complained."""
-    before = page.evaluate(COUNT)
+    before = page.evaluate(SCRIPTS["count"])
     choose_run_all(page)
-    until(page, RUNNING, before, what="Run All Cells", seconds=seconds)
-    assert page.evaluate(ERRORS) == []
+    until(page, SCRIPTS["running"], before, what="Run All Cells", seconds=seconds)
+    assert page.evaluate(SCRIPTS["errors"]) == []
 
 
 def write(page, text):
@@ -280,7 +245,9 @@ def test_make_lab_opens_the_tour_which_runs(opened):
     look = "cell => [getComputedStyle(cell).textAlign, getComputedStyle(cell.closest('table')).tableLayout]"
     assert head.evaluate(look) == ["left", "auto"], "tables look as in reports"
     page.get_by_role("link", name="XSTS: one scale for many languages").click()
-    until(page, OPENING, "notebooks/studies/xsts_calibration.ipynb", what="a link opens its study", seconds=60)
+    until(
+        page, SCRIPTS["opening"], "notebooks/studies/xsts_calibration.ipynb", what="a link opens its study", seconds=60
+    )
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -26,7 +26,7 @@ from evalkit.papers import claims, esa, knowles2024, wmt
 from evalkit.papers.sai2023 import metrics, printed, release
 from evalkit.stats import agreement, verdicts
 from tests import makers
-from tests.makers import read
+from tests.makers import each, read
 
 # --- Printed claims stand in their papers' words, and find their computed counterparts, or say which one does not
 
@@ -121,18 +121,7 @@ def test_a_claim_finds_its_value(claim, value):
     assert look_up(claim) == value
 
 
-@pytest.mark.parametrize(
-    ("claim", "words"),
-    [
-        ("usages | | | only", "'usages'.* usage"),
-        ("usage | | median | only", "'median'.* annotator, unique, mean"),
-        ("usage | annotator=z | mean | only", "no row of usage has annotator=z"),
-        ("usage | unique>5 | mean | only", "2 rows of usage"),
-        ("usage | | mean | average", "how='average'"),
-        ("usage | annotator~a | mean | only", "'annotator~a'"),
-        ("usage | mean>high | mean | only", "float"),
-    ],
-)
+@each
 def test_a_claim_that_leads_nowhere_is_named(claim, words):
     with pytest.raises(DataError, match=f"Claim 1, c: .*{words}"):
         look_up(claim)
@@ -202,15 +191,7 @@ def test_chosen_rows_keep_their_places_and_names_may_be_numbers(planned, monkeyp
     ]
 
 
-@pytest.mark.parametrize(
-    ("part", "words"),
-    [
-        ({"computed": "theirs"}, "T: no table is called 'theirs'; there are ours"),
-        ({"values": {"tau": "z"}}, "T: no column is called 'z'"),
-        ({"rows": "pairs=a"}, "T: no column is called 'pairs'"),
-        ({}, "T: several computed rows are called a"),
-    ],
-)
+@each
 def test_a_specification_that_leads_nowhere_is_named(planned, part, words):
     with pytest.raises(DataError, match=words):
         planned({"pair": ["a", "a" if not part else "b"], "x": [1, 2]}, part)
@@ -533,14 +514,6 @@ def test_each_row_says_what_it_rests_on_and_what_it_lacks(compared):
 # Each transcribed table is held against the paper's own text, cell by cell and in the printed order
 
 PAPERS = {"licht2022": "000", "stanchev2020": "002", "sai2023": "003", "sudoh2021": "004"}
-LANGUAGES = "language: gu, hi, mr, ml, ta"
-DIRECTIONS = [f"{name} {way}" for name in ("pearson", "r2", "linreg") for way in ("X-EN", "EN-X", "both")]
-PEOPLE, SPLITS, PAIRS = "annotator: A, B, C", "split: train, dev, test", "pair: A-B, A-C, B-C"
-FIVE = "predicted: Incomprehensible, Poor, Fair, Good, Excellent"
-SEVEN = "predicted: Incomprehensible, Unrelated, Contradiction, Serious, Fair, Good, Excellent"
-SYSTEMS = "system: IndicTrans, Bing API, CVIT-IIITH, Google API, mBART, mT5, NLLB"
-LICHT2 = "morphological_complexity resource_presence writing_system inherent_variants language_family"
-LICHT4 = "language_family writing_system word_order morphology training_size"
 #: How print calls what a transcription calls otherwise; a dimension stands before the first of its two rows only.
 SPELT = {"fluency kappa": "Fluency κ", "adequacy kappa": "Adequacy κ"}
 SPELT |= dict.fromkeys(["fluency concordance", "adequacy concordance"], "r")
@@ -564,34 +537,7 @@ def rows_of(paper, table, first, rows):
     return [words(line) for line in lines[start : start + rows]]
 
 
-@pytest.mark.parametrize(
-    ("table", "first", "rows", "name", "columns", "parts"),
-    [
-        ("licht2022_table2", "Arabic (AR)\tx", 6, "language", LICHT2, ""),
-        ("licht2022_table4", "Amharic\tSemitic", 14, "language", LICHT4, ""),
-        ("licht2022_table6", "baseline\t", 4, "method", "printed", "statistic direction: " + ", ".join(DIRECTIONS)),
-        ("sai2023_table1", "BLEU 1 0.364", 23, "metric", "pearson kendall", f"{LANGUAGES}, average"),
-        ("sai2023_table2", "BLEU 1 0.927", 23, "metric", "pearson kendall", LANGUAGES),
-        ("sai2023_table3", "COMET-DA 0.487", 5, "metric", "pearson kendall", f"{LANGUAGES}, average"),
-        ("sai2023_table4", "COMETDA 0.359", 3, "metric", "kendall", LANGUAGES),
-        ("sai2023_table7", "batch size 16", 11, "hyperparameter", "value", ""),
-        ("sai2023_table8", "Human 0 25", 12, "metric", "min max", ""),
-        ("sai2023_table9", "gu 22.639", 6, "language", "mean_score", SYSTEMS),
-        ("sai2023_table10", "BLEU-1 0.138", 21, "metric", "fluency accuracy", LANGUAGES),
-        ("sudoh2021_table1", "ref\tThe Pleiades", 10, "id", "hypothesis bleu chrf bertscore bleurt", ""),
-        ("sudoh2021_table4", "Incomprehensible\t0.098\t0.099\t0.111", 5, "label", "share", f"{PEOPLE}, average"),
-        ("sudoh2021_table5", "Incomprehensible\t0.098\t0.099\t0.098", 7, "label", "share", f"{PEOPLE}, average"),
-        ("sudoh2021_table6", "Incomprehensible\t-0.644", 5, "label", "mean sd", PEOPLE),
-        ("sudoh2021_table7", "Incomprehensible\t-0.646", 7, "label", "mean sd", PEOPLE),
-        ("sudoh2021_table8", "Fluency\tκ", 4, "dimension statistic", "value", PAIRS),
-        ("sudoh2021_table9", "Incomprehensible\t545", 5, "label", "count", SPLITS),
-        ("sudoh2021_table10", "Incomprehensible\t617", 7, "label", "count", SPLITS),
-        ("sudoh2021_table11", "Incomprehensible\t206", 5, "true", "count", FIVE),
-        ("sudoh2021_table12", "Incomprehensible\t0.769", 6, "label", "precision recall f1", ""),
-        ("sudoh2021_table13", "Incomprehensible\t224", 7, "true", "count", SEVEN),
-        ("sudoh2021_table14", "Incomprehensible\t0.762", 8, "label", "precision recall f1", ""),
-    ],
-)
+@each
 def test_a_table_is_transcribed_as_printed(paper, table, first, rows, name, columns, parts):
     """parts: where a row is several lines of the transcription, what parts these, in the order of print's heading."""
     printed, transcribed = rows_of(paper, table, first, rows), data.published(table)

@@ -14,7 +14,7 @@ from evalkit import DataError, data
 from evalkit.reports import execute, export, findings, kernels, markup, notebooks, reference
 from evalkit.reports.studies import Layout, Study, read_studies
 from evalkit.show import tables
-from tests.makers import notebook, project
+from tests.makers import each, notebook, project
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 GOOD = ("gallery", "simulated", "hostile", "environment")
@@ -166,16 +166,7 @@ def test_two_runs_give_the_same_bytes_whatever_the_kernels(site, tmp_path):
 # What fails, and what is kept
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("raises", r'cell 3 \(message = "<b>wrong</b>"\): ValueError: <b>wrong</b>'),
-        ("dies", r"cell 3 \(import os\): the kernel died .*"),
-        ("sleeps", r"cell 3 \(import time\): still running after 2 s"),
-        ("without_alt", r"cell 2 \(import matplotlib.pyplot as plt\): a figure has no alternative text\. .*"),
-        ("bad_tex", r"cell 1 \(# TeX\): the TeX .* has an unknown command or a missing part\. Correct it\."),
-    ],
-)
+@each
 def test_a_study_that_fails_says_where_and_keeps_its_notebook(site, name, reason):
     layout, outcomes = site
     assert outcomes[name].status == "failed"
@@ -226,33 +217,14 @@ def test_a_study_without_its_data_or_a_fallback_is_skipped(tmp_path, monkeypatch
     assert execute.run(None, layout)[0].status == "ok"
 
 
-@pytest.mark.parametrize(
-    ("toml", "message"),
-    [
-        ("[a]\ntitle = 'A'", "needs at least the keys notebook and title"),
-        ("[a]\ntitle = 'A'\nnotebook = 'a'\npapper = 'x'", "has no key 'papper'. Did you mean 'paper'?"),
-        ("['a/b']\ntitle = 'A'\nnotebook = 'a'", "a study's name is also a file's name"),
-        ("[a", "cannot be read"),
-        ("[a]\ntitle = 3\nnotebook = 'a'", "title must be a text, not '3'. Correct it."),
-        ("[a]\ntitle = 'A'\nnotebook = 'a'\n[A]\ntitle = 'B'\nnotebook = 'a'", "two studies are called a"),
-        ("[a]\ntitle = 'A'\nnotebook = 'a'\nlink = 'javascript:a()'", "link is no address"),
-        ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = 'wmt22'", "data must be a list of texts"),
-    ],
-)
+@each
 def test_a_wrong_studies_file_is_told(tmp_path, toml, message):
     (tmp_path / "studies.toml").write_text(toml)
     with pytest.raises(DataError, match=re.escape(message)):
         read_studies(Layout(studies=tmp_path / "studies.toml"))
 
 
-@pytest.mark.parametrize(
-    ("code", "setting", "told"),
-    [
-        ("pay: float = 7.0  # any", "pay = inf", "pay must be of type float and finite, not inf. Its default is 7.0."),
-        ("pay: list[float] = [7.0]  # any", "pay = [1.0, nan]", "pay must be a list of float"),
-        ("file: str = ''  # path of a file", "file = 'absent.csv'", "file=absent.csv is no file in"),
-    ],
-)
+@each
 def test_a_parameter_that_cannot_be_costs_other_studies_nothing(tmp_path, monkeypatch, code, setting, told):
     layout = project(tmp_path, {"one": [code], "two": ["x: int = 1  # any"]})
     with layout.studies.open("a") as stream:

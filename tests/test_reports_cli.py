@@ -20,7 +20,7 @@ import pytest
 from evalkit import DataError, data
 from evalkit.reports import cli, cluster, execute, studies
 from evalkit.stats import inference
-from tests.makers import project
+from tests.makers import each, project
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 HEAVY = ["pandas", "numpy", "scipy", "seaborn", "matplotlib", "nbconvert", "nbformat", "papermill", "jinja2", "bleach"]
@@ -44,16 +44,7 @@ def test_help_imports_nothing_heavy():
 
 
 @pytest.mark.usefixtures("tiny")
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["run", "galery"], "There is no study 'galery'. Did you mean 'gallery'? See: evalkit list"),
-        (["params", "galery"], "There is no study 'galery'. Did you mean 'gallery'? See: evalkit list"),
-        (["run", "gallery", "-p", "sed=3"], "gallery has no parameter 'sed'. Did you mean 'seed'?"),
-        (["run", "gallery", "-p", "seed=x"], "gallery: parameter seed must be of type int, not 'x'. Its default is 7."),
-        (["run", "raises", "--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers at tcp://127.0.0.1:1"),
-    ],
-)
+@each
 def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
     monkeypatch.setattr("evalkit.reports.cluster.TIMEOUT", 1)
@@ -67,8 +58,7 @@ def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence,
 
 
 @pytest.mark.parametrize(
-    "told",
-    [["export", "gr\udcf6\udcdfe"], ["import", "gr\udcf6\udcdfe"], ["grade", "x/gr\udcf6\udcdfe"]],
+    "told", [["export", "gr\udcf6\udcdfe"], ["import", "gr\udcf6\udcdfe"], ["grade", "x/gr\udcf6\udcdfe"]]
 )
 def test_bytes_that_are_no_text_are_no_path(told, capsysbinary, tmp_path):
     """As in file names that were written in Latin-1: no report or receipt could name them."""
@@ -78,21 +68,7 @@ def test_bytes_that_are_no_text_are_no_path(told, capsysbinary, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["run"], "Usage: evalkit"),
-        (["run", "a", "-p", "seed"], "Usage: evalkit"),
-        (["run", "a", "--jobs", "0"], "Usage: evalkit"),
-        (["import", "a.csv", "--scale", "5:1"], "Usage: evalkit"),
-        (["improt", "a.csv"], "Did you mean 'import'?"),
-        (["data", "fetsh"], "Did you mean 'fetch'?"),
-        (["run", "--al"], "'--all'"),
-        (["import", "a.csv", "--metrik", "b"], "'--metric'"),
-        (["data", "fetch", "wmt22-mturc"], "Did you mean wmt22-mturk?"),
-        (["run", "campaign", "-p", "fil=a"], "Did you mean 'file'?"),
-    ],
-)
+@each
 def test_wrong_usage_exits_2_and_what_is_nearest_to_a_misspelt_word_is_named(arguments, said, capsys):
     assert cli.main(arguments) == 2
     assert said in capsys.readouterr().err

@@ -26,7 +26,7 @@ from evalkit.reports.notebooks import bind, declarations
 from evalkit.reports.studies import Layout, read_studies
 from evalkit.show.chart import decision_chart, in_words
 from evalkit.stats import verdicts
-from tests.makers import project
+from tests.makers import each, project
 from tests.test_reports import Page
 
 CODE = """seed: int = 7  # any integer; same seed, same report
@@ -93,38 +93,14 @@ def test_a_parameters_cell_that_cannot_be_read_is_told(code, message):
         declarations(code, origin="here")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "value"),
-    [
-        ("pair", "007", "007"),
-        ("seed", "007", 7),
-        ("threshold", "1e-3", 0.001),
-        ("threshold", "2", 2.0),
-        ("fallback", "no", False),
-        ("systems", "a, 007,c", ["a", "007", "c"]),
-        ("systems", "['x', 'y']", ["x", "y"]),
-        ("systems", "", []),
-        ("levels", "3,4", [3, 4]),
-    ],
-)
+@each
 def test_a_text_takes_the_declared_type(name, text, value):
     bound = bind(DECLARED, {name: text})[name]
     assert bound == value
     assert type(bound) is type(value)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("seed", "7.0"),
-        ("threshold", "nan"),
-        ("fallback", "2"),
-        ("levels", "1,b"),
-        ("seed", True),
-        ("systems", "[a"),
-        ("systems", "[{[]: 1}"),
-    ],
-)
+@each
 def test_a_value_of_another_type_is_refused(name, text):
     with pytest.raises(DataError, match=f"parameter {name} must be"):
         bind(DECLARED, {name: text})
@@ -235,16 +211,7 @@ def test_what_can_be_used_passes():
     check.choices(shown=["SPA"], of=iter(["SPA"]))
 
 
-@pytest.mark.parametrize(
-    ("study", "parameter", "dataset"),
-    [
-        ("wmt22_calibration_hits", "pair", "wmt22-calibration-hits"),
-        ("wmt22_calibration_hits", "ranked", "wmt22-mturk"),
-        ("judges", "pair", "wmt23-human"),
-        ("metric_meta_evaluation", "pair", "wmt23-human"),
-        ("relative_ranking", "pair", "wmt20-da"),
-    ],
-)
+@each
 def test_language_pairs_that_can_be_chosen_are_those_of_the_data(study, parameter, dataset, real):
     table = real(dataset)
     pairs = set(table["src_lang"].astype(str) + "-" + table["tgt_lang"].astype(str))
@@ -306,15 +273,7 @@ def test_a_new_study_has_an_entry_and_says_so_once(own_studies):
     assert (own_studies.read_text(), path.read_text()) == before
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"dataset": "wmt-slt2", "title": "T"}, "wmt-slt22"),
-        ({"dataset": "wmt-slt22", "title": 'a "b"'}, "without quotation marks"),
-        ({"dataset": "wmt-slt22", "title": "two\nlines"}, "one line"),
-        ({"dataset": "wmt-slt22", "title": " "}, "one line"),
-    ],
-)
+@each
 def test_a_study_that_could_not_run_is_refused(options, message, own_studies):
     before = own_studies.read_text()
     with pytest.raises(DataError, match=message):

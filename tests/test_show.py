@@ -18,6 +18,7 @@ from evalkit.reports import kernels
 from evalkit.show import explore, figures, lab, pictures
 from evalkit.show import figures as draw
 from evalkit.stats import verdicts
+from tests.makers import each
 from tests.pages import MARKS, WORDS, contrast, faults
 
 HOSTILE = '<script>alert(1)</script> **bold** $x^2$ =HYPERLINK("x") & "quoted" \\(y\\)'
@@ -36,25 +37,7 @@ def shown(monkeypatch):
     return outputs
 
 
-@pytest.mark.parametrize(
-    ("printed", "match", "differs"),
-    [
-        ("0.25", [0.25496, 0.255], [0.2551]),
-        ("0.26", [0.255], []),
-        ("-0.06", [-0.0634], [-0.0454]),
-        ("−0.06", [-0.06], []),
-        ("52", [52.0], [53]),
-        ("2,378", [2378], []),
-        (".47", [0.471], []),
-        ("<0.001", [9e-4], [0.001]),
-        ("three", [3], [4]),
-        ("most", ["most"], ["not most"]),
-        ("5", [], ["5 or so"]),
-        ("6.2e-12", [6.24e-12], [7e-10]),
-        ("0.00004", [], [4.6e-05]),
-        ("6.22809962025843e-05", [6.22809962025829e-05], [6.228e-05]),
-    ],
-)
+@each
 def test_a_number_matches_print_where_it_rounds_to_the_printed_digits(printed, match, differs):
     assert {show.verdict(printed, computed) for computed in match} <= {"match"}
     assert {show.verdict(printed, computed) for computed in differs} <= {"differs"}
@@ -140,18 +123,7 @@ def test_results_show_sentences_then_tables_and_what_is_missing_shows_nothing(sh
     assert shown[2][0][show.MIME]["value"] == [{"n": 1}]
 
 
-@pytest.mark.parametrize(
-    ("column", "values", "cells"),
-    [
-        ("n", [187734, 9999, -3], ["187,734", "9,999", "−3"]),
-        ("mean", [1.0, 2.0, 4.5], ["1.00", "2.00", "4.50"]),
-        ("mean", [1.0, 2.0], ["1.00", "2.00"]),
-        ("p", [1e-9, 0.0421], ["&lt;0.001", "0.042"]),
-        ("min_p", [0.5, 1.0], ["0.500", "1.000"]),
-        ("xp", [1e-9, 2.5], ["0.00", "2.50"]),
-        ("empty", [], ["none"]),
-    ],
-)
+@each
 def test_whole_numbers_have_no_decimals_and_p_values_are_never_zero(column, values, cells, shown):
     show.table(pd.DataFrame({column: values}), caption="c")
     assert re.findall(r"<td[^>]*>([^<]*)</td>", shown[0][0]["text/html"]) == cells
@@ -216,17 +188,7 @@ def test_comparison_counts_verdicts_and_demands_reasons(shown):
     assert ("by the median" in folded, "a misprint" in folded) == (True, False)
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("GPT-4, eng-jpn, 0-100, 2022-11-03, p-value", "GPT-4, eng-jpn, 0-100, 2022-11-03, p-value"),
-        ("-p file=x, 50%-mix, A100%, a%20b, n-1, --out", "-p file=x, 50%-mix, A100%, a%20b, n-1, --out"),
-        ("-0.3", "−0.3"),
-        ("95%", "95_%"),
-        ("by -12.5%.", "by −12.5_%."),
-        ("10-20%", "10-20_%"),
-    ],
-)
+@each
 def test_numbers_of_sentences_have_a_minus_sign_and_a_narrow_blank(text, parts, shown):
     expected = parts.replace("_", "\u202f")
     assert show.typeset(text) == show.typeset(expected) == expected
@@ -238,14 +200,7 @@ def test_numbers_of_sentences_have_a_minus_sign_and_a_narrow_blank(text, parts, 
     assert shown[2][0][show.MIME]["text"] == text
 
 
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("note", "", "T1, b: 'differs' needs a note"),
-        ("lacking", "", "T1, c: 'not reproducible' needs a few words"),
-        ("basis", "measured", "T1, a: the basis 'measured' is none of recomputed from data, "),
-    ],
-)
+@each
 def test_a_row_that_does_not_say_what_it_rests_on_is_refused(shown, column, value, message):
     rows = comparison(printed=["0.5", "0.6", "0.7"], computed=[0.51, 0.4, None], note="why", lacking="labels")
     with pytest.raises(DataError, match=message):

@@ -17,115 +17,14 @@ from evalkit import ROOT, data, show
 from evalkit.human import preferences
 from evalkit.reports import execute
 from evalkit.reports.studies import Layout, read_studies
+from tests.makers import cases
 from tests.pages import numbers
 
 NAMES = list(read_studies(Layout()))
 #: Studies all of whose printed numbers rest on ratings.
 RATINGS_ONLY = ["study_planner", "degraded_context", "wmt22_calibration_hits"]
 #: What tools outside the project read: recorded name -> columns of its rows.
-COLUMNS = {
-    "xsts_calibration": {
-        "recovered": "direction language raw calibration_mean reference_mean alpha_cs beta alpha "
-        "cs_ht_predicted cs_ht_low cs_ht_high cs_ht_printed reachable",
-        "table6": "covariate columns method n pearson r2 linreg",
-    },
-    "protocols_compared": {
-        "counts": "protocol judgements people segments systems",
-        "between": "a b n pearson kendall_b spearman low high system_pearson",
-        "within": "protocol again n pearson kendall_b spearman low high",
-        "coefficients": "protocol coefficient estimate low high",
-        "systems": "protocol system mean rank rank_low rank_high",
-        "time": "protocol unit median low high",
-        "certainty": "protocol hours se",
-        "automation": "measure esa esaai difference low high",
-        "attention": "protocol items noticed",
-    },
-    "wmt22_calibration_hits": {
-        "table1": "pair triplets snippets systems segments_min segments_median segments_max",
-        "table2": "pair annotators additional_hits_min additional_hits_median additional_hits_max",
-        "table3": "pair statistic min min_p median max max_p",
-        "usage": "pair annotator unique_scores min max mean sd",
-        "repeats": "pair annotator n median_abs_diff max_abs_diff",
-        "held_out": "pair method annotators agreement low high change change_low change_high",
-        "rankings": "pair variant system score rank rank_low rank_high cluster",
-        "moves": "pair variant tau_b tau_b_low tau_b_high moved beyond_noise cluster_changes",
-        "clusters": "data pair system official_wins wins official_line line",
-    },
-    "metric_meta_evaluation": {
-        "darr": "year pair metric threshold variant pairs tau",
-        "correlations": "data pair level statistic grouping metric value",
-        "significance": "data pair level statistic metric_a metric_b difference p exact",
-    },
-    "relative_ranking": {
-        "darr": "year pair metric threshold variant pairs tau",
-    },
-    "indicmt_mqm": {
-        "table1": "language metric pearson kendall_b n",
-        "table9": "language system mean_score n file_set",
-        "table10": "language metric subset rule kendall_b n",
-        "schemes": "language scheme rows_equal rows",
-        "learned": "language setting model pearson kendall_b low high",
-        "misprints": "table cell printed evidence",
-    },
-    "critical_errors": {
-        "distributions": "dimension annotator label share n",
-        "da_by_label": "dimension annotator label mean sd n",
-        "pairwise": "dimension pair kappa concordance n",
-        "reduction": "dimension target split rule rows_equal rows cells_difference",
-        "confusion": "dimension model true predicted count",
-        "scores": "dimension model label precision recall f1",
-        "misprints": "table cell printed evidence",
-    },
-    "study_planner": {
-        "planner": "delta segments annotators judgements power power_low power_high power_closed_form",
-        "calibration_size": "pair size se_closed_form se_subsampled data design annotators",
-        "break_even": "pair additional_hits break_even_hits pays se_ratio best_size",
-        "with_metric": "metric r at_most segments judgements fewer share",
-        "metric_r": "data metric what r saved share",
-        "choosing": "data metric way budget agreement low high accuracy lead bias_means bias_differences stretch error",
-    },
-    "metric_protocols": {
-        "table3": "protocol direction language printed low high",
-        "averages": "protocol direction mean rank",
-        "real_annotators": "data coefficient level estimate low high items annotators",
-    },
-    "campaign": {
-        "checks": "check result found to_do",
-        "pairs": "pair judgements systems documents translated_segments annotators mean sd",
-        "coverage_systems": "system judgements segments share_of_segments documents annotators mean sd",
-        "agreement": "coefficient level estimate low high items annotators why",
-        "profiles": "annotator n mean sd with_others seconds median_abs_diff qc_p missing",
-        "screening": "rule annotators flagged unknown",
-        "rankings": "system rank cluster mean low high rank_low rank_high best wins losses segments",
-        "duels": "better worse difference p adjusted_p significant",
-        "time": "annotator judgements median_seconds hours",
-        "plan": "difference points segments_needed segments_now more_segments more_judgements",
-    },
-    "judges": {
-        "ceiling": "gold contestant kind statistic value low high",
-        "alt_test": "data judge kind epsilon winning_rate advantage passed annotators items",
-        "ppi": "data metric what humans method estimate low high variance_ratio coverage",
-    },
-    "ranking_rules": {
-        "rules": "data pair rule system cluster",
-        "error_rates": "rule situation rate low high nominal",
-    },
-    "preferences": {
-        "bradley_terry": "data system strength low high",
-        "side_by_side": "measure pointwise side_by_side low high",
-    },
-    "steered": {
-        "replay": "data pair assignment estimate system bias rmse coverage",
-        "stopping": "assignment situation rule rate low high nominal saved campaigns",
-        "estimates": "estimate assignment bias lowest too_low rmse coverage",
-    },
-    "degraded_context": {
-        "contrast": "data pair scale group n mean median mode sd p_one_sample",
-        "welch": "data pair scale t df p_less",
-        "robust": "data method estimate low high p",
-        "rankings": "data pair system official recomputed without_repeats",
-    },
-}
+COLUMNS = cases("columns")
 
 
 def differences(found, expected, place=""):
