@@ -247,4 +247,4 @@ def _ways_of(table: Table, options: Options) -> str:
             fine.append(f"--wide {told}" + "".join(f" --value {ours}=TEXT" for ours in lacks))
     if not fine:
         return "Name the columns of scores: --map 'score=HEADING+HEADING', with --wide systems, annotators or criteria."
-    return f"Say what they are: {', or '.join(fine)}."
+    return f"Say what they are: {', or '.join(fine)}. Or name the only one of scores: --map score=HEADING."

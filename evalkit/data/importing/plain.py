@@ -223,6 +223,8 @@ def _may_be_scores(name: str, cells: pd.Series) -> bool:
         return False
     if cells.empty:
         return is_criterion(name) or bool(_OF_PERSON.fullmatch(name))
+    if cells.str.startswith(("[", "{")).mean() > _MOST:  # lists of marked errors
+        return False
     if quality and not (is_criterion(name) and no_score):
         return True
     values = _values(cells)
