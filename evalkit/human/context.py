@@ -113,25 +113,23 @@ def restrict(ratings: pd.DataFrame, mapping: pd.DataFrame) -> pd.DataFrame:
 def label_example(ratings: pd.DataFrame, *, segments: int = 7) -> pd.DataFrame:
     """Show one quality-control copy beside its original, labelled as in the paper's Table 4.
 
-    The first copy, in the order of the table, that has segments of both groups and ``segments`` of them in all.
+    The first copy, in the order of the table, that has segments of both groups and ``segments`` of them in all, each
+    with its original.
     Columns segment, original (score), copy_item, copy (score), label, difference;
     ``attrs`` name hit, system, doc and whether the copy came first. Texts are not in WMT's score files.
     """
     key = ["hit", "system", "doc"]
-    ratings = ratings.sort_values(["hit", "position"], kind="stable")
-    found = pairs(ratings)
-    sizes = ratings[ratings["copy"]].groupby(key).size()
-    groups = found[found["group"] != "none"].groupby(key, sort=False)["group"].nunique()
-    chosen = groups.index[groups.eq(2) & sizes.reindex(groups.index).eq(segments)]
+    found = pairs(ratings, kind=None)
+    found["label"] = found["group"].where(found["item_type"].eq("repeat") & found["group"].ne("none"))
+    copies = found.groupby(key, sort=False)["label"].agg(["size", "nunique"])
+    chosen = copies.index[copies["size"].eq(segments) & copies["nunique"].eq(2)]
     if chosen.empty:
         raise DataError(f"No copy of {segments} segments has repeats before and after a degraded one. Ask for others.")
-    rows, labels = (table.set_index(key).loc[[chosen[0]]].set_index("segment") for table in (ratings, found))
-    copy, original = rows[rows["copy"]], rows.loc[~rows["copy"], "score"]
-    frame = pd.DataFrame({"original": original.reindex(copy.index), "copy_item": copy["item_type"]})
-    frame = frame.assign(copy=copy["score"], label=labels["group"].reindex(copy.index).fillna(""))
-    frame["difference"] = frame["original"] - frame["copy"]
-    frame.attrs = dict(zip(key, chosen[0], strict=True)) | {"copy_first": bool(labels["copy_first"].iloc[0])}
-    return frame.reset_index()
+    one = found.set_index(key).loc[[chosen[0]]].fillna({"label": ""})
+    frame = one.rename(columns={"item_type": "copy_item", "repeated": "copy"}).reset_index(drop=True)
+    frame = frame[["segment", "original", "copy_item", "copy", "label", "difference"]]
+    frame.attrs = dict(zip(key, chosen[0], strict=True)) | {"copy_first": bool(one["copy_first"].iloc[0])}
+    return frame
 
 
 def contrasts(paired: pd.DataFrame) -> pd.DataFrame:

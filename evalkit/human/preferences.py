@@ -380,12 +380,8 @@ class Departure(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Dispersion, and tests of strengths against a lead of its own for each pair, of ties against a rate of its own.
+    """Tests of strengths against a lead of its own for each pair, of ties against a rate of its own."""
 
-    dispersion: Pearson's X² over the degrees of freedom: 1 where answers are independent and the model is right.
-    """
-
-    dispersion: float
     strengths: Departure
     ties: Departure
 
@@ -406,16 +402,11 @@ def goodness(fitted: Fitted, *, units: Mapping[str, np.ndarray] | None = None) -
     >>> goodness(fit(pairs)).strengths.freedom, goodness(fit(pairs.head(4))).strengths.freedom  # a circle, a tree
     (1, 0)
     """
-    cells, observed, expected = fitted.cells, fitted.cells.counts, fitted.expected()
-    if fitted.model.ties == "half":
-        observed, expected = observed[:, :2] + observed[:, 2:] / 2, expected[:, :2]
-    pearson = float(np.nansum(ratio((observed - expected) ** 2, expected)))
-    freedom = observed.size - len(observed) - (len(fitted.values) - 1)
+    cells = fitted.cells
     pair = np.unique(np.stack([cells.one, cells.other]), axis=1, return_inverse=True)[1].ravel()
     own = np.eye(pair.max() + 1)[pair]
     none = np.zeros_like(own)
-    parts = (_departure(fitted, np.stack(more), units or {}) for more in ((own, none), (none, own)))
-    return Fit(pearson / freedom if freedom > 0 else np.nan, *parts)
+    return Fit(*(_departure(fitted, np.stack(more), units or {}) for more in ((own, none), (none, own))))
 
 
 def _departure(fitted: Fitted, more: np.ndarray, units: Mapping[str, np.ndarray]) -> Departure:

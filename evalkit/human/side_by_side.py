@@ -186,7 +186,7 @@ def ranked(
     """Return strengths in all tables, and how well one scale of strengths, and one rate of ties, hold in each.
 
     Strengths: data, system, strength, low, high, ``drawn`` (what was drawn anew). Fits: data, how much was compared,
-    freedom, p and effect of units (``preferences.Departure``) of strengths and of ties, dispersion, circles, and those
+    freedom, p and effect of units (``preferences.Departure``) of strengths and of ties, circles, and those
     that chance makes.
     """
     rows, fits = [], []
@@ -210,7 +210,6 @@ def _fit(fitted: preferences.Fitted, units: Mapping[str, np.ndarray], seed: int)
         "comparisons": int(cells.counts.sum()),
         **{name: getattr(good.strengths, name) for name in parts},
         **{f"ties_{name}": getattr(good.ties, name) for name in parts},
-        "dispersion": good.dispersion,
         "triples": circles.triples,
         "circles": len(circles.found),
         "by_chance": circles.expected,

@@ -2,8 +2,8 @@ r"""What may mislead people: marks that a model suggests, how attentive they are
 
 **Scores.** Scores of people and of a model agree because both see the quality of a translation. Suggestions pull if
 people who see them agree more with the model than that: more than people without suggestions do, and more than
-independent MQM explains. MQM is itself noisy, so what it leaves unexplained is partly quality; two independent MQM
-judgements tell how much, for the errors of one say nothing about the other (each is the instrument of the other).
+independent MQM explains. MQM is itself noisy, so what it leaves unexplained is partly quality; a multiple of the
+correlation with MQM is not moved by that.
 
 **Marks.** Which marks a model suggested the release tells only of those that people left (``suggested``). But all who
 judged a translation were shown the same suggestions, and the model's score is minus their weights: what somebody left
@@ -43,11 +43,9 @@ PULLS = (
     "correlation with the model",
     "correlation, one MQM held constant",
     "correlation, both MQM held constant",
-    "points a major error of the model, one MQM held constant",
-    "points a major error of the model, noise of MQM removed",
     "correlation with the model as a multiple of that with MQM",
 )
-_OF_BOTH = np.array([False, False, True, False, True, True])  # which of them need both MQM
+_OF_BOTH = np.array([False, False, True, True])  # which of them need both MQM
 #: What is counted of the marks of each campaign; see ``marking``.
 MARKINGS = (
     "marks a translation",
@@ -71,18 +69,13 @@ def pull(scored: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.Dat
     r"""Measure how far scores follow the model's: measure, n, esa, esaai, difference, low, high (of the difference).
 
     scored: the result of ``protocols.scores``; systems' outputs under ``ALONE``, ``ASSISTED``, ``MODEL`` and
-    ``QUALITY`` are used. measure: a name of ``PULLS``; esa, esaai: means over campaigns. Points are the change
-    of a score (0 to 100) for one major error more that the model sees. Held constant: partial correlation, or the
-    coefficient of the model beside MQM in a least-squares fit. Where the noise of MQM is removed, each MQM is
-    instrumented by the other and the mean of both directions is taken: :math:`\beta = (Z'X)^{-1}Z'y` with X = (model,
-    one MQM) and Z = (model, the other). The multiple is :math:`2 r_{yL} / (r_{y1} + r_{y2})` for scores y, the model L
-    and both MQM: noise in scores weakens all three alike, and noise in MQM is the same for each campaign. If people
-    shared nothing but quality with model and MQM, removing the noise would leave no points, and all campaigns would
-    have the same multiple.
-    Intervals draw documents and people anew (``widths.redraw``). Source: Wooldridge 2010, section 5.3 (several
-    indicators of an unobserved variable). Caveat: people and model may err alike for other reasons, such as looking at
-    the same kinds of errors, which campaigns without suggestions show, too; the difference counts, and it still
-    contains what other people would have made of it.
+    ``QUALITY`` are used. measure: a name of ``PULLS``; esa, esaai: means over campaigns. Held constant: partial
+    correlation. The multiple is :math:`2 r_{yL} / (r_{y1} + r_{y2})` for scores y, the model L and both MQM: noise in
+    scores weakens all three alike, and noise in MQM is the same for each campaign. If people shared nothing but quality
+    with model and MQM, all campaigns would have the same multiple.
+    Intervals draw documents and people anew (``widths.redraw``). Caveat: people and model may err alike for other
+    reasons, such as looking at the same kinds of errors, which campaigns without suggestions show, too; the difference
+    counts, and it still contains what other people would have made of it.
     """
     parts, sizes = {}, {}
     for name, part in _beside_model(scored).groupby("protocol"):
@@ -129,24 +122,10 @@ def _pulls(values: np.ndarray, known: np.ndarray, times: np.ndarray) -> np.ndarr
     """
     one, both = covariances(values[:, :3], times), covariances(values[known], times[:, known])
     plain = one[:, 0, 1] / np.sqrt(one[:, 0, 0] * one[:, 1, 1])
-    clean = (_slope(both, (1, 2), (1, 3)) + _slope(both, (1, 3), (1, 2))) / 2
-    slope = _slope(one, (1, 2), (1, 2))
     spread = np.sqrt(np.diagonal(both, axis1=1, axis2=2))
     r = both[:, 0] / spread  # times the spread of the scores, which the multiple does not know
     multiple = 2 * r[:, 1] / (r[:, 2] + r[:, 3])
-    major = WEIGHTS["major"]
-    return np.stack(
-        [plain, partial_correlation(one), partial_correlation(both), major * slope, major * clean, multiple], axis=1
-    )
-
-
-def _slope(covariance: np.ndarray, regressors: Sequence[int], instruments: Sequence[int]) -> np.ndarray:
-    """Return the first regressor's coefficient for column 0, (batch,); NaN where it is not determined."""
-    left = covariance[:, list(instruments)][:, :, list(regressors)]
-    right = covariance[:, list(instruments), 0]
-    bad = ~np.isfinite(left).all(axis=(1, 2)) | (np.abs(np.linalg.det(left)) < 1e-12)
-    left = np.where(bad[:, None, None], np.eye(left.shape[1]), left)
-    return np.where(bad, np.nan, np.linalg.solve(left, right[..., None])[:, 0, 0])
+    return np.stack([plain, partial_correlation(one), partial_correlation(both), multiple], axis=1)
 
 
 # Marks

@@ -23,20 +23,12 @@ from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import annotators
 from evalkit.human.components import equate
-from evalkit.human.protocols.bias import MODEL
 from evalkit.stats import inference, widths
 
 #: What time is divided by, and what a row of ``time`` is called by.
 UNITS = ("segment", "word", "marked error")
 #: What scatters: component -> the columns whose levels share it; ``residual`` is always there.
 CAUSES = {"showing": ["system", "doc"], "annotator": ["annotator"], "taste": ["annotator", "system"]}
-#: How components are called in tables.
-NAMES = {
-    "showing": "documents by system",
-    "annotator": "people's levels",
-    "taste": "people by system",
-    "residual": "segments and noise",
-}
 #: Systems that the hours of a campaign are for.
 SYSTEMS = 12
 #: Chance to find a difference, and error of the first kind of the two-sided test, that ``needed_error`` asks for.
@@ -145,22 +137,6 @@ def work(timed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {"people": people, "hours": hours, "seconds": hours * 3600 / useful, "hours_each": hours / people}
     )
-
-
-def spared(released: pd.DataFrame, judged: pd.DataFrame, *, fewest: int = 5) -> dict[str, float]:
-    """Compute the work that leaving out what the model finds faultless would spare, as shares.
-
-    released: protocol, system, segment, score. judged: the campaigns whose time is meant. outputs: of all outputs,
-    those without an error by the model (score 0). time: the seconds that they took of all known ones. segments: of
-    all source segments, those of which at least ``fewest`` outputs have no error, and which would not be judged at all
-    (the paper's second way). Source: filtering_with_gemba.py of the release (Zouhar et al. 2025).
-    """
-    clean = released[released["protocol"] == MODEL].assign(clean=lambda table: table["score"] == 0)
-    timed = add_times(judged).query("item_type != 'degraded'").dropna(subset="seconds")
-    seconds = timed[[*ITEM, "seconds"]].astype(dict.fromkeys(ITEM, str)).merge(clean, on=ITEM)
-    easy = clean.groupby([*SEGMENT])["clean"].sum() >= fewest
-    share = float(seconds.loc[seconds["clean"], "seconds"].sum() / seconds["seconds"].sum())
-    return {"outputs": float(clean["clean"].mean()), "time": share, "segments": float(easy.mean())}
 
 
 # Certainty
@@ -352,26 +328,6 @@ def needed_error(gap: float | np.ndarray) -> np.ndarray:
     1.0
     """
     return gap / (stats.norm.isf(ALPHA / 2) + stats.norm.ppf(POWER))
-
-
-def shares(parts: pd.DataFrame) -> pd.DataFrame:
-    """Split the variance of a difference by its causes, for hours as spent in the campaign itself.
-
-    Returns protocol, se (points), spread (points), share of the variance of the difference for each name in ``NAMES``,
-    together (se where one person judges all systems' versions of a document, over se: levels then cancel) and floor
-    (se in units of the spread that the same people cannot go below, however long they work).
-    """
-    whole = parts[parts["left_out"] == ""].set_index("protocol")
-    judgements = whole["outputs"] / whole["systems"]
-    each = whole[list(NAMES)].rename(columns=NAMES)
-    blocks = [NAMES["showing"], NAMES["annotator"]]
-    each[blocks] = each[blocks].mul(whole["block"], axis=0)
-    each[NAMES["taste"]] *= judgements / whole["people"]
-    total = each.sum(axis=1)
-    table = each.div(total, axis=0)
-    table["together"] = np.sqrt(1 - table[NAMES["annotator"]])
-    table["floor"] = np.sqrt(2 * whole["taste"] / whole["people"]) / whole["spread"]
-    return table.assign(se=np.sqrt(2 * total / judgements), spread=whole["spread"]).reset_index()
 
 
 # Choice

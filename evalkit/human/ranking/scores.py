@@ -131,8 +131,11 @@ def segment_means(
         averages = pd.Series(values).groupby(cells).mean()  # compensated sums: the last digit decides on ties
         means.flat[averages.index.to_numpy()] = significant(averages, digits)
         judgements = np.bincount(cells, minlength=means.size).reshape(means.shape)
-        codings = [(numbers, segments) if name == "segment" else _numbered(part, [name]) for name in units]
-        owners, labels = codings[0] if len(codings) == 1 else _crossed(*codings)
+        if len(units) == 1:
+            owners, labels = (numbers, segments) if units == ["segment"] else _numbered(part, units)
+        else:
+            named = [segments.to_flat_index().take(numbers) if name == "segment" else part[name] for name in units]
+            owners, labels = pd.factorize(pd.MultiIndex.from_arrays(named))
         share, places = 1 / judgements.flat[cells], owners * len(systems) + codes
         size = len(labels) * len(systems)
         sums, shares = (np.bincount(places, each, size).reshape(len(labels), -1) for each in (values * share, share))
@@ -145,16 +148,6 @@ def segment_means(
 def _numbered(rows: pd.DataFrame, columns: list[str]) -> tuple[np.ndarray, pd.Index]:
     """Number the distinct values of one or several columns: codes, and what they stand for."""
     return pd.factorize(rows[columns[0]] if len(columns) == 1 else pd.MultiIndex.from_frame(rows[columns]))
-
-
-def _crossed(
-    first: tuple[np.ndarray, pd.Index], second: tuple[np.ndarray, pd.Index]
-) -> tuple[np.ndarray, pd.MultiIndex]:
-    """Number the combinations that occur of two numberings; a combination is called by both names."""
-    (a, names_a), (b, names_b) = first, second
-    owners, pairs = pd.factorize(a * len(names_b) + b)
-    labels = [pd.Index(names, tupleize_cols=False) for names in (list(names_a), list(names_b))]
-    return owners, pd.MultiIndex(levels=labels, codes=[pairs // len(names_b), pairs % len(names_b)])
 
 
 def system_scores(ratings: pd.DataFrame, **options: Any) -> pd.DataFrame:
