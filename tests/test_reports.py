@@ -429,9 +429,9 @@ def test_beside_a_comparison_stands_what_was_computed_earlier_of_the_same_number
     rows = [row | {"item": item, "cell": cell} for item, cell in (("T1", "here"), ("T1", "nowhere"), ("T9", "here"))]
     reference = {"recorded": {}, "published": rows, "signature": "s"}
     payload = {"kind": "published", "rows": rows[:1]}
-    [node] = export.beside(payload, reference, short=False)
-    assert "comparison with print: match, 1 of 1" in node.data["text/html"]
-    assert "nowhere" not in node.data["text/html"]
+    [html] = export.beside(payload, reference, short=False)
+    assert "comparison with print: match, 1 of 1" in html
+    assert "nowhere" not in html
     assert not list(export.beside(payload, reference | {"published": rows[1:]}, short=False))
 
 

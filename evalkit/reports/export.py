@@ -17,12 +17,11 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from nbconvert import HTMLExporter, TemplateExporter
 from nbconvert.filters import Highlight2HTML
-from nbformat.notebooknode import NotebookNode, from_dict
 
 from evalkit import DataError
 from evalkit.campaign.annotators import Feedback
@@ -39,6 +38,8 @@ MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
 #: Captions and headings of what annotators are told.
 AGAIN, TWICE = "Your scores that are far from the others'", "Your scores of one item that are far apart"
 FOR_THEM = {"yours": "your score", "others": "others' mean", "apart": "apart", "hypothesis": "translation"}
+#: A cell with the number that its author counts it by.
+Numbered = tuple[int, Any]
 FLAT = 350  # CSS pixels; below a figure that is less high than this there is room for a few sentences
 
 
@@ -52,78 +53,73 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     simulated = findings.simulated(report)
     earlier, used, counts = reference if simulated else None, sources.listed(notebook), tally.count(report["published"])
     names, declared = markup.Names(), notebooks.parameters(study.notebook)
-    cells = shown_cells(notebook, names, earlier)
-    title, own = lift_title(cells) or escape(study.title), report.get("title", study.title) != study.title
-    resources = {
-        "language_code": "en",
-        "css": stylesheet(),
-        "policy": POLICY,
-        "study": study,
-        "report": report,
-        "title": escape(typeset(report["title"])) if own else title,
-        "own": own,
-        "sources": used,
-        "badges": sources.badges(used),
-        "agreement": tally.brief(counts),
-        "tally": tally.shown(counts),
-        "simulated": simulated,
-        "earlier": findings.earlier(earlier),
-        "parameters": [(one, study.parameters.get(one.name, one.default)) for one in declared],
-    }
-    resources |= {
-        "data_id": names.name(2, "Data"),
-        "parameters_id": names.name(2, "Parameters"),
-        "end_id": names.name(2, "Agreement"),
-        "has_end": any(cell.opens_end for cell in cells),
-        "first": first_page([cell for cell in cells if cell.first]),
-    }
-    resources["contents"] = contents(cells, resources)
-    shown = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5, "cells": cells})
-    return exporter().from_notebook_node(shown, resources=resources)[0]
+    opening, reasoning, sections = arranged(with_results(authored(notebook["cells"])))
+    first, argument = (shown_cells(part, names, earlier) for part in (opening, reasoning))
+    back = [cell for part in sections for cell in shown_cells(part, names, earlier, lift=level(part[0][1]) - 2)]
+    title, own = lift_title([*first, *argument, *back]), report.get("title", study.title) != study.title
+    ids = {name: names.name(2, name) for name in ("Data", "Parameters", "Agreement")}
+    listed = [(ids["Data"], "Data", True)] if used else []
+    listed += [(ids["Parameters"], "Parameters of this run", True)] if declared else []
+    return (
+        pages()
+        .get_template("report.html.j2")
+        .render(
+            css=stylesheet(),
+            policy=POLICY,
+            study=study,
+            report=report,
+            title=escape(typeset(report["title"])) if own else title or escape(study.title),
+            own=own,
+            sources=used,
+            badges=sources.badges(used),
+            agreement=tally.brief(counts),
+            tallied=tally.shown(counts),
+            simulated=simulated,
+            earlier=findings.earlier(earlier),
+            parameters=[(one, study.parameters.get(one.name, one.default)) for one in declared],
+            data_id=ids["Data"],
+            parameters_id=ids["Parameters"],
+            end_id=ids["Agreement"],
+            first=first,
+            beside=first_page(first),
+            contents=[entry for cell in argument + back for entry in cell.sections] + listed,
+            argument=argument,
+            back=back,
+        )
+    )
 
 
-def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | None) -> list[NotebookNode]:
-    """Return the cells of a page in its order: first page, argument, end; with marks for what stands between them."""
-    first, argument, back = arranged(with_results(authored(notebook["cells"])))
-    cells: list[NotebookNode] = []
-    for order, part in enumerate([first, argument, *back]):
-        begin = len(cells)
-        names.lift = level(part[0][1]) - 2 if order > 1 else 0  # at the end of a page a section begins at level 2
-        for number, cell in part:
-            before = len(names.sections)
-            try:
-                cells.append(prepared(cell, names, reference))
-            except DataError as problem:
-                raise DataError(f"{cell_name(number, cell)}: {problem}") from None
-            cells[-1].sections = [(name, html, False) for name, html in names.sections[before:]]
-        for place, (_, cell) in enumerate(part):
-            if level(cell) > 1 and {"fold", "back"} & set(notebooks.tags(cell)):
-                fold(cells[begin + place], cells[begin + end(part, place) - 1])
-    for place, shown in enumerate(cells):
-        shown.first, shown.opens_end = place < len(first), place == len(first + argument)
-        shown.opens_first, shown.closes_first = bool(first) and place == 0, place == len(first) - 1
-        shown.follows_first_page = place == len(first)
+def shown_cells(
+    part: list[Numbered], names: markup.Names, reference: dict[str, Any] | None, *, lift: int = 0
+) -> list[SimpleNamespace]:
+    """Return the cells of a part of a page as the template shows them, its sections folded that are tagged so.
+
+    lift: by how many levels headings rise, for at the end of a page a section begins at level 2.
+    """
+    names.lift, cells = lift, list[SimpleNamespace]()
+    for number, cell in part:
+        before = len(names.sections)
+        try:
+            cells.append(prepared(cell, names, reference))
+        except DataError as problem:
+            raise DataError(f"{cell_name(number, cell)}: {problem}") from None
+        cells[-1].sections = [(name, html, False) for name, html in names.sections[before:]]
+    for place, (_, cell) in enumerate(part):
+        if level(cell) > 1 and {"fold", "back"} & set(notebooks.tags(cell)):
+            fold(cells[place], cells[end(part, place) - 1])
     return cells
 
 
-def first_page(cells: list[NotebookNode]) -> str:
+def first_page(cells: list[SimpleNamespace]) -> str:
     """Return the classes of a first page: its one figure stands beside what to do, and a flat one above how sure."""
-    outputs = [output.data["text/html"] for cell in cells if cell.cell_type == "code" for output in cell.outputs]
-    figures = [html for html in outputs if html.startswith("<figure")]
+    figures = [html for cell in cells for html in cell.outputs if html.startswith("<figure")]
     if len(figures) != 1:
         return "first"
     height = re.search(r'<img[^>]* height="(\d+)"', figures[0])
     return "first beside flat" if height and int(height[1]) < FLAT else "first beside"
 
 
-def contents(cells: list[NotebookNode], page: dict[str, Any]) -> list[tuple[str, str, bool]]:
-    """Return id, words and whether it is folded of each section after the first page, the exporter's own last."""
-    own = [(page["data_id"], "Data", True)] if page["sources"] else []
-    own += [(page["parameters_id"], "Parameters of this run", True)] if page["parameters"] else []
-    return [entry for cell in cells if not cell.first for entry in cell.sections] + own
-
-
-def fold(start: NotebookNode, last: NotebookNode) -> None:
+def fold(start: SimpleNamespace, last: SimpleNamespace) -> None:
     """Fold a section: the heading that opens it becomes what is seen of it."""
     before, heading, html = re.split(r"(<h[2-6].*?</h[2-6]>)", start.html, maxsplit=1, flags=re.DOTALL)
     start.before, start.folded, start.html = before.strip(), heading, html.strip()
@@ -147,29 +143,19 @@ def cell_name(number: int, cell: Any) -> str:
     return f"cell {number} ({lines[0][:60]})" if lines else f"cell {number}"
 
 
-def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -> NotebookNode:
+def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -> SimpleNamespace:
     """Return a cell as the template shows it: prose as HTML, outputs reduced to one safe form each."""
-    tags = notebooks.tags(cell)
-    shown = from_dict(
-        {
-            "cell_type": cell["cell_type"],
-            "source": notebooks.source(cell),
-            "metadata": {"tags": tags},
-            "id": cell.get("id", "cell"),
-            "folded": "",
-            "unfolds": 0,
-        }
-    )
-    if cell["cell_type"] == "markdown":
-        shown.html = markup.prose(shown.source, names, attachments=cell.get("attachments"))
-    if cell["cell_type"] == "code":
+    tags, source, kind = notebooks.tags(cell), notebooks.source(cell), cell["cell_type"]
+    shown = SimpleNamespace(kind=kind, source=source, tags=tags, html="", outputs=[], folded="", unfolds=0)
+    if kind == "markdown":
+        shown.html = markup.prose(source, names, attachments=cell.get("attachments"))
+    if kind == "code":
         short = "first-page" in tags
-        shown.outputs = [node for output in cell["outputs"] for node in shown_output(output, reference, short=short)]
-        shown.execution_count = None
+        shown.outputs = [html for output in cell["outputs"] for html in shown_output(output, reference, short=short)]
     return shown
 
 
-def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool = False) -> Iterator[NotebookNode]:
+def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool = False) -> Iterator[str]:
     """Yield what a page shows of one output, followed by the reference results that belong beside it.
 
     short: fold them, as on the first page, where there is no room for tables, and beside what is folded itself.
@@ -188,19 +174,19 @@ def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool =
             yield from beside(payload, reference, short=short or folded)
 
 
-def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookNode]:
+def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[str]:
     """Yield the richest form of a display output that a page can show; a payload alone is not shown."""
     data = output["data"]
     if "application/vnd.jupyter.widget-view+json" in data:  # controls; the figure under them is an output of its own
         return
     if "text/html" in data:
-        yield block(markup.sanitised(text_of(data["text/html"])))
+        yield markup.sanitised(text_of(data["text/html"]))
     elif kind := next((kind for kind in ("image/svg+xml", "image/png", "image/jpeg") if kind in data), None):
         described = output.get("metadata", {}).get(kind, {})
-        yield block(figure(kind, data[kind], described))
+        yield figure(kind, data[kind], described)
     elif "text/markdown" in data:  # computed text: paragraphs of plain text, so no data can become a link or an image
         paragraphs = re.split(r"\n\s*\n", text_of(data["text/markdown"]).strip())
-        yield block("".join(f"<p>{escape(typeset(paragraph), quote=False)}</p>" for paragraph in paragraphs))
+        yield "".join(f"<p>{escape(typeset(paragraph), quote=False)}</p>" for paragraph in paragraphs)
     elif payload is None and text_of(data.get("text/latex") or data.get("text/plain") or ""):
         yield printed(data.get("text/latex") or data.get("text/plain"))
 
@@ -228,7 +214,7 @@ def _size(encoded: str, *, width: Any = None) -> str:
     return f' width="{shown}" height="{round(shown * high / wide)}"'
 
 
-def beside(payload: dict[str, Any], reference: dict[str, Any], *, short: bool) -> Iterator[NotebookNode]:
+def beside(payload: dict[str, Any], reference: dict[str, Any], *, short: bool) -> Iterator[str]:
     """Yield the reference results that stand beside one simulated output; of print, those of the same numbers."""
     name = "comparison with print"
     if payload["kind"] == "record" and payload["name"] in reference["recorded"]:
@@ -248,17 +234,12 @@ def beside(payload: dict[str, Any], reference: dict[str, Any], *, short: bool) -
         inside = f"<details><summary>{title}: {escape(name.replace('_', ' '))}</summary>{table}{signature}</details>"
     else:
         inside = f'<p class="reference-title">{title}</p>{table}{signature}'
-    yield block(f'<div class="reference">{inside}</div>')
+    yield f'<div class="reference">{inside}</div>'
 
 
-def printed(text: Any, *, kind: str = "stdout") -> NotebookNode:
+def printed(text: Any, *, kind: str = "stdout") -> str:
     """Show plain text of a stream, without a terminal's colours."""
-    return block(f'<pre class="{escape(kind)}">{escape(markup.plain(text), quote=False)}</pre>')
-
-
-def block(html: str) -> NotebookNode:
-    """Wrap finished HTML as an output that the template passes through."""
-    return from_dict({"output_type": "display_data", "data": {"text/html": html}, "metadata": {}})
+    return f'<pre class="{escape(kind)}">{escape(markup.plain(text), quote=False)}</pre>'
 
 
 def text_of(content: Any) -> str:
@@ -266,10 +247,10 @@ def text_of(content: Any) -> str:
     return content if isinstance(content, str) else "".join(content)
 
 
-def lift_title(cells: list[NotebookNode]) -> str:
+def lift_title(cells: list[SimpleNamespace]) -> str:
     """Take the first heading of level 1 out of the cells, for the page's head; '' where there is none."""
     for cell in cells:
-        if cell.cell_type == "markdown" and (found := re.search(r"<h1[^>]*>(.*?)</h1>\n?", cell.html, flags=re.DOTALL)):
+        if found := re.search(r"<h1[^>]*>(.*?)</h1>\n?", cell.html, flags=re.DOTALL):
             cell.html = cell.html[: found.start()] + cell.html[found.end() :]
             return found[1]
     return ""
@@ -281,26 +262,10 @@ def stylesheet() -> str:
     return (TEMPLATE / "report.css").read_text(encoding="utf-8")
 
 
-class Exporter(HTMLExporter):
-    """nbconvert's exporter without its last step, which parses the page again to mend what this template never has."""
-
-    def from_notebook_node(self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any) -> Any:
-        """Return the page and its resources."""
-        self.register_filter("highlight_code", Highlight2HTML(parent=self))
-        return TemplateExporter.from_notebook_node(self, nb, resources, **options)
-
-
-def exporter() -> Exporter:
-    """Return nbconvert's exporter on this project's template."""
-    made = Exporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
-    made.register_filter("typeset", typeset)
-    return made
-
-
 def pages() -> Environment:
-    """Return the environment for pages that are no notebook; it escapes everything."""
+    """Return the environment for pages; it escapes everything."""
     made = Environment(loader=FileSystemLoader(TEMPLATE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    made.filters["typeset"] = typeset
+    made.filters |= {"typeset": typeset, "highlighted": Highlight2HTML()}
     return made
 
 
@@ -333,8 +298,6 @@ def _in_digits(value: Any) -> str:
     return "–" if value != value else typeset(f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}")
 
 
-#: A cell with the number that its author counts it by.
-Numbered = tuple[int, Any]
 _HEADING = re.compile(r"^(#{1,6})\s", flags=re.MULTILINE)
 _FENCED = re.compile(r"^```.*?^```", flags=re.MULTILINE | re.DOTALL)
 

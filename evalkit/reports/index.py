@@ -2,21 +2,18 @@
 
 Links from one report to another lead over it, so that none is dead where a report was not made. A report says the same
 bytes whatever else is in its folder, so it cannot know which others are there. The index, made anew by every run,
-knows: it has an anchor for each study and section that a report in the folder refers to.
+knows: it has an anchor for each study that a report in the folder refers to.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 from evalkit.reports import export, findings, notebooks, tally
 from evalkit.reports.studies import Layout, Study, read_studies
 
-_REFERENCE = re.compile(r'href="index\.html#([A-Za-z_]\w*)(?:\.([\w-]+))?"')
+_REFERENCE = re.compile(r'href="index\.html#([A-Za-z_]\w*)"')
 OWN, PAPERS = "", "Check: papers, computed again"  # one's own stand under how to run them
 
 
@@ -27,8 +24,8 @@ def page(layout: Layout) -> str:
     """
     studies = read_studies(layout)
     pages = [page for name in studies if (page := layout.reports / f"{name}.html").is_file()]
-    referred = referred_sections(pages)
-    cards = [one for study in studies.values() if (one := card(study, layout, referred))["status"]]
+    referred = {name for page in pages for name in _REFERENCE.findall(page.read_text("utf-8", errors="replace"))}
+    cards = [one for study in studies.values() if (one := card(study, layout))["status"]]
     shown = {each["study"].name for each in cards}
     own = [one for one in cards if not one["study"].link]
     papers = [one for one in cards if one["study"].link]
@@ -42,19 +39,15 @@ def page(layout: Layout) -> str:
             policy=export.POLICY,
             css=export.stylesheet(),
             tallied=tally.shown(total),
-            absent=[
-                (name, studies[name].title if name in studies else "", sections(name, None, referred))
-                for name in sorted(referred.keys() - shown)
-            ],
+            absent=[(name, studies[name].title if name in studies else "") for name in sorted(referred - shown)],
             api=(layout.reports / "api" / "index.html").is_file(),
         )
     )
 
 
-def card(study: Study, layout: Layout, referred: dict[str, set[str]]) -> dict[str, Any]:
+def card(study: Study, layout: Layout) -> dict[str, Any]:
     """Return what the overview says of one study; a failed or skipped run stands beside an earlier good report.
 
-    referred: the sections of each study that reports in the folder refer to.
     Its status is '' where the study left nothing in the folder.
     """
     reports = layout.reports
@@ -75,33 +68,7 @@ def card(study: Study, layout: Layout, referred: dict[str, set[str]]) -> dict[st
         "kinds": sorted({source["source"] for source in good["data"]}) if good else [],
         "agreement": tally.brief(counts),
         "earlier": findings.earlier(reference),
-        "sections": sections(study.name, reports / f"{study.name}.html" if good else None, referred),
     }
-
-
-def sections(name: str, page: Path | None, referred: dict[str, set[str]]) -> list[tuple[str, str]]:
-    """Return id and words of the sections of a study that other reports refer to; no words where it has them not."""
-    wanted = referred.get(name, set())
-    return named_sections(page, wanted) if page else [(one, "") for one in sorted(wanted)]
-
-
-def referred_sections(pages: Iterable[Path]) -> dict[str, set[str]]:
-    """Return the studies that pages refer to, and the sections of each."""
-    found: dict[str, set[str]] = {}
-    for page in pages:
-        for study, section in _REFERENCE.findall(page.read_text(encoding="utf-8", errors="replace")):
-            found.setdefault(study, set()).update({section} - {""})
-    return found
-
-
-def named_sections(page: Path, names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return id and words of the named sections of a page, in its order; last, and with no words, what it lacks."""
-    wanted = set(names)
-    headings = re.findall(
-        r'<h[2-6] id="([^"]+)">(.*?)</h[2-6]>', page.read_text(encoding="utf-8", errors="replace"), flags=re.DOTALL
-    )
-    found = {name: unescape(re.sub(r"<[^>]+>", "", html)) for name, html in headings if name in wanted}
-    return [*found.items(), *((name, "") for name in sorted(wanted - found.keys()))]
 
 
 if __name__ == "__main__":  # the reports that are there, once more, with what `make docs` has put beside them

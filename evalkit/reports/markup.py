@@ -57,9 +57,6 @@ _ELEMENT = re.compile(r'(<\w+)((?:\s+[\w:-]+="[^"]*")+)')
 _LEADS = re.compile(r'\s+(?:href|style|class|id)="[^"]*"')
 
 
-_NOTEBOOK = re.compile(r"([A-Za-z_]\w*)\.ipynb(?:#(.*))?")
-
-
 def slug(words: str) -> str:
     """Make an id of a heading's words.
 
@@ -74,15 +71,12 @@ def on_page(url: str) -> str:
 
     >>> on_page("#Does-a-shift-carry-over?"), on_page("https://example.org/a.ipynb#B")
     ('#does-a-shift-carry-over', 'https://example.org/a.ipynb#B')
-    >>> on_page("study_planner.ipynb"), on_page("study_planner.ipynb#What-it-costs")
-    ('index.html#study_planner', 'index.html#study_planner.what-it-costs')
+    >>> on_page("study_planner.ipynb#What-it-costs")
+    'index.html#study_planner'
     """
     if url.startswith("#"):
         return f"#{slug(unquote(url))}"
-    if found := _NOTEBOOK.fullmatch(url):
-        section = slug(unquote(found[2] or ""))
-        return f"index.html#{found[1]}" + (f".{section}" if section else "")
-    return url
+    return re.sub(r"^([A-Za-z_]\w*)\.ipynb(#.*)?$", r"index.html#\1", url)
 
 
 class Names:
