@@ -298,13 +298,13 @@ def test_a_table_passes_exactly_when_every_score_is_on_the_scale(scores):
 
 STAND_INS = [name for name, entry in registry.entries().items() if entry.stand_in]
 #: Those that lack texts or times, which no study reads of them.
-PARTIAL = ["literary-preferences", "wmt23-side-by-side", "contrastive-esa"]
+PARTIAL = ["literary-preferences", "contrastive-esa"]
 #: Those that are as large as the real ones.
 SIZED = ["wmt22-calibration-hits", "sudoh-labels", "mlqe-pe", "wmt-slt22"]
 
 
 #: Before a change is taken one data set of each maker is drawn; the others, which it makes alike, at night.
-FIRST = {(own["maker"], own.get("part")): name for name in reversed(STAND_INS) if (own := stand_ins.recipes()[name])}
+FIRST = {(own["maker"], own.get("split")): name for name in reversed(STAND_INS) if (own := stand_ins.recipes()[name])}
 DRAWN = [name if name in FIRST.values() else pytest.param(name, marks=pytest.mark.nightly) for name in STAND_INS]
 
 

@@ -22,8 +22,6 @@ _STRAY = "`'\" "  # marks that a spreadsheet leaves around a number
 _PART = {
     "score": "mqm_norm_score",
     "own_score": "da_norm_score",
-    "accuracy_score": "adequacy_score",
-    "fluency_score": "fluency_score",
     "formula_score": "full_score",
 }
 _SCORED = schemas.RATINGS.also(
@@ -103,9 +101,8 @@ def splits(paths: list[Path]) -> pd.DataFrame:
     """Load the release's JSONL files (train, validation and test, or the zero-shot languages): a row per translation.
 
     Columns src_lang, tgt_lang, split, row, segment (as in ``ratings``), score (MQM between 0 and 1), own_score (the
-    annotator's own, likewise), formula_score, accuracy_score and fluency_score (25 less the errors' weights; missing in
-    the zero-shot files), source, reference, hypothesis. Systems are not named. A row without texts is left out and
-    counted in ``attrs["excluded"]``.
+    annotator's own, likewise), formula_score (out of 25; missing in the zero-shot files), source, reference,
+    hypothesis. Systems are not named. A row without texts is left out and counted in ``attrs["excluded"]``.
     """
     parts, empty = [], 0
     for path in paths:

@@ -7,11 +7,11 @@ translation: translation n of system s has :math:`q_{sn} = \alpha_s + \beta_n + 
 :math:`\alpha_s \sim N(0, 0.5^2)`, :math:`\beta_n \sim N(0, 0.6^2)`, :math:`\epsilon \sim N(0, 0.6^2)`. Two percent of
 translations are the first system's, letter by letter, and share its quality. Metric m reports
 :math:`\lambda_m q + \sqrt{1 - \lambda_m^2}\, e` with noise :math:`e \sim N(0, 1)` of its own, the same for the same
-text; every fourth metric rounds to steps of 0.5, and so ties. People who score mean :math:`y = 80 + 12 q`; where they
-mark errors, these are :math:`\mathrm{Poisson}((100 - y) / 20)` minor and :math:`\mathrm{Poisson}((100 - y) / 50)` major
-ones, the k-th of them on five characters at 6 k.
+text; every fourth metric rounds to steps of 0.5, and so ties. People mean :math:`y = 80 + 12 q`, and mark
+:math:`\mathrm{Poisson}(0.07 (100 - y))` errors, the k-th of them on five characters at 6 k.
 """
 
+import itertools
 import tomllib
 from collections.abc import Sequence
 from functools import cache
@@ -21,21 +21,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalkit.data import compared, schemas
+from evalkit.data import schemas
 from evalkit.data.mtme import constant, stacked
 from evalkit.data.simulate import Behaviour, Control, Design, Quality, campaign, categories, crossed, finished
 
-_DOCUMENT = 10  # segments in a document of a test set
 #: Words of five letters and of eight.
 _WORDS = np.array(
     [a + b + c for a in ("ba", "ki", "lo", "mu", "ne", "ro") for b in ("dan", "fer", "gol") for c in ("", b)]
 )
 _SHORTEST, _LONGEST = 12, 24  # words of a text
+_DOCUMENT = 10  # segments in a document of a test set
 _PAIR = ["src_lang", "tgt_lang"]
 _SEGMENT = [*_PAIR, *schemas.SEGMENT]
 _LABELS = {"fluency": "FDBAS", "adequacy": "NOCFBAS"}
 #: Pairs of systems, by number, that share a screen; some share none with others, even through third ones.
-_SCREENS = np.array([(1, 2), (3, 4), (5, 6), (7, 8), (8, 9)])
+_SCREENS = ((1, 2), (3, 4), (5, 6), (7, 8), (8, 9))
 _PARTS = {"design": Design, "quality": Quality, "behaviour": Behaviour, "control": Control}
 
 
@@ -49,60 +49,72 @@ def stand_in(name: str, *, seed: int = 7, **changes: Any) -> pd.DataFrame:
     """Draw the stand-in of a registered data set by its recipe. changes: options that replace the recipe's.
 
     A recipe says the maker; the ``table`` of ``schemas.toml`` that the result is, ratings unless it says otherwise ("":
-    none); and further columns of its ``key``. Everything else are options of the maker.
+    none); further columns of its ``key``; and its ``columns`` where the maker draws more. All else are options of the
+    maker.
 
     >>> stand_in("contrastive-esa")["system"].nunique()
     10
     """
-    recipe = {"table": "ratings", "key": []} | recipes()[name] | changes
-    maker, table, key = (recipe.pop(what) for what in ("maker", "table", "key"))
+    recipe = {"table": "ratings", "key": [], "columns": []} | recipes()[name] | changes
+    maker, table, key, columns = (recipe.pop(what) for what in ("maker", "table", "key", "columns"))
     frame = globals()[maker](seed=seed, **recipe)
-    if not table:
-        frame.attrs = {"seed": seed}
-        return frame
-    facts = {fact: frame.attrs[fact] for fact in ("scale", "excluded") if fact in frame.attrs}
-    return finished(frame, getattr(schemas, table.upper()).also(key=key), seed=seed, **facts)
+    frame = frame[columns] if columns else frame
+    if table:
+        scale = {"scale": frame.attrs["scale"]} if "scale" in frame.attrs else {}
+        return finished(frame, getattr(schemas, table.upper()).also(key=key), seed=seed, **scale)
+    frame.attrs = {"seed": seed}
+    return frame
 
 
 def campaigns(
     *,
     pairs: dict[str, dict[str, dict[str, Any]]],
     seed: int,
+    parts: dict[str, dict[str, dict[str, Any]]] | None = None,
+    by: str = "",
     scale: Sequence[float] = (0, 100),
-    true: dict[str, np.ndarray] | None = None,
-    stream: str = "",
+    task: str = "",
     person: str = "",
     by_account: bool = False,
     kinds: dict[str, str] | None = None,
-    excluded: dict[str, int] | None = None,
-    **parts: dict[str, Any],
+    **options: dict[str, Any],
 ) -> pd.DataFrame:
-    """Draw a campaign a language pair, each with annotators of its own.
+    """Draw a campaign a language pair, and ``parts``, each with annotators of its own.
 
-    parts: options of ``Design``, ``Quality``, ``Behaviour`` and ``Control``; pairs: those that differ in each. true:
-    the qualities where they are known. stream: tells draws of one seed apart. person: what the last system
-    is called, where its translations are a person's. by_account: an account has one HIT. kinds: item types called
+    options: of ``Design``, ``Quality``, ``Behaviour`` and ``Control``; pairs, parts: those that differ in each. by: the
+    column that names the part. task: the test set whose translations are judged. person: what the last system is
+    called, where its translations are a person's. by_account: an account has one HIT. kinds: item types called
     otherwise.
     """
-    frames, (low, high) = [], scale
-    for pair, own in pairs.items():
-        source, target = pair.split("-")
-        options = {name: parts.get(name, {}) | own.get(name, {}) for name in _PARTS}
-        options["design"]["pair"] = (source, target)
-        told: dict[str, Any] = {name: make(**options[name]) for name, make in _PARTS.items()}
-        known = true[pair] if true else None
-        frame = campaign(**told, scale=(low, high), true=known, seed=[seed, *f"{stream}{pair}".encode()])
-        frame["annotator"] = frame["annotator"].str.replace("sim-annotator", f"sim-{stream}{pair}")
-        frame["hit"] = frame["hit"].str.replace("sim-", f"sim-{stream}{pair}-")
-        frames.append(frame)
+    frames = []
+    for (part, shared), (pair, own) in itertools.product((parts or {"": {}}).items(), pairs.items()):
+        told: dict[str, Any] = {
+            name: make(**options.get(name, {}) | shared.get(name, {}) | own.get(name, {}))
+            for name, make in _PARTS.items()
+        }
+        stream = f"{part}-{pair}" if part else pair
+        true = _meant(task, pair, told["design"], seed) if task else None
+        frame = campaign(**told, scale=(scale[0], scale[1]), true=true, seed=[seed, *stream.encode()])
+        frame[_PAIR] = pair.split("-")
+        frame["annotator"] = frame["annotator"].str.replace("sim-annotator", f"sim-{stream}")
+        frame["hit"] = frame["hit"].str.replace("sim-", f"sim-{stream}-")
+        frames.append(frame.assign(**{by: part} if by else {}))
     frame = pd.concat(frames, ignore_index=True).replace({"item_type": kinds or {}})
     if person:
         last = frame["system"].eq(f"sim-system-{told['design'].systems}")
         frame["item_type"] = frame["item_type"].mask(last & frame["item_type"].eq("system"), "reference")
         frame["system"] = frame["system"].mask(last, person)
     frame["hit"] = frame["annotator"] if by_account else frame["hit"]
-    frame.attrs = {"scale": (low, high), "excluded": excluded or {}}
+    frame.attrs = {"scale": tuple(scale)}
     return frame
+
+
+def _meant(task: str, pair: str, design: Design, seed: int) -> np.ndarray:
+    """Return what people mean of a test set's first documents; systems beyond its own are its first ones again."""
+    names = translated(task, seed)
+    quality = names.loc[schemas.with_pair(names)["pair"].eq(pair), "quality"].to_numpy()
+    first = quality.reshape(recipes()["tasks"][task][pair][0], -1)[:, : design.documents * design.segments]
+    return np.resize(80 + 12 * first, (design.systems, design.documents, design.segments))
 
 
 def mapping(*, pairs: dict[str, list[int]], seed: int) -> pd.DataFrame:
@@ -149,32 +161,25 @@ def official(*, of: str, seed: int) -> pd.DataFrame:
     return table.assign(raw=table["raw"].map("{:.1f}".format), z=table["z"].map("{:.3f}".format))
 
 
-def direct(*, splits: dict[str, list[int]], model: bool, seed: int, **recipe: Any) -> pd.DataFrame:
-    r"""Draw direct assessments of single translations, by the place of a score or by the person.
+def by_people(**recipe: Any) -> pd.DataFrame:
+    r"""Draw direct assessments with z-scores, lengths of 4 to 30 words, and what a model says of each item.
 
-    splits: how many items each has, and how many scores these have at most. model: by person, with what a model says,
-    :math:`-0.6 + 0.01 (\bar y - 65) + N(0, 0.2^2)` of the item's mean score, z-scores, and lengths of 4 to 30 words.
+    The model says :math:`-0.6 + 0.01 (\bar y - 65) + N(0, 0.2^2)` of the item's mean score.
     """
-    frames, rng = [], np.random.default_rng(seed)
-    for split, (items, people) in splits.items():
-        sizes = {"systems": 1, "documents": 1, "segments": items, "annotators": people, "judgements": people}
-        frames.append(campaigns(**recipe, design=sizes, stream=f"{split}-", seed=seed).assign(doc=f"sim-{split}"))
-    frame = pd.concat(frames, ignore_index=True).drop(columns=["hit", "started", "ended"]).assign(system="sim-mlqe-pe")
-    frame["annotator"] = ("sim-person-" if model else "place-") + frame["annotator"].str.rpartition("-")[2]
-    if model:
-        item, own = frame.groupby(_SEGMENT), frame.groupby([*_PAIR, "annotator"])["score"]
-        at, mean = item.ngroup(), item["score"].transform("mean")
-        frame["model_score"] = (-0.6 + 0.01 * (mean - 65) + rng.normal(0, 0.2, item.ngroups)[at]).round(4)
-        frame["source_words"], frame["target_words"] = rng.integers(4, 31, (2, item.ngroups)).astype(float)[:, at]
-        frame["z"] = (frame["score"] - own.transform("mean")) / own.transform("std", ddof=0)
-    return frame
+    frame, rng = campaigns(**recipe), np.random.default_rng(recipe["seed"])
+    frame["annotator"] = "sim-person-" + frame["annotator"].str.rpartition("-")[2]
+    item, own = frame.groupby(_SEGMENT), frame.groupby([*_PAIR, "annotator"])["score"]
+    at, mean = item.ngroup(), item["score"].transform("mean")
+    frame["model_score"] = (-0.6 + 0.01 * (mean - 65) + rng.normal(0, 0.2, item.ngroups)[at]).round(4)
+    frame["source_words"], frame["target_words"] = rng.integers(4, 31, (2, item.ngroups)).astype(float)[:, at]
+    return frame.assign(z=(frame["score"] - own.transform("mean")) / own.transform("std", ddof=0))
 
 
 def contrastive(*, shown: int, **recipe: Any) -> pd.DataFrame:
     """Draw screens on which some of the systems' outputs of a segment stand together."""
     screen = ["annotator", "doc", "segment"]
-    frame = campaigns(**recipe).drop(columns=["started", "ended"])
-    frame = frame.groupby(screen).sample(shown, random_state=recipe["seed"]).sort_index().reset_index(drop=True)
+    frame = campaigns(**recipe).groupby(screen).sample(shown, random_state=recipe["seed"])
+    frame = frame.sort_index().reset_index(drop=True)
     hit = frame["annotator"] + "/" + frame["doc"] + "/" + frame["segment"]
     return frame.assign(hit=hit, position=frame.groupby(screen).cumcount() + 1)
 
@@ -189,13 +194,12 @@ def labels(
 
     sets: test set -> source languages; segments: of each test set; shares: of each dimension's letters.
     """
-    rng, frames = np.random.default_rng(seed), []
-    names = [f"sim-{one}" for one in people]
+    rng, names = np.random.default_rng(seed), [f"sim-{one}" for one in people]
     items = [
         crossed(doc=[f"sim-{name}"], src_lang=own, segment=range(1, segments[name] + 1), annotator=names)
         for name, own in sets.items()
     ]
-    frame = pd.concat(items, ignore_index=True).astype({"segment": "str"})
+    frame, frames = pd.concat(items, ignore_index=True).astype({"segment": "str"}), []
     for dimension, share in shares.items():
         codes = categories(0.3, marginal=share, items=len(frame) // len(people), annotators=len(people), rng=rng)
         letters = np.array(list(_LABELS[dimension]))[codes.ravel()]
@@ -254,50 +258,30 @@ def written(
     return np.array(texts[0], object), np.array(texts[1], object), wrong.sum(axis=1)
 
 
-def parity_preferences(*, seed: int) -> pd.DataFrame:
-    """Draw preferences between a machine's and a person's translation: ten people, documents and single sentences.
+def preferences(
+    *, levels: dict[str, Any], strengths: dict[str, dict[str, float]], tie: float, shuffled: bool, seed: int
+) -> pd.DataFrame:
+    """Draw comparisons of the first system with each ``rival``, in every combination of some columns' levels.
 
-    Of documents the person's is chosen more often (.5 to .35 for the machine's), of sentences neither (.42 each); the
-    rest are ties. Each person leans a little to one side: a normal effect of sd .06 on the share of the person's.
+    levels: names, or how many there are. strengths: logarithms of Bradley and Terry's, of what is shown (``unit``).
+    tie: share of ties. shuffled: either may stand first. A translation of strength s has Poisson(4 - 2 s) marks.
     """
-    rng = np.random.default_rng(seed)
-    items = [*(f"D-{k}" for k in range(1, 51)), *(f"S-{k}" for k in range(1, 105))]
-    frame = crossed(annotator=range(10), item=items)
-    document, drawn = frame["item"].str.startswith("D"), rng.random(len(frame))
-    person = np.where(document, 0.5, 0.42) + rng.normal(0, 0.06, 10)[frame["annotator"]]
-    either = person + np.where(document, 0.15, 0.16)
-    frame = frame.assign(
-        choice=np.select([drawn < person, drawn < either], ["human", "tie"], "mt"),
-        unit=np.where(document, "document", "sentence"),
-        criterion=np.where(frame["annotator"] < 5, "adequacy", "fluency"),
-        annotator="sim-" + frame["annotator"].astype("str"),
-    )
-    found = compared.of_choices(frame, origin="the simulation")
-    found.attrs = {"excluded": {"comparisons of sentences from judged documents": 0}}
-    return found
-
-
-def literary(*, strengths: dict[str, float], pairs: dict[str, str], seed: int) -> pd.DataFrame:
-    """Draw three comparisons of each of 180 paragraphs: the first way of translating against each other.
-
-    strengths: logarithms of Bradley and Terry's. A translation of strength s has Poisson(4 - 2 s) marks. pairs: target
-    -> source language.
-    """
-    rng, (best, *others) = np.random.default_rng([seed, *b"literary"]), strengths
-    frame = crossed(tgt_lang=pairs, book=range(6), segment=range(1, 11), other=others)
-    first = rng.random(len(frame)) < 0.5
-    sides = [np.where(first, best, frame["other"]), np.where(first, frame["other"], best)]
-    a, b = (np.array([strengths[name] for name in side]) for side in sides)
-    chance = 1 / (1 + np.exp(b - a))
-    return frame.drop(columns=["book", "other"]).assign(
-        src_lang=frame["tgt_lang"].map(pairs),
-        doc="sim-book-" + frame["book"].astype("str") + "-" + frame["tgt_lang"],
+    best = next(iter(next(iter(strengths.values()))))
+    named = {name: range(1, own + 1) if isinstance(own, int) else own for name, own in levels.items()}
+    rng, frame = np.random.default_rng([seed, *best.encode()]), crossed(**named).astype("str")
+    frame[_PAIR] = frame["pair"].str.split("-").tolist()
+    turned = shuffled & (rng.random(len(frame)) < 0.5)
+    sides = [np.where(turned, frame["rival"], best), np.where(turned, best, frame["rival"])]
+    a, b = (np.array([strengths[unit][name] for unit, name in zip(frame["unit"], side)]) for side in sides)
+    chance, drawn = 1 / (1 + np.exp(b - a)), rng.random(len(frame))
+    return frame.assign(
+        doc="sim-" + frame["unit"] + "-" + frame["doc"] + "-" + frame["pair"],
         system_a=sides[0],
         system_b=sides[1],
+        criterion=frame["annotator"].str.split("-").str[1],
         screen="sim/" + (frame.index + 1).astype("str"),
-        annotator="unnamed",
-        first="a",
-        preference=np.where(rng.random(len(frame)) < chance, "a", "b"),
+        first="a" if shuffled else "unknown",
+        preference=np.select([drawn < tie, drawn < tie + (1 - tie) * chance], ["tie", "a"], "b"),
         close=rng.random(len(frame)) < 0.6 - np.abs(chance - 0.5),
         marks_a=rng.poisson(4 - 2 * a),
         marks_b=rng.poisson(4 - 2 * b),
@@ -307,11 +291,12 @@ def literary(*, strengths: dict[str, float], pairs: dict[str, str], seed: int) -
 # --- Metrics' and people's scores of one test set
 
 
+@cache
 def translated(task: str, seed: int) -> pd.DataFrame:
-    """Draw the translations of a year's test sets: names, whether people judged them, text, quality.
+    """Draw the translations of a year's test sets: names, whether people judged them, quality, ``text``, texts.
 
-    text: the row of the translation that has its letters, the first system's where they are copied. All tables of a
-    year and a seed rest on the same.
+    text: the row of the translation that has its letters, the first system's where they are copied. A word is wrong
+    more often in worse ones. All tables of a year and a seed rest on the same.
     """
     parts = []
     for pair, (systems, segments, judged) in recipes()["tasks"][task].items():
@@ -319,21 +304,22 @@ def translated(task: str, seed: int) -> pd.DataFrame:
         part = crossed(src_lang=[source], tgt_lang=[target], number=range(1, systems + 1), place=range(segments))
         parts.append(part.assign(judged=part["place"] < judged))
     frame = pd.concat(parts, ignore_index=True)
-    frame["sentence"] = frame.groupby([*_PAIR, "place"], sort=False).ngroup()
+    sentence = frame.groupby([*_PAIR, "place"], sort=False).ngroup()
     rng, system = np.random.default_rng([seed, *task.encode()]), frame.groupby([*_PAIR, "number"]).ngroup()
-    effects = [rng.normal(0, 0.5, system.max() + 1)[system], rng.normal(0, 0.6, len(frame))[frame["sentence"]]]
+    effects = [rng.normal(0, 0.5, system.max() + 1)[system], rng.normal(0, 0.6, len(frame))[sentence]]
     quality = sum(effects) + rng.normal(0, 0.6, len(frame))
     copied = rng.random(len(frame)) < 0.02
-    frame["text"] = frame.index.where(~copied, frame.index.to_series().groupby(frame["sentence"]).transform("first"))
-    return _named(frame.assign(quality=quality[frame["text"]]))
-
-
-def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    """Name systems, documents and segments by the ``number`` of a system, from 1, and the ``place``, from 0."""
+    text = frame.index.where(~copied, frame.index.to_series().groupby(sentence).transform("first"))
+    chance = np.clip(0.25 - 0.12 * quality[text], 0.02, 0.9)
+    source, hypothesis, _ = written(chance, sentence.to_numpy(), np.random.default_rng([seed, *task.encode(), 3]))
     number, place = frame.pop("number").astype("str"), frame.pop("place")
-    document = (place // _DOCUMENT + 1).astype("str").str.zfill(2)
-    names = {"system": "sim-system-" + number, "doc": "sim-doc-" + document, "segment": (place + 1).astype("str")}
-    return frame.assign(**{name: values.astype("category") for name, values in names.items()})
+    names = {
+        "system": "sim-system-" + number,
+        "doc": "sim-doc-" + (place // _DOCUMENT + 1).astype("str").str.zfill(2),
+        "segment": (place + 1).astype("str"),
+    }
+    texts = {"domain": "sim", "source": source, "reference": source, "hypothesis": hypothesis[text]}
+    return frame.assign(**names, text=text, quality=quality[text], **texts)
 
 
 def _scored(names: pd.DataFrame, score: pd.Series | np.ndarray, **told: str) -> pd.DataFrame:
@@ -354,10 +340,10 @@ def metrics(*, task: str, metrics: int, references: list[str], seed: int) -> pd.
     return stacked(frames)
 
 
-def humans(*, task: str, kinds: list[str], seed: int) -> pd.DataFrame:
+def humans(*, task: str, kinds: list[str], standard: bool = False, seed: int) -> pd.DataFrame:
     """Draw people's scores of the judged segments: mqm (0 to -25, errors subtracted), da-sqm (0 to 100).
 
-    DA is the same as da-sqm, with z-scores of one judgement each.
+    DA is the same as da-sqm, with z-scores of one judgement each, which are the scores where these are ``standard``.
     """
     names, rng = translated(task, seed).query("judged"), np.random.default_rng([seed, *task.encode(), 2])
     errors = (2.5 - 3.0 * (names["quality"] + rng.normal(0, 0.5, len(names)))).clip(lower=0).round()
@@ -367,15 +353,10 @@ def humans(*, task: str, kinds: list[str], seed: int) -> pd.DataFrame:
     if kinds == ["DA"]:
         pair = frame.groupby(_PAIR, observed=True)["score"]
         frame = frame.assign(z=(frame["score"] - pair.transform("mean")) / pair.transform("std"), judgements=1)
+    if standard:
+        texts = {"together": names["system"].to_numpy(), "hypothesis": names["hypothesis"].to_numpy()}
+        frame = frame.assign(score=frame["z"], **texts)
     return frame
-
-
-def single(*, task: str, judged: int, seed: int) -> pd.DataFrame:
-    """Draw standardised assessments of so many single translations with their texts, as WMT17's."""
-    names = _with_texts(task, seed).groupby(_PAIR).sample(judged, random_state=seed).sort_index()
-    score = names["quality"] + np.random.default_rng([seed, *task.encode(), 2]).normal(0, 0.4, len(names))
-    together = {"together": names["system"], "hypothesis": names["hypothesis"]}
-    return _scored(names, score, metric="DA").assign(**together)
 
 
 def averages(*, of: str, seed: int) -> pd.DataFrame:
@@ -385,200 +366,103 @@ def averages(*, of: str, seed: int) -> pd.DataFrame:
     return scores.groupby(keys, observed=True)["score"].mean().reset_index()
 
 
-def _with_texts(task: str, seed: int) -> pd.DataFrame:
-    """Write the outputs of a test set: a word is wrong more often in worse ones, and copied ones are equal."""
-    frame, rng = translated(task, seed), np.random.default_rng([seed, *task.encode(), 3])
-    chance = np.clip(0.25 - 0.12 * frame["quality"], 0.02, 0.9).to_numpy()
-    source, hypothesis, _ = written(chance, frame["sentence"].to_numpy(), rng)
-    texts = {"source": source, "reference": source, "hypothesis": hypothesis[frame["text"]]}
-    return frame.astype(dict.fromkeys(schemas.ITEM, "str")).assign(domain="sim", **texts)
-
-
 def outputs(*, task: str, seed: int) -> pd.DataFrame:
     """Draw the outputs of a test set beside source and reference."""
-    return _with_texts(task, seed)[[*_PAIR, *schemas.ITEM, "domain", "source", "reference", "hypothesis"]]
+    return translated(task, seed)[[*_PAIR, *schemas.ITEM, "domain", "source", "reference", "hypothesis"]]
 
 
 # --- Judgements with marked errors
 
 
-def judgements(*, of: str, seed: int, scale: Sequence[float] | None = None) -> pd.DataFrame:
-    """Draw the judgements of a collection: ``protocols``, ``mqm``, ``side_by_side`` or ``esa``."""
-    frame = globals()[f"_{of}"](seed).drop(columns=["minor", "major", "typed"])
-    frame.attrs = {"excluded": {}} | ({"scale": tuple(scale)} if scale else {})
-    return frame
+@cache
+def _judged(of: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw the judgements of a collection, and the errors in them, which make the score where they have types.
 
-
-def errors(*, of: str, also: list[str], seed: int) -> pd.DataFrame:
-    """Draw the errors behind ``judgements``. also: columns of the judgements that errors have, too."""
-    judged, rng = globals()[f"_{of}"](seed), np.random.default_rng([seed, 12])
-    frame = judged.loc[judged.index.repeat(judged["minor"] + judged["major"])]
-    number, drawn = frame.groupby(level=0).cumcount(), rng.random(len(frame))
-    major = number >= frame["minor"]
-    kinds = [frame["typed"] & (drawn < 0.6), frame["typed"], drawn < 0.1]
-    kind = np.select(kinds, ["accuracy/mistranslation", "fluency/grammar", "omission"], "other")
-    start = (6.0 * number).where(kind != "omission")
-    frame = frame.assign(
-        span=(number + 1).astype("str"),
-        error_type=kind,
-        severity=np.where(major, "major", "minor"),
+    The collection says how many errors count at ``most``, the shares of their ``types``, weight and share of each
+    severity, and from which score the weights are subtracted (``top``). Of protocols only MQM has types.
+    """
+    recipe, rng = dict(recipes()["tasks"][of]), np.random.default_rng([seed, 11])
+    told = recipe.pop("errors")
+    frame = globals()[recipe.pop("maker")](seed=seed, **recipe)
+    protocol = frame.get("protocol", pd.Series("" if told["typed"] else "ESA", frame.index))
+    number, typed = rng.poisson(0.07 * (100 - frame["score"])).clip(max=told["most"]), ~protocol.str.startswith("ESA")
+    errors = frame.drop(columns="score").loc[frame.index.repeat(number)]
+    (weights, shares), types = zip(*told["severities"].values(), strict=True), told["types"]
+    severity = rng.choice(len(shares), len(errors), p=shares)
+    kind = rng.choice([*types], len(errors), p=[*types.values()])
+    place, of_type = errors.groupby(level=0).cumcount(), typed[errors.index]
+    errors = errors.assign(
+        span=(place + 1).astype("str"),
+        error_type=np.where(of_type, kind, np.where(kind == "accuracy/omission", "omission", "other")),
+        severity=np.array([*told["severities"]])[severity],
+        weight=np.where(of_type, np.array(weights)[severity], np.nan),
+        suggested=protocol[errors.index].str.startswith("ESAAI") & (rng.random(len(errors)) < 0.7),
         side="target",
-        start=start,
-        end=start + 5,
-        weight=np.where(major, 5.0, 1.0),
-        suggested=rng.random(len(frame)) < 0.7,
     )
-    if "protocol" in also:
-        frame["suggested"] &= frame["protocol"].str.startswith("ESAAI")
-        frame["weight"] = frame["weight"].where(frame["typed"])
-    if "text" in also:
-        frame["text"] = [text[6 * n : 6 * n + 5] for text, n in zip(frame["hypothesis"], number, strict=True)]
-    names = [name for name in schemas.SPANS.columns if name in frame and name != "text"]
-    frame.attrs = {}
-    return frame[[*dict.fromkeys([*names, *also])]].reset_index(drop=True)
+    errors["start"] = (6.0 * place).where(errors["error_type"] != "omission")
+    errors["end"] = errors["start"] + 5
+    if "hypothesis" in errors:
+        errors["text"] = [text[6 * n : 6 * n + 5] for text, n in zip(errors["hypothesis"], place, strict=True)]
+    lost = errors["weight"].groupby(level=0).sum().reindex(frame.index, fill_value=0.0)
+    frame = frame.assign(errors=number, score=frame["score"].where(~typed, told["top"] - lost))
+    frame.attrs = {} if typed.any() else frame.attrs
+    return frame, errors.reset_index(drop=True)
 
 
-def _with_errors(frame: pd.DataFrame, typed: pd.Series | bool, seed: int) -> pd.DataFrame:
-    """Draw how many minor and major errors each judgement marks; under MQM (typed), they are the score."""
-    rng, lost, most = np.random.default_rng([seed, 11]), 100 - frame["score"], _SHORTEST - 1  # texts may hold no more
-    minor, major = rng.poisson(lost / 20), np.minimum(rng.poisson(lost / 50), most)
-    minor = np.minimum(minor, most - major)
-    frame = frame.assign(minor=minor, major=major, errors=minor + major, typed=typed)
-    return frame.assign(score=frame["score"].where(~frame["typed"], 0.0 - minor - 5.0 * major))
+def judgements(*, of: str, seed: int) -> pd.DataFrame:
+    """Draw the judgements of a collection among ``tasks``."""
+    return _judged(of, seed)[0]
 
 
-def _with_marks(frame: pd.DataFrame) -> pd.DataFrame:
-    """Say which judgements are of copies, how these are marked, and their places in their HITs."""
+def errors(*, of: str, seed: int) -> pd.DataFrame:
+    """Draw the errors behind ``judgements``."""
+    return _judged(of, seed)[1]
+
+
+def copied(**recipe: Any) -> pd.DataFrame:
+    """Draw campaigns, and say which judgements are of copies, how these are marked, and their places in their HITs."""
+    frame = campaigns(**recipe)
     copy, degraded = frame["item_type"].isin(["degraded", "repeat"]), frame["item_type"].eq("degraded")
     spoilt = degraded.groupby([frame["hit"], frame["system"], frame["doc"], copy]).transform("any")
     mark = np.select([spoilt, copy], ["bad", "dup"], "")
     return frame.assign(copy=copy, mark=mark, position=frame.groupby("hit").cumcount())
 
 
-def _meant(documents: int, seed: int) -> dict[str, np.ndarray]:
-    """Return what people mean of WMT23's first documents: pair -> systems × documents × segments."""
-    frame, found = translated("wmt23", seed), {}
-    for pair, (systems, *_) in recipes()["tasks"]["wmt23"].items():
-        own = frame.loc[(frame["src_lang"] + "-" + frame["tgt_lang"]).eq(pair), "quality"].to_numpy()
-        first = own.reshape(systems, -1)[:, : documents * _DOCUMENT]
-        found[pair] = 80 + 12 * first.reshape(systems, documents, _DOCUMENT)
-    return found
-
-
-def _seen(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what people mean of twenty documents, and what a model sees of that; last comes a better reference."""
-    true = _meant(20, seed)["eng-deu"]
-    true = np.concatenate([true, true[:1] + 12])
-    return true, true + 12 * np.random.default_rng([seed, 14]).normal(0, 0.8, true.shape)
-
-
-def _protocols(seed: int) -> pd.DataFrame:
-    """Draw one set of texts judged under several protocols, and a part of them judged again by others.
-
-    A model sees :math:`q' = q + N(0, 0.8^2)`; under ESA with suggested marks people see :math:`0.7 q + 0.3 q'`.
-    Degraded copies are 40 points worse.
-    """
-    (true, seen), told, frames = _seen(seed), recipes()["tasks"]["protocols"], []
-    for protocol in told["names"]:
-        again = protocol.endswith("IAA")
-        meant = (0.7 * true + 0.3 * seen if "AI-" in protocol else true)[:, : 7 if again else None]
-        sizes = {"documents": meant.shape[1], "annotators": 9 + 3 * again}
-        options = told["options"] | {"true": {"eng-deu": meant}, "pairs": {"eng-deu": {"design": sizes}}}
-        frame = campaigns(**options, stream=f"{protocol}-", seed=seed)
-        frames.append(frame.assign(protocol=protocol, annotator=frame["hit"] if again else frame["annotator"]))
-    frame = _with_marks(pd.concat(frames, ignore_index=True))
-    return _with_errors(frame, frame["protocol"].str.startswith("MQM"), seed)
-
-
 def released(*, seed: int) -> pd.DataFrame:
-    """Take the scores of all protocols but for degraded copies, and draw those of the suggesting model."""
-    judged, seen = _protocols(seed), _seen(seed)[1]
-    systems, segments = len(seen), seen[0].size
-    names = crossed(src_lang=["eng"], tgt_lang=["deu"], number=range(1, systems + 1), place=range(segments))
-    model = _named(names).assign(protocol="LLM", score=-np.maximum(0, 4 - (seen.ravel() - 80) / 3).round())
-    columns = ["protocol", *_PAIR, *schemas.ITEM]
-    frame = pd.concat([part[[*columns, "score"]] for part in (judged[~judged["copy"]], model)], ignore_index=True)
-    frame[columns] = frame[columns].astype("str").replace(f"sim-system-{systems}", "refA")
-    return frame
+    """Take the scores of all protocols but for copies, and draw those of the model that suggested marks."""
+    judged, rng = _judged("protocols", seed)[0].query("~copy"), np.random.default_rng([seed, 14])
+    seen = judged[judged["protocol"].eq("ESAAI-1")]
+    score = -np.maximum(0, 4 - (seen["score"] + rng.normal(0, 6, len(seen)) - 80) / 3).round()
+    columns = ["protocol", *_PAIR, *schemas.ITEM, "score"]
+    return pd.concat([judged, seen.assign(protocol="LLM", score=score)], ignore_index=True)[columns]
 
 
-def _mqm(seed: int) -> pd.DataFrame:
-    """Draw MQM: Chinese-English by eight raters, two of six documents by all of them; English-German merged."""
-    frame = campaigns(**recipes()["tasks"]["mqm"], true=_meant(6, seed), seed=seed)
-    rater, line = frame["annotator"].str.rpartition("-")[2].astype(int), frame["segment"].astype(int)
-    merged = frame["src_lang"].eq("eng")
-    frame["annotator"] = np.where(merged, "merged", "sim-rater" + rater.astype("str"))
-    kept = frame[merged | line.le(20) | (line % 8 + 1).eq(rater)].drop(columns=["hit", "started", "ended"])
-    return _with_errors(kept.reset_index(drop=True), True, seed)
+def side_by_side(**recipe: Any) -> pd.DataFrame:
+    """Draw judgements of two systems' outputs on one screen, each by a third of the raters."""
+    frame, sides = campaigns(**recipe), []
+    for number, (left, right) in enumerate(_SCREENS):
+        for position, one, other in (("left", left, right), ("right", right, left)):
+            sides.append((f"sim-system-{one}", f"sim-system-{other}", position, f"{left} | {right}", number))
+    frame = frame.merge(pd.DataFrame(sides, columns=["system", "against", "position", "screen", "number"]))
+    rater = frame["annotator"].str.rpartition("-")[2].astype(int)
+    frame = frame[(5 * frame["segment"].astype(int) + frame.pop("number") + rater) % 3 == 0]
+    frame = frame.merge(translated(recipe["task"], recipe["seed"])[[*_PAIR, *schemas.ITEM, "source", "hypothesis"]])
+    return frame.assign(hit=frame["annotator"] + ": " + frame.pop("screen"))
 
 
-def _side_by_side(seed: int) -> pd.DataFrame:
-    """Draw MQM of two systems' outputs on one screen, 60 segments, five pairs of systems, three of nine raters each."""
-    rng, sizes = np.random.default_rng([seed, 13]), (60, len(_SCREENS), 3, 2)
-    segment, pair, place, side = (part.ravel() for part in np.indices(sizes))
-    rater = (5 * segment + pair + 3 * place) % 9
-    system, other = _SCREENS[pair, side], _SCREENS[pair, 1 - side]
-    noise = np.repeat(rng.normal(0, 5, sizes[:3]), 2) + rng.normal(0, 6, 9)[rater] + rng.normal(0, 6, len(rater))
-    segments = recipes()["tasks"]["wmt23"]["eng-deu"][1]
-    texts = _with_texts("wmt23", seed).iloc[(system - 1) * segments + segment].reset_index(drop=True)
-    frame = texts[[*_PAIR, *schemas.ITEM, "source", "hypothesis"]].assign(
-        against=[f"sim-system-{number}" for number in other],
-        annotator=[f"sim-rater{number + 1}" for number in rater],
-        score=(80 + 12 * texts["quality"] + noise).clip(0, 100),
-        position=np.array(["left", "right"])[side],
-        item_type="system",
-    )
-    first, second = (frame["system"].where(side == at, frame["against"]) for at in (0, 1))
-    frame["hit"] = frame["annotator"] + ": " + first + " | " + second
-    return _with_errors(frame, True, seed).astype({"errors": float})
+def indic(*, of: str, split: bool, seed: int) -> pd.DataFrame:
+    """Draw IndicMT-Eval's translations with scores out of 25, or as its splits.
 
-
-def _esa(seed: int) -> pd.DataFrame:
-    """Draw error span annotations with copies of documents, spoilt or clean."""
-    return _with_errors(_with_marks(campaigns(seed=seed, **recipes()["tasks"]["esa"])), False, seed)
-
-
-# --- IndicMT-Eval
-
-
-def indic(*, part: str, languages: list[str], sentences: int, seed: int) -> pd.DataFrame:
-    """Draw translations of some sentences into each language: their scores (``ratings``), errors, or ``splits``.
-
-    part: splits are as the release lays them out; ``zero-shot`` is a split in which parts of scores lack.
-    Errors are wrong words, five at most. A non-translation, one in eighty, has all words wrong. Scores are 25 less the
-    errors' weights; the annotator's own are the same, clipped at 0, plus N(0, 2²), rounded.
+    The annotator's own scores are the formula's, clipped at 0, plus N(0, 2²), rounded.
     """
-    rng, told = np.random.default_rng([seed, sentences]), recipes()["tasks"]["indic"]
-    frame = crossed(src_lang=["eng"], tgt_lang=languages, system=told["systems"], number=range(sentences))
-    lost, number = rng.random(len(frame)) < 1 / 80, frame.pop("number")
-    chance = np.where(lost, 1, frame["system"].map(told["systems"]))
-    source, hypothesis, wrong = written(chance, number.to_numpy(), rng)
-    frame = frame.assign(doc="sim-doc", segment=number.map("{:08x}".format), annotator="sim-expert")
-    marked = frame.loc[frame.index.repeat(np.where(lost, 1, np.minimum(wrong, 5)))]
-    weights, types, whole = told["severities"], told["types"], lost[marked.index]
-    kind = rng.choice(list(types), len(marked), p=list(types.values()))
-    level = rng.choice(list(weights), len(marked), p=[0.1, 0.15, 0.3, 0.25, 0.2])
-    marked = marked.assign(
-        span=(marked.groupby(level=0).cumcount() + 1).astype("str"),
-        error_type=np.where(whole, "non-translation", kind),
-        severity=np.where(whole, schemas.UNSTATED, level),
-    )
-    if part == "errors":
-        return marked.reset_index(drop=True)
-    weight = marked["severity"].map(weights | {schemas.UNSTATED: 25.0})
-    for name, begin in (("score", ""), ("accuracy_score", "accuracy"), ("fluency_score", "fluency")):
-        counted = weight.where(marked["error_type"].str.startswith(begin), 0.0).groupby(level=0).sum()
-        frame[name] = 25.0 - counted.reindex(frame.index, fill_value=0.0)
+    frame, rng = judgements(of=of, seed=seed), np.random.default_rng([seed, 16])
+    number = frame["segment"].astype(int)
+    source, hypothesis, _ = written((frame["errors"] / 20).to_numpy(), number.to_numpy() - 1, rng)
     own = (frame["score"].clip(lower=0) + rng.normal(0, 2, len(frame))).round().clip(0, 25)
     frame = frame.assign(own_score=own, source=source + ".", reference=source + ".", hypothesis=hypothesis + ".")
-    scores = ["accuracy_score", "fluency_score"]
-    if part == "ratings":
-        frame = frame.drop(columns=scores).assign(item_type="system")
-        return frame.assign(row=frame.groupby("tgt_lang").cumcount())
-    frame["split"] = "zero-shot" if part == "zero-shot" else np.array([*["train"] * 3, "val", "test"])[number % 5]
-    frame["formula_score"] = frame["score"]
-    frame = frame.assign(score=frame["score"].clip(lower=0) / 25, own_score=frame["own_score"] / 25)
-    if part == "zero-shot":
-        frame[[*scores, "formula_score"]] = np.nan
-    frame["row"] = frame.groupby(["tgt_lang", "split"]).cumcount()
-    return frame.drop(columns=["system", "doc", "annotator"])
+    frame["split"] = np.where(of == "zero-shot", of, np.array([*["train"] * 3, "val", "test"])[number % 5])
+    frame["row"] = frame.groupby(["tgt_lang", *["split"] * split]).cumcount()
+    if split:
+        scores = {"score": frame["score"].clip(lower=0) / 25, "own_score": own / 25}
+        frame = frame.assign(formula_score=frame["score"], **scores)
+    return frame
