@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evalkit.data.schemas import RATINGS
 from evalkit.metrics.scores import Scores
 from evalkit.reports import cli, notebooks
 from evalkit.reports.studies import Layout
@@ -213,6 +214,22 @@ def comparisons(
         }
     )
     return frame.assign(**{"src_lang": "eng", "tgt_lang": "deu"} | columns)
+
+
+def as_judgements(comparisons):
+    """Write each comparison as the importer does, as judgements of either system: 1, 0, or 0.5 in a tie."""
+    halves = []
+    for own, other in ("ab", "ba"):
+        half = comparisons.assign(
+            system=comparisons[f"system_{own}"],
+            against=comparisons[f"system_{other}"],
+            score=comparisons["preference"].map({own: 1.0, other: 0.0, "tie": 0.5}),
+            item_type="system",
+            hit=[f"comparison {n + 1}" for n in range(len(comparisons))],
+        )
+        halves.append(half.assign(screen_place=half["first"].map({own: 1.0, other: 2.0})) if "first" in half else half)
+    both = pd.concat(halves).sort_index(kind="stable").reset_index(drop=True)
+    return both[[name for name in (*RATINGS.columns, "screen_place") if name in both]]
 
 
 def named_scores(values, human, *, length=1000, **told):

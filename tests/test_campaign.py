@@ -18,7 +18,7 @@ from evalkit.campaign.findings import SIGNS, WORDING, Result, finding
 from evalkit.campaign.opening import LONGEST
 from evalkit.campaign.paperwork import markup
 from evalkit.campaign.ranking import beside_human
-from evalkit.data import compared, importing, simulate
+from evalkit.data import importing, simulate
 from evalkit.human import calibration
 from evalkit.human.annotators import Caliper
 from evalkit.reports import execute
@@ -26,7 +26,7 @@ from evalkit.reports.studies import Study
 from evalkit.show import figures as draw
 from evalkit.stats import agreement
 from tests import widths_by_hand as widths
-from tests.makers import SOURCE, changed, comparisons, finished
+from tests.makers import SOURCE, as_judgements, changed, comparisons, finished
 from tests.pages import errors_in, numbers, opened, page, plain
 
 PARTS = (
@@ -356,7 +356,7 @@ def without_names():
 
 def preferred(pairs, strengths=(1.5, 0.0, -1.0, -2.0)):
     table = comparisons(strengths=strengths, pairs=pairs, people=6, documents=20)
-    return finished(compared.as_judgements(table.astype("str")), (0.0, 1.0))
+    return finished(as_judgements(table.astype("str")), (0.0, 1.0))
 
 
 def constant(many):

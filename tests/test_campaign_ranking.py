@@ -13,12 +13,11 @@ from scipy import linalg
 
 from evalkit import DataError, campaign, data
 from evalkit.campaign.agreement import measure_agreement
-from evalkit.data import compared
 from evalkit.human.ranking import lines, rules
 from evalkit.reports import cli
 from evalkit.stats import widths
 from tests import widths_by_hand as by_hand
-from tests.makers import comparisons, finished, ratings
+from tests.makers import as_judgements, comparisons, finished, ratings
 from tests.pages import opened, page, plain, ranked, telling
 
 #: Ends that cut nothing off.
@@ -383,14 +382,14 @@ def judged(rows):
     """Rows of (annotator, segment, system_a, system_b, preference, first) as an imported file has them."""
     table = pd.DataFrame(rows, columns=["annotator", "segment", "system_a", "system_b", "preference", "first"])
     table = table.assign(src_lang="eng", tgt_lang="deu", doc="d" + table["segment"].str[0])
-    return finished(compared.as_judgements(table.astype("str")), (0.0, 1.0))
+    return finished(as_judgements(table.astype("str")), (0.0, 1.0))
 
 
 def drawn(worth, pairs, *, people=6, segments=20, place=0.0, seed=1, first="a"):
     """Answers after Davidson: every person compares each pair of systems on every segment; the order is drawn."""
     sizes = {"people": people, "documents": segments}
     table = comparisons(seed, strengths=worth, pairs=pairs, place=place, tie=0.5, first="a", **sizes)
-    return campaign.from_ratings(finished(compared.as_judgements(table.assign(first=first).astype("str")), (0.0, 1.0)))
+    return campaign.from_ratings(finished(as_judgements(table.assign(first=first).astype("str")), (0.0, 1.0)))
 
 
 def every(names):

@@ -16,6 +16,7 @@ from evalkit.data import compared, direct, indicmt, mtme, mturk, protocols, stan
 from evalkit.data.schemas import PREFERENCES, UNSTATED
 from evalkit.human import context, mqm
 from evalkit.papers import wmt
+from tests.makers import as_judgements
 from tests.workbooks import tarred
 
 TUTORIAL = "a1,tutorial1,9,TGT,eng,jpn,0,ende-tutorial1,False,[],1.0,1.0"
@@ -520,7 +521,7 @@ def test_pairs_are_those_that_two_loops_find(rows, tie):
 @given(st.lists(CHOSEN, min_size=1, max_size=12, unique_by=lambda row: (row[0], row[1], *sorted(row[2]))))
 def test_comparisons_become_judgements_and_the_same_comparisons_again(rows):
     table = pd.DataFrame(comparison(*pair, answer, annotator=who, segment=where) for who, where, pair, answer in rows)
-    judged = compared.as_judgements(table)
+    judged = as_judgements(table)
     assert judged.groupby("hit")["score"].sum().eq(1).all()
     again = compared.of_scores(judged)
     assert again[KEY_COMPARED].to_numpy().tolist() == table[KEY_COMPARED].to_numpy().tolist()

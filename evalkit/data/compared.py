@@ -1,4 +1,4 @@
-"""Comparisons of two translations: made of judgements and made into them, and those of two papers.
+"""Comparisons of two translations: made of judgements, and those of two papers.
 
 A table of comparisons (``schemas.COMPARISONS``) has a row per pair; a table of ratings has one per judged translation,
 and says in ``hit`` and ``against`` what was judged together, or in ``screen`` what stood on one screen. Which stood
@@ -19,7 +19,6 @@ from evalkit.data import delimited, languages, provenance, schemas
 TOGETHER = ("src_lang", "tgt_lang", "doc", "segment", "annotator", "criterion")
 #: Sums of penalties such as .1 and .2 are no further from .3 than that; people do not score so finely.
 _ROUNDING = 1e-9
-_COMMON = ("started", "ended", "source", "reference")
 #: Our columns of literary comparisons -> the fields of their records.
 _LITERARY = {
     "src_lang": "source_lang",
@@ -63,20 +62,34 @@ def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie:
     kept = ratings[~ratings["item_type"].isin(["repeat", "degraded"])].reset_index(drop=True)
     key = [name for name in (*TOGETHER, *together) if name in kept]
     group = kept.groupby(key, sort=False, observed=True, dropna=False).ngroup()
-    rows = pd.DataFrame({"group": group, "row": kept.index, "system": kept["system"].astype("str")})
-    rows["against"] = kept["against"].astype("str") if "against" in kept else None
-    pairs = rows.merge(rows, on="group", suffixes=("", "_b")).query("row < row_b and system != system_b")
+    named = kept.astype({name: "str" for name in ("system", "against") if name in kept})
+    rows = named.assign(screen=group, row=kept.index)
+    found = rows.merge(rows, on="screen", suffixes=("_a", "_b")).query("row_a < row_b and system_a != system_b")
     if "against" in kept:
-        pairs = pairs.query("against == system_b and system == against_b")
-    if pairs.empty:
+        found = found.query("against_a == system_b and system_a == against_b")
+    if found.empty:
         raise DataError(
             f"No two translations of one segment were judged by one person ({', '.join(key)} alike), so the scores "
             "say nothing as comparisons. Let annotators judge several systems' translations of each segment."
         )
-    found = _compared(*(kept.loc[pairs[side]].reset_index(drop=True) for side in ("row", "row_b")), tie=tie)
-    found["screen"] = "screen " + (pairs["group"] + 1).astype("str").to_numpy()
-    alone = len(kept) - len(np.union1d(pairs["row"], pairs["row_b"]))
-    return provenance.like(schemas.check(found, schemas.COMPARISONS, origin="the scores"), ratings, alone=alone)
+    lead, gap = found["score_a"] - found["score_b"], pd.Series(0.0, found.index)
+    if "screen_place" in kept:
+        gap = found["screen_place_a"] - found["screen_place_b"]
+    found = found.assign(
+        preference=np.select([lead.abs() <= tie + _ROUNDING, lead > 0], ["tie", "a"], "b"),
+        first=np.select([gap < 0, gap > 0], ["a", "b"], "unknown"),
+        screen="screen " + (found["screen"] + 1).astype("str"),
+        **{
+            name: outer(found[f"{name}_a"], found[f"{name}_b"])
+            for name, outer in (("started", np.fmin), ("ended", np.fmax))
+            if name in kept
+        },
+    )
+    alone = len(kept) - len(np.union1d(found["row_a"], found["row_b"]))
+    found = found.rename(columns={f"{name}_a": name for name in (*TOGETHER, "source", "reference")})
+    columns = [name for name in schemas.COMPARISONS.columns if name in found]
+    found = schemas.check(found[columns], schemas.COMPARISONS, origin="the scores")
+    return provenance.like(found, ratings, alone=alone)
 
 
 def of_screens(ratings: pd.DataFrame, *, tie: float = 0.0) -> pd.DataFrame:
@@ -85,61 +98,7 @@ def of_screens(ratings: pd.DataFrame, *, tie: float = 0.0) -> pd.DataFrame:
     ratings: with ``hit`` and ``position`` (numbers, or left and right). tie: see ``of_scores``.
     """
     order = ratings["position"].replace({"left": 1, "right": 2}).astype(int)
-    found = of_scores(ratings.iloc[np.argsort(order, kind="stable")], tie=tie)
-    return found.assign(first="a")
-
-
-def _compared(a: pd.DataFrame, b: pd.DataFrame, *, tie: float) -> pd.DataFrame:
-    """Write two judgements of each row as a comparison, without its screen."""
-    lead = (a["score"] - b["score"]).to_numpy(float)
-    answer = np.where(np.abs(lead) <= tie + _ROUNDING, "tie", np.where(lead > 0, "a", "b"))
-    gap = (a["screen_place"] - b["screen_place"]).to_numpy(float) if "screen_place" in a else np.zeros(len(a))
-    found = a[[name for name in (*TOGETHER, *_COMMON) if name in a]].assign(
-        system_a=a["system"].astype("str"),
-        system_b=b["system"].astype("str"),
-        preference=answer,
-        first=np.select([gap < 0, gap > 0], ["a", "b"], "unknown"),
-        score_a=a["score"],
-        score_b=b["score"],
-    )
-    for name, outer in (("started", np.fmin), ("ended", np.fmax)):
-        if name in a:
-            found[name] = outer(a[name], b[name])
-    if "hypothesis" in a:
-        found = found.assign(hypothesis_a=a["hypothesis"], hypothesis_b=b["hypothesis"])
-    return found
-
-
-def as_judgements(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Write each comparison as a judgement of either system: 1 where it is preferred, 0 where not, 0.5 in a tie.
-
-    Adds ``against`` and, as ``hit``, what tells comparisons apart; and ``screen_place`` where it is known which stood
-    first. ``of_scores(…, together=("hit",))`` goes back.
-
-    >>> row = dict.fromkeys(["src_lang", "tgt_lang", "doc", "segment", "annotator"], "x")
-    >>> one = pd.DataFrame([row | {"system_a": "A", "system_b": "B", "preference": "b"}])
-    >>> as_judgements(one)[["system", "against", "score"]].to_numpy().tolist()
-    [['A', 'B', 0.0], ['B', 'A', 1.0]]
-    """
-    number = np.arange(len(comparisons))
-    halves = []
-    for own, other in (("a", "b"), ("b", "a")):
-        worth = comparisons["preference"].map({own: 1.0, other: 0.0, "tie": 0.5})
-        half = comparisons.assign(
-            system=comparisons[f"system_{own}"],
-            against=comparisons[f"system_{other}"],
-            score=worth,
-            item_type="system",
-            hit=[f"comparison {place + 1}" for place in number],
-        )
-        if "first" in half:
-            half["screen_place"] = half["first"].map({own: 1.0, other: 2.0})
-        if f"hypothesis_{own}" in half:
-            half["hypothesis"] = half[f"hypothesis_{own}"]
-        halves.append(half.set_axis(number))
-    both = pd.concat(halves).sort_index(kind="stable").reset_index(drop=True)
-    names = [name for name in (*schemas.RATINGS.columns, "screen_place") if name in both]
-    return schemas.check(both[names], schemas.RATINGS, origin="the judgements made of comparisons", scale=(0, 1))
+    return of_scores(ratings.assign(screen_place=order).sort_values("screen_place", kind="stable"), tie=tie)
 
 
 def parity_preferences(paths: list[Path]) -> pd.DataFrame:
@@ -149,20 +108,17 @@ def parity_preferences(paths: list[Path]) -> pd.DataFrame:
     stood first. Sentences U-1 to U-120 are left out, as the paper leaves them out, and counted in
     ``attrs["excluded"]``: they come from documents that were judged, too.
     """
-    raw = pd.read_csv(paths[0], header=0, names=["annotator", "criterion", "unit", "item", "choice"], dtype="str")
-    overlapping = raw["item"].str.startswith("U-")
-    frame = of_choices(raw[~overlapping], origin=paths[0].name)
+    raw = pd.read_csv(
+        paths[0], header=0, names=["annotator", "criterion", "unit", "segment", "preference"], dtype="str"
+    )
+    overlapping = raw["segment"].str.startswith("U-")
+    kept = raw[~overlapping].replace({"preference": {"human": "a", "mt": "b"}})
+    systems = {"src_lang": "zho", "tgt_lang": "eng", "system_a": "human", "system_b": "mt"}
+    frame = kept.assign(**systems, doc=kept["segment"], first="unknown")
+    names = [*(name for name in schemas.COMPARISONS.columns if name in frame), "unit"]
+    frame = schemas.check(frame[names].reset_index(drop=True), schemas.COMPARISONS, origin=paths[0].name)
     frame.attrs["excluded"] = {"comparisons of sentences from judged documents": int(overlapping.sum())}
     return frame
-
-
-def of_choices(choices: pd.DataFrame, *, origin: str) -> pd.DataFrame:
-    """Write choices (annotator, criterion, unit, item, choice) between ``human`` and ``mt`` as comparisons."""
-    frame = choices.assign(src_lang="zho", tgt_lang="eng", system_a="human", system_b="mt", first="unknown")
-    preference = choices["choice"].map({"human": "a", "mt": "b", "tie": "tie"})
-    frame = frame.assign(doc=choices["item"], segment=choices["item"], preference=preference)
-    names = [name for name in schemas.COMPARISONS.columns if name in frame]
-    return schemas.check(frame[[*names, "unit"]].reset_index(drop=True), schemas.COMPARISONS, origin=origin)
 
 
 def literary(paths: list[Path]) -> pd.DataFrame:

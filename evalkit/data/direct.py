@@ -14,15 +14,11 @@ from evalkit.data.languages import CODES
 from evalkit.data.mtme import constant, lines, stacked
 
 _SPLITS = {"train": "train", "dev": "dev", "test": "test20"}
-#: ``z``: the score as the release standardises it. ``model_score``: what the NMT system gave its own translation, the
-#: mean log probability of a token. ``source_words``, ``target_words``: lengths, in words between blanks.
-PEOPLE = schemas.RATINGS.also(
-    {name: schemas.Column("float") for name in ("z", "model_score", "source_words", "target_words")}
-)
 _POINTS = 5  # different points that only one line goes through by no chance
 _EXACT = 1e-9  # how far rounding moves a point off its line
 #: What counts words of texts, and what the release calls these texts.
 _TEXTS = {"source": "original", "target": "translation"}
+_RATED = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"]
 XSTS = "NLLB_200_XSTS_annotation_data.tsv"
 #: Labels from worst to best, as Sudoh et al. 2021 list them in Tables 2 and 3. F means two different things, and the
 #: four worst adequacy labels are kinds of failure: their order is the paper's, and no more than that.
@@ -40,15 +36,6 @@ LABELS = {
 }
 #: What stands in the place of an annotator in labels that were agreed upon.
 AGREED = "agreed"
-#: Ratings with the dimension that was judged and the letter behind each score.
-SCHEMA = schemas.RATINGS.also({"dimension": schemas.Column(), "label": schemas.Column()}, key=["dimension"])
-#: One row per translation; ``z`` is the mean of its standardised direct assessments (unitless).
-TRANSLATIONS = schemas.Schema(
-    dict.fromkeys(("src_lang", "tgt_lang", "doc", "segment", "system", "hypothesis", "reference"), schemas.Column())
-    | {"z": schemas.Column("float"), "split": schemas.Column(choices=("train", "dev", "test"))},
-    ("src_lang", "tgt_lang", "doc", "segment"),
-    "A row of a test set is one translation: drop one of them.",
-)
 _LABELS = re.compile(r".*\.newstest(\d*)\.(fluency|adequacy)(?:_([A-Z]))?\.([a-z]{2})-([a-z]{2})")
 _SINGLE = re.compile(r"DAseg\.(newstest\d+)\.(human|mt-system|reference)\.(\w\w-\w\w)")
 _OUTPUT = re.compile(r"newstest2017\.(.+)\.(\w\w-\w\w)")
@@ -114,7 +101,7 @@ def labels(paths: list[Path]) -> pd.DataFrame:
                 }
             )
         )
-    return schemas.check(pd.concat(frames, ignore_index=True), SCHEMA, origin="the label files", first_line=1)
+    return pd.concat(frames, ignore_index=True)
 
 
 def translations(paths: list[Path]) -> pd.DataFrame:
@@ -143,8 +130,8 @@ def translations(paths: list[Path]) -> pd.DataFrame:
     rows = pd.Series(frame.index, index=frame["doc"] + "." + frame["pair"] + ":" + frame["segment"])
     for path in (path for path in paths if path.name == "dev.ids"):  # lines like DAseg.newstest2015.cs-en:15
         frame.loc[rows.loc[[line.partition(".")[2] for line in lines(path)]], "split"] = "dev"
-    frame = _with_languages(frame, origin="the assessed translations")
-    return schemas.check(frame[[*TRANSLATIONS.columns]], TRANSLATIONS, origin="the assessed translations", first_line=1)
+    order = ["src_lang", "tgt_lang", "doc", "segment", "system", "hypothesis", "reference", "z", "split"]
+    return _with_languages(frame, origin="the assessed translations")[order].astype(dict.fromkeys(order[:2], "str"))
 
 
 def wmt20(paths: list[Path]) -> pd.DataFrame:
@@ -214,7 +201,7 @@ def mlqe(paths: list[Path]) -> pd.DataFrame:
     frame = _mlqe(paths, ["scores"])
     place = frame.groupby(["src_lang", "tgt_lang", "doc", "segment"], sort=False).cumcount() + 1
     frame["annotator"] = "place-" + place.astype("str")
-    return _of_mlqe(frame, schemas.RATINGS)
+    return frame[_RATED]
 
 
 def mlqe_people(paths: list[Path]) -> pd.DataFrame:
@@ -223,7 +210,9 @@ def mlqe_people(paths: list[Path]) -> pd.DataFrame:
     paths: as for ``mlqe``. A z-score is a line in the score, with a slope and an intercept of the annotator's own,
     so that points on one line are one annotator's (see ``on_lines``), whatever their place in a row. Names are
     ``person-1`` …, numbered in each language pair by how much they judged. Scores on no line are left out, and those of
-    a translation that one line scores twice. Returns the columns of ``PEOPLE``.
+    a translation that one line scores twice. Besides the columns of ratings: ``z``, the score as the release
+    standardises it; ``model_score``, what the NMT system gave its own translation, the mean log probability of a token;
+    ``source_words`` and ``target_words``, lengths in words between blanks.
     Caveat: an annotator who was standardised twice would count as two.
     """
     frame = _mlqe(paths, ["scores", "z_scores"]).assign(annotator=None)
@@ -233,8 +222,9 @@ def mlqe_people(paths: list[Path]) -> pd.DataFrame:
     twice = frame.duplicated(["src_lang", "tgt_lang", "doc", "segment", "annotator"], keep=False)
     sure = frame["annotator"].notna() & ~twice
     kept = frame[sure]
-    sizes = {f"{ours}_words": kept[texts].str.split().str.len() for ours, texts in _TEXTS.items()}
-    found = _of_mlqe(kept.assign(model_score=kept["model_scores"].map(float), **sizes), PEOPLE)
+    sizes = {f"{ours}_words": kept[texts].str.split().str.len().astype(float) for ours, texts in _TEXTS.items()}
+    found = kept.astype({"annotator": "str"}).assign(model_score=kept["model_scores"].astype(float), **sizes)
+    found = found[[*_RATED, "z", "model_score", *sizes]].reset_index(drop=True)
     found.attrs["excluded"] = {"scores on nobody's line, or on one that scores a translation twice": int((~sure).sum())}
     return found
 
@@ -251,14 +241,9 @@ def _mlqe(paths: list[Path], lists: list[str]) -> pd.DataFrame:
         )
         raw = raw.assign(src_lang=CODES[source], tgt_lang=CODES[target], doc=split)
         frames.append(raw.explode(lists, ignore_index=True))
-    return pd.concat(frames, ignore_index=True).rename(columns={"scores": "score", "z_scores": "z"})
-
-
-def _of_mlqe(frame: pd.DataFrame, schema: schemas.Schema) -> pd.DataFrame:
-    """Say what is the same of all judgements, and bring the columns into the schema's order."""
-    frame = frame.assign(system="mlqe-pe", item_type="system")
-    kept = [name for name in schema.columns if name in frame]
-    return schemas.check(frame[kept], schema, origin="the archives", scale=(0, 100))
+    frame = pd.concat(frames, ignore_index=True).astype(dict.fromkeys(lists, float))
+    frame = frame.rename(columns={"scores": "score", "z_scores": "z"})
+    return frame.assign(system="mlqe-pe", item_type="system")
 
 
 def on_lines(scores: np.ndarray, z: np.ndarray) -> np.ndarray:

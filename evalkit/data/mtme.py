@@ -9,7 +9,7 @@ Errors of MQM stand in ``human-scores/PAIR.mqm.RATER.seg.rating``, a line a judg
 
 from __future__ import annotations
 
-import io
+import itertools
 import json
 import math
 import re
@@ -35,12 +35,13 @@ _REFERENCE = re.compile(r"(ref|post|syn|std|hyp|newstest)\w*(\.\w+)*|src|all", r
 _SCORE = re.compile(r"None|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _RATING = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.rating")
 _MOST = 1e9  # no weight and no place in a text reaches it
-_NUMBER, _TEXT = ((int, float), "number"), ((str,), "text")
-#: What an error of MQM says: the types of each value, and a word for them.
-_FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
-    **dict.fromkeys(("start", "end", "score"), _NUMBER),
-    **dict.fromkeys(("category", "severity"), _TEXT),
-    "is_source_error": ((bool,), "truth value"),
+_WEIGHT = "number of 0 or more; these files say what an error takes away, as 5 for a major one"
+#: What an error of MQM says: the types of each value, a word for them, and the lowest number.
+_FIELDS: dict[str, tuple[tuple[type, ...], str, float]] = {
+    **dict.fromkeys(("start", "end"), ((int, float), "number", -_MOST)),
+    **dict.fromkeys(("category", "severity"), ((str,), "text", 0.0)),
+    "score": ((int, float), _WEIGHT, 0.0),
+    "is_source_error": ((bool,), "truth value", 0.0),
 }
 _OUTPUTS = ["src_lang", "tgt_lang", "system", "domain", "doc", "segment", "source", "reference", "hypothesis"]
 
@@ -306,13 +307,8 @@ def numbers(cells: Sequence[str], *, origin: str, lines: Sequence[int] = ()) -> 
     Traceback (most recent call last):
     evalkit.DataError: my.score, line 1: 'inf' is no score. Write a number, or None where there is no score.
     """
-    bad = [row for row, cell in enumerate(cells) if not _SCORE.fullmatch(cell)]
-    column = io.StringIO("\n".join(cells))
-    values = np.zeros(0)
-    if not bad:
-        values = pd.read_csv(column, header=None, dtype=float, na_values=["None"], keep_default_na=False)[0].to_numpy()
-        bad = np.flatnonzero(np.abs(values) >= schemas.LARGEST).tolist()
-    if bad:
+    values = np.array([float(cell.replace("None", "nan")) if _SCORE.fullmatch(cell) else np.inf for cell in cells])
+    if len(bad := np.flatnonzero(np.abs(values) >= schemas.LARGEST)):
         raise DataError(
             f"{origin}, line {lines[bad[0]] if len(lines) else bad[0] + 1}: {cells[bad[0]][:40]!r} is no score. Write "
             "a number, or None where there is no score."
@@ -429,15 +425,10 @@ def _errors(cell: str, place: str) -> list[dict[str, Any]]:
         raise DataError(f"{place}: {cell[:40]!r} is no list of errors in JSON. Correct the row.") from problem
     if not whole:
         raise DataError(f"{place}: an error lacks one of {', '.join(_FIELDS)}. Correct the row.")
-    for name, value in ((name, error[name]) for error in errors for name in _FIELDS):
-        kinds, word = _FIELDS[name]
-        if type(value) not in kinds or (float in kinds and not abs(value) < _MOST):
+    for error, (name, (kinds, word, least)) in itertools.product(errors, _FIELDS.items()):
+        value = error[name]
+        if type(value) not in kinds or (float in kinds and not least <= value < _MOST):
             raise DataError(f"{place}: an error's {name} is {str(json.dumps(value))[:40]}, no {word}. Correct it.")
-        if name == "score" and value < 0:
-            raise DataError(
-                f"{place}: an error's score is {value}, below 0; these files say what an error takes away, as 5 for a "
-                "major one, and it would be added. Write it without the sign, or correct it."
-            )
     return errors
 
 

@@ -3,7 +3,6 @@
 All are read by the importer, as `evalkit import --keep-names` reads them.
 """
 
-import json
 import re
 import shutil
 import tempfile
@@ -11,10 +10,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from evalkit.data import files, importing, mtme, schemas
+from evalkit.data import importing, mtme, schemas
 from evalkit.data.provenance import like
 
 #: What the release calls each collection -> the export that holds it, and the tasks that its accounts were given.
@@ -32,7 +30,15 @@ EXPORTS = {
 AGAIN = ("ESA-IAA", "ESAAI-IAA", "MQM-IAA")
 #: What an error costs in the released scores of MQM.
 WEIGHTS = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"
-_SIDE_BY_SIDE = "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv"
+#: What stood left and right on each screen, as the file names systems. It says so itself of GPT4-5shot only; of others
+#: it was read off errors of the source, which are written down for both texts in the same moment.
+SCREENS = [
+    ("NLLB_MBR_BLEU", "Lan-BridgeMT"),
+    ("ONLINE-Y", "ONLINE-A"),
+    ("ONLINE-M", "ONLINE-G"),
+    ("ONLINE-W", "GPT4-5shot_with_ONLINE-W"),
+    ("GPT4-5shot_with_refA", "refA"),
+]
 _WITH = "_with_"
 _DOC = r"^[a-z]+_(.*):en-de$"  # the domain before, and the pair behind, what the test set calls a document
 
@@ -180,18 +186,17 @@ def side_by_side(paths: list[Path]) -> pd.DataFrame:
     """Load MQM of two translations side by side, a row per judged translation, as the importer reads it.
 
     ``score`` is minus the weighted errors (Freitag et al. 2021). ``against`` is the other system on the screen, ``hit``
-    the screen, ``position`` left or right. The file names the pair in GPT4-5shot's names only; of the others it is read
-    off errors of the source, which are written down for both texts in the same moment. ``doc`` and ``segment`` are
-    those of ``wmt23-mqm``. Every pair always stood in the same order, so that place and system cannot be told apart.
+    the screen, ``position`` left or right (see ``SCREENS``). ``doc`` and ``segment`` are those of ``wmt23-mqm``. Every
+    pair always stood in the same order, so that place and system cannot be told apart.
     """
     ratings, _ = _imported(paths[:1])
-    return _in_test_set(_placed(ratings, _screens(paths[0])), _lines(ratings, paths))
+    return _in_test_set(_placed(ratings), _lines(ratings, paths))
 
 
 def side_by_side_spans(paths: list[Path]) -> pd.DataFrame:
     """Load a row per error that was marked on these screens, with ``against``, ``hit`` and ``weight``."""
     ratings, spans = _imported(paths[:1])
-    return _in_test_set(_placed(spans, _screens(paths[0])), _lines(ratings, paths))
+    return _in_test_set(_placed(spans), _lines(ratings, paths))
 
 
 def one_by_one(paths: list[Path]) -> pd.DataFrame:
@@ -215,32 +220,18 @@ def contrastive(paths: list[Path]) -> pd.DataFrame:
     return ratings.assign(position=ratings.groupby(["hit", "doc", "segment"]).cumcount() + 1)
 
 
-def _screens(path: Path) -> dict[str, tuple[str, str]]:
-    """Tell of each system as the file names it what stood beside it, and where itself stood."""
-    lines = files.member(path, _SIDE_BY_SIDE).decode("utf-8").split("\n")
-    sides: dict[str, Counter[int]] = {}
-    moments: dict[tuple[str, ...], set[str]] = {}
-    for row in (line.split("\t") for line in lines[1:] if line):
-        content = json.loads(row[9])
-        sides.setdefault(row[0], Counter())[content.get("side", 0)] += 1
-        if row[7] == "Source issue":
-            moments.setdefault((row[3], row[4], str(content["timestamp"])), set()).add(row[0])
-    beside: dict[str, str] = {}
-    for one, other in (sorted(names) for names in moments.values() if len(names) == 2):
-        beside |= {one: other, other: one}
-    left, right = 1, 2
-    where = {name: "left" if count[left] > count[right] else "right" for name, count in sides.items()}
-    return {name: (beside[name].partition(_WITH)[0], side) for name, side in where.items()}
-
-
-def _placed(frame: pd.DataFrame, screens: dict[str, tuple[str, str]]) -> pd.DataFrame:
-    """Add what stood beside each judgement, where it stood, the screen, and the test set's names of documents."""
-    system = frame["system"].astype(str)
-    names = system.where(frame["against"].eq(schemas.UNSTATED), system + _WITH + frame["against"].astype(str))
-    against = names.map({name: other for name, (other, _) in screens.items()})
-    position = names.map({name: side for name, (_, side) in screens.items()})
-    pair = np.where(position.eq("left"), system + " | " + against, against + " | " + system)
-    return frame.assign(against=against, position=position, hit=frame["annotator"].astype(str) + ": " + pair)
+def _placed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add what stood beside each judgement, where it stood, and the screen."""
+    system = frame["system"].astype("str")
+    own = system.where(frame["against"].eq(schemas.UNSTATED), system + _WITH + frame["against"].astype("str"))
+    sides = {name: (screen, side) for screen in SCREENS for name, side in zip(screen, ("left", "right"))}
+    shown = [sides[name] for name in own]
+    names = [[name.partition(_WITH)[0] for name in screen] for screen, _ in shown]
+    return frame.assign(
+        against=[right if side == "left" else left for (left, right), (_, side) in zip(names, shown)],
+        position=[side for _, side in shown],
+        hit=frame["annotator"].astype("str") + ": " + pd.Series(names, frame.index).str.join(" | "),
+    )
 
 
 def _lines(ratings: pd.DataFrame, paths: list[Path]) -> dict[str, tuple[str, str]]:

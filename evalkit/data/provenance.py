@@ -235,7 +235,9 @@ class Elsewhere:
 
     def write(self, path: str | Path) -> None:
         """Write the results, numbers rounded to six digits after the point: another machine gives the same bytes."""
-        text = json.dumps(_rounded(asdict(self)), indent=1, ensure_ascii=False, allow_nan=False)
+        plain = json.dumps(asdict(self))
+        rounded = json.loads(plain, parse_float=lambda text: round(float(text), 6), parse_constant=lambda _: None)
+        text = json.dumps(rounded, indent=1, ensure_ascii=False, allow_nan=False)
         Path(path).write_text(text + "\n", encoding="utf-8")
 
 
@@ -250,12 +252,3 @@ def elsewhere(name: str, folder: Path = ROOT / "data" / "reference" / "elsewhere
         known = ", ".join(sorted(one.stem for one in folder.glob("*.json")))
         raise DataError(f"No results {name!r} were computed elsewhere. There are {known}.")
     return Elsewhere(**json.loads(path.read_text(encoding="utf-8")))
-
-
-def _rounded(value: Any) -> Any:
-    """Round every number, and put nothing in place of what is not one."""
-    if isinstance(value, dict):
-        return {name: _rounded(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_rounded(each) for each in value]
-    return (None if value != value else round(value, 6)) if isinstance(value, float) else value

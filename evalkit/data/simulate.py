@@ -4,6 +4,7 @@ r"""Draw ratings from stated models; names of systems begin with ``sim-``.
 ``protocol_study`` draw categories whose expected kappa is chosen in advance, ``post_edited`` outputs with post-edits.
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,6 @@ _SYLLABLES = ("ka", "ro", "mi", "tel", "nu", "sa", "lo", "den", "vi", "pur")
 class Design:
     """Say who judges what: systems, documents, and how they are packed into HITs."""
 
-    pair: tuple[str, str] = ("xxx", "eng")
     systems: int = 4
     documents: int = 12
     segments: int = 8  # in each document
@@ -142,8 +142,8 @@ def campaign(
         score=(low + own["step"] * ((meant - low) / own["step"]).round()).clip(low, high),
         started=ended.groupby(work["who"]).shift().fillna(begun),
         ended=ended,
-        src_lang=design.pair[0],
-        tgt_lang=design.pair[1],
+        src_lang="xxx",
+        tgt_lang="eng",
     )
     return finished(frame, seed=seed, scale=scale)
 
@@ -282,25 +282,19 @@ def protocol_study(
     ``doc`` is the protocol, ``system`` the translation.
     marginal: shares of the categories, the same for all translations, or one for each.
     """
-    rng = np.random.default_rng(seed)
     shares = marginal if isinstance(marginal, dict) else dict.fromkeys(translations, marginal)
-    top = max(map(len, shares.values()))
-    frames = []
-    for cell in kappas.itertuples():
-        codes = [
-            categories(float(cell.kappa), marginal=shares[name], items=sentences, annotators=annotators, rng=rng)
-            for name in translations
-        ]
-        frame = crossed(
-            system=[f"sim-{name}" for name in translations],
-            segment=[str(n) for n in range(1, sentences + 1)],
-            annotator=[f"sim-{cell.src_lang}{cell.tgt_lang}-{n}" for n in range(1, annotators + 1)],
-        )
-        named = {"src_lang": cell.src_lang, "tgt_lang": cell.tgt_lang, "doc": f"sim-{cell.protocol}"}
-        frames.append(frame.assign(score=np.concatenate(codes).ravel() + 1.0, **named))
-    frame = pd.concat(frames, ignore_index=True)
-    frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
-    return finished(frame, seed=seed, scale=(1, top))
+    size: dict[str, Any] = {"items": sentences, "annotators": annotators, "rng": np.random.default_rng(seed)}
+    cells = itertools.product(kappas["kappa"].astype(float), translations)
+    codes = [categories(kappa, marginal=shares[name], **size) for kappa, name in cells]
+    items = crossed(system=translations, segment=range(1, sentences + 1), annotator=range(1, annotators + 1))
+    frame = kappas[["protocol", "src_lang", "tgt_lang"]].merge(items.astype("str"), how="cross")
+    frame = frame.rename(columns={"protocol": "doc"}).assign(
+        item_type=np.where(frame["system"].str.startswith("HT"), "reference", "system"),
+        annotator=frame["src_lang"] + frame["tgt_lang"] + "-" + frame["annotator"],
+        score=np.concatenate(codes, axis=None) + 1.0,
+    )
+    named = ["doc", "system", "annotator"]
+    return finished(frame.assign(**("sim-" + frame[named])), seed=seed, scale=(1, max(map(len, shares.values()))))
 
 
 def post_edited(*, sentences: int = 120, seed: int = 7) -> pd.DataFrame:
