@@ -17,6 +17,7 @@ from evalkit import ROOT, data, show
 from evalkit.human import preferences
 from evalkit.reports import execute
 from evalkit.reports.studies import Layout, read_studies
+from evalkit.stats.verdicts import UNEXPLAINED
 from tests.makers import cases
 from tests.pages import numbers
 
@@ -49,6 +50,7 @@ def test_a_run_on_real_data_equals_the_committed_reference(name, on_real_data):
     reference = json.loads((ROOT / "data" / "reference" / f"{name}.json").read_text(encoding="utf-8"))
     found = report(on_real_data, name)
     assert found["status"] == "ok"
+    assert UNEXPLAINED not in {row["note"] for row in found["published"]}
     assert {source["source"] for source in found["data"]} <= {"real", "published"}
     assert "real" in {source["source"] for source in found["data"]}
     found["data"] = [{"name": source["name"], "digest": source["digest"]} for source in found["data"]]

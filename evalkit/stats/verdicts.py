@@ -17,6 +17,9 @@ BASES = ("recomputed from data", "follows from other printed numbers", "definiti
 #: ``reachable``: it does not round to print, and rounding of its inputs explains that.
 WORDS = ("differs", "within rounding of its inputs", "not reproducible", "match")
 
+#: The note of a number that differs under parameters of one's own only: a study's own runs have none of these.
+UNEXPLAINED = "With the study's own parameters it matches; no reason is recorded for others."
+
 #: Numbers that papers spell out.
 _SPELLED = dict(zip(["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"], range(10)))
 
@@ -71,12 +74,12 @@ def judge(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Judge the rows of a comparison with print.
 
     rows: columns paper, item, cell, printed (as in print), computed (a number or text; missing when it cannot be had),
-    note (why, where it is no match), basis (one of ``BASES``), lacking (what is missing, in a few words, where nothing
-    was computed), place (where the printed number stands in the transcription; "" for one that a data file holds), and
-    optionally low, high: the values that rounded inputs allow.
+    note (why, where it is no match; ``UNEXPLAINED`` where it says nothing), basis (one of ``BASES``), lacking (what is
+    missing, in a few words, where nothing was computed), place (where the printed number stands in the transcription;
+    "" for one that a data file holds), and optionally low, high: the values that rounded inputs allow.
     Returns a mapping a row: paper, item, cell, printed, computed, verdict, note, basis; where they say something,
     lacking, place, reachable.
-    Raises DataError for a row without basis, and for one that is no match and does not say why.
+    Raises DataError for a row without basis, and for one that cannot be had and does not say why.
     """
     if absent := [name for name in ("note", "basis", "lacking", "place") if name not in rows]:
         raise DataError(f"Rows to compare with print lack {', '.join(absent)}. Make them with evalkit.papers.claims.")
@@ -88,10 +91,9 @@ def _judged(row: dict[str, Any]) -> dict[str, Any]:
     where, outcome = f"{row['item']}, {row['cell']}", verdict(row["printed"], row["computed"])
     if row["basis"] not in BASES:
         raise DataError(f"{where}: the basis {row['basis']!r} is none of {', '.join(BASES)}. Name one in the row.")
-    if outcome != "match" and not row["note"].strip():
-        raise DataError(f"{where}: '{outcome}' needs a note that says why. Add it to the row.")
-    if outcome == "not reproducible" and not row["lacking"]:
+    if outcome == "not reproducible" and not (row["lacking"] and row["note"].strip()):
         raise DataError(f"{where}: 'not reproducible' needs a few words for what is lacking. Add them to the row.")
+    row["note"] = row["note"] if outcome == "match" or row["note"].strip() else UNEXPLAINED
     judged = {key: row[key] for key in ("paper", "item", "cell", "printed", "computed")}
     judged |= {"verdict": outcome, "note": row["note"], "basis": row["basis"]}
     judged |= {"lacking": row["lacking"]} if outcome == "not reproducible" else {}
