@@ -126,9 +126,7 @@ def progress(every: float = 2.0) -> Callable[[str], None]:
 @click.command()
 @click.argument("source", type=a_path, metavar="REPORT.json|CAMPAIGN.parquet")
 @click.option("--out", type=a_path, required=True, metavar="DIR", help="the folder for the files")
-@click.option(
-    "--annotators", is_flag=True, help="of a campaign: one page for each annotator, about their own judgements"
-)
+@click.option("--annotators", is_flag=True, help="of a campaign: a page for each, about their own judgements")
 def export(source: Path, out: Path, annotators: bool) -> None:
     """Tables for a paper, or feedback for annotators.
 

@@ -10,26 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalkit import CLONE, ROOT, DataError
-from evalkit.reports.cli.words import (
-    Pair,
-    a_path,
-    data_names,
-    parameter_names,
-    print_paragraph,
-    study_names,
-    width,
-)
+from evalkit.reports.cli.words import Pair, a_path, data_names, parameter_names, print_paragraph, study_names, width
 
 if TYPE_CHECKING:
     from evalkit.reports.studies import Layout
 
 
-of_file = click.option(
-    "--studies",
-    type=a_path,
-    metavar="FILE",
-    help="read these studies, such as your campaign's studies.toml",
-)
+of_file = click.option("--studies", type=a_path, metavar="FILE", help="a studies.toml, such as of your campaign")
+
+
+def say(line: str) -> None:
+    """Print a line of progress."""
+    print(line, file=sys.stderr)
 
 
 def layout_of(studies: Path | None, **folders: Path) -> Layout:
@@ -76,30 +68,11 @@ def params(study: str, studies: Path | None) -> None:
 @click.argument("names", nargs=-1, metavar="[STUDY]...", shell_complete=study_names)
 @of_file
 @click.option("--all", "everything", is_flag=True, help="every study")
-@click.option(
-    "-p",
-    "values",
-    multiple=True,
-    type=Pair(),
-    shell_complete=parameter_names,
-    help="set a parameter (repeatable; see: evalkit params)",
-)
+@click.option("-p", "values", multiple=True, type=Pair(), shell_complete=parameter_names, help="set a parameter")
 @click.option("--out", type=a_path, default="reports", metavar="DIR", help="default: ./reports")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="notebooks at a time (default: all cores)")
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="spread over the workers of this Dask scheduler, on shared files; one that you trust",
-)
-def run(
-    names: tuple[str, ...],
-    studies: Path | None,
-    everything: bool,
-    values: tuple[tuple[str, str], ...],
-    out: Path,
-    jobs: int | None,
-    scheduler: str | None,
-) -> int:
+@click.option("--scheduler", metavar="ADDRESS", help="of a Dask cluster on shared files, which you trust")
+def run(names: tuple[str, ...], studies: Path | None, everything: bool, values: Any, out: Path, **how: Any) -> int:
     """Execute studies and write their reports.
 
     \b
@@ -112,22 +85,15 @@ def run(
     A Dask cluster executes what it is sent, your EVALKIT_ variables with it, and what it sends back can execute
     anything here: give --scheduler only an address, on a network, that you trust.
 
-    What a study can be told: evalkit params STUDY. Data are fetched when first needed. Progress goes to stderr, the
-    paths of the index and then of the reports to stdout; the exit status is 1 where a study failed.
+    What a study can be told by one or more -p: evalkit params STUDY. Data are fetched when first needed. Progress goes
+    to stderr, the paths of the index and then of the reports to stdout; the exit status is 1 where a study failed.
     """
     if bool(names) == everything:
         raise click.UsageError("Name the studies to run, or --all.")
     from evalkit.reports import execute
 
     layout = layout_of(studies, reports=out)
-    outcomes = execute.run(
-        list(names) or None,
-        layout,
-        values=dict(values),
-        jobs=jobs,
-        scheduler=scheduler,
-        tell=lambda line: print(line, file=sys.stderr),
-    )
+    outcomes = execute.run(list(names) or None, layout, values=dict(values), tell=say, **how)
     print(layout.reports / "index.html")
     for outcome in outcomes:
         print(outcome.path)
@@ -218,9 +184,6 @@ def grade(folder: Path, out: Path, again: bool) -> None:
     from evalkit.reports import grading
     from evalkit.reports.notebooks import write_text
 
-    def say(line: str) -> None:
-        print(line, file=sys.stderr)
-
     if again:
         raise click.UsageError("grade runs no notebook. Run it yourself in JupyterLab (Run All), save it, grade again.")
     found = grading.grade(folder, say=say)
@@ -244,7 +207,7 @@ def slides(lessons: tuple[str, ...], out: Path) -> None:
     from evalkit.reports.slides import make
 
     for name in lessons:
-        print(make(name, out, say=lambda line: print(line, file=sys.stderr)))
+        print(make(name, out, say=say))
 
 
 @click.command()
@@ -254,16 +217,13 @@ def completion(shell: str) -> None:
 
     Write it to the shell's start-up file.
     """
-    from click import shell_completion
+    from click.shell_completion import get_completion_class
 
     from evalkit.reports.cli import program
 
-    shells = {
-        "bash": shell_completion.BashComplete,
-        "zsh": shell_completion.ZshComplete,
-        "fish": shell_completion.FishComplete,
-    }
-    print(shells[shell](program, {}, "evalkit", "_EVALKIT_COMPLETE").source())
+    made = get_completion_class(shell)
+    assert made is not None, "click has all that can be chosen"
+    print(made(program, {}, "evalkit", "_EVALKIT_COMPLETE").source())
 
 
 @click.command()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import textwrap
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -106,13 +105,4 @@ def width() -> int:
 def print_paragraph(text: str) -> None:
     """Print a text whose further lines are indented."""
     indent = " " * (len(text) - len(text.lstrip()))
-    print(
-        textwrap.fill(
-            text.strip(),
-            width(),
-            initial_indent=indent,
-            subsequent_indent="    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    )
+    print(click.wrap_text(text.strip(), width(), initial_indent=indent, subsequent_indent="    "))
