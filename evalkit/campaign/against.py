@@ -204,11 +204,6 @@ class Against(Result):
         return {row.what: (int(row.here), int(row.there), int(row.both)) for row in self.shared.itertuples()}
 
     @property
-    def columns(self) -> list[str]:
-        """Columns of ``systems`` that a page has room for; the intervals of places stand in the figure."""
-        return [name for name in self.systems if not (name.startswith("rank") and name.endswith(("low", "high")))]
-
-    @property
     def places(self) -> pd.DataFrame:
         """Places of up to 30 systems, for a picture: system, place, low, high, campaign."""
         parts = []

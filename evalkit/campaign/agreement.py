@@ -18,25 +18,9 @@ from evalkit.stats import agreement, correlation
 FEWEST = 10
 #: Most annotators for whom every two are compared; the profiles of more say it shorter.
 MOST = 8
-#: Measures by kind of scale, the first of them the one that checks and the first page use, each with the reason.
-MEASURES = {
-    "nominal": (
-        ("krippendorff_alpha", "nominal", "two values only; works with gaps and any number of annotators"),
-        ("gwet_ac1", "none", "does not collapse where nearly all judgements are the same value"),
-        ("percent_agreement", "none", "not corrected for chance; to see what the others start from"),
-    ),
-    "ordinal": (
-        ("krippendorff_alpha", "ordinal", "few ordered steps; works with gaps and any number of annotators"),
-        ("gwet_ac2", "quadratic", "does not collapse where nearly all judgements are the same step"),
-        ("percent_agreement", "none", "not corrected for chance; to see what the others start from"),
-    ),
-    "continuous": (
-        ("krippendorff_alpha", "interval", "a continuous scale; works with gaps and any number of annotators"),
-        ("krippendorff_alpha", "ordinal", "only the order of scores counts, so one far score weighs less"),
-    ),
-}
-#: The measure of a continuous scale that needs items judged by everybody.
-_COMPLETE = ("icc_agreement", "interval", "complete items only: share of the variance that is the items'")
+#: Measures by kind of scale, the first of them the one that checks and the first page use, each with the reason; of the
+#: kind complete that of a continuous scale which needs items judged by everybody.
+MEASURES: dict[str, list[tuple[str, str, str]]] = WORDING["measures"]
 #: What counts, and what counts besides where that is not enough: calibration items are chosen to differ much.
 _RANKED, _WITH_CALIBRATION = ("system", "repeat"), ("system", "repeat", "calibration")
 
@@ -136,12 +120,12 @@ def _measured(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int)
     blank: dict[str, object] = dict.fromkeys(("estimate", "low", "high"), np.nan)
     blank |= {"items": items, "annotators": several["annotator"].nunique(), "note": note}
     complete = scores.dropna() if kind == "continuous" else pd.DataFrame()
-    asked = [(scores, *measure) for measure in MEASURES[kind]][: None if detail else 1]
-    asked += [(complete, *_COMPLETE)] * (detail and len(complete) >= FEWEST and complete.shape[1] <= 50)
+    more = detail and len(complete) >= FEWEST and complete.shape[1] <= 50
+    asked = [(scores, *one) for one in MEASURES[kind]] + [(complete, *one) for one in MEASURES["complete"]] * more
     rows = []
-    for cells, name, level, why in asked:
+    for cells, name, level, why in asked if detail else asked[:1]:
         found = _estimate(cells, name, level, resamples, seed) if enough else {}
-        if name != _COMPLETE[0] or "note" not in found:  # else alpha above says what there is to say
+        if cells is scores or "note" not in found:  # else alpha above says what there is to say
             rows.append({"coefficient": name, "level": level, "why": why, **blank, **found})
     return pd.DataFrame(rows)
 

@@ -31,11 +31,6 @@ _DETAIL_OF = {
     "qc_pairs": "qc_p",
     "drift_p": "drift",
 }
-#: What a page shows of a profile; the rest is recorded.
-_SHOWN = (
-    *("annotator", "n", "unique_scores", "mean", "sd", "median_abs_diff", "with_others"),
-    *("seconds", "drift", "qc_difference", "qc_p"),
-)
 #: Measures whose absence is worth a word.
 WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 
@@ -53,11 +48,6 @@ class Profiles(Result):
         ends = {"people": means, "low": means.min(), "high": means.max()}
         yield finding("people.means" if len(means) > 1 else "people.mean", **ends)
         yield from which("lacks", self, **dict.fromkeys(self.lacks, True))
-
-    @property
-    def shown(self) -> list[str]:
-        """The table's columns that a page has room for."""
-        return [name for name in self.table.columns if name in _SHOWN]
 
     @property
     def busiest(self) -> pd.DataFrame:

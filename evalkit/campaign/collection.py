@@ -215,11 +215,6 @@ class Levels(Result):
             yield finding("levels.needed", row=min(near, key=lambda row: row.words_needed))
         yield from which("levels", self, critical=verdicts.eq(quality_levels.CRITICAL).any())
 
-    @property
-    def shown(self) -> list[str]:
-        """The table's columns, without critical errors where there are none."""
-        return [name for name in self.table if name != "critical" or self.table["critical"].any()]
-
 
 @or_missing("levels")
 def grade_quality(campaign: Campaign, *, tolerated: Sequence[float] = ()) -> Levels | Missing:

@@ -91,12 +91,6 @@ class Few(Result):
             yield finding("few.more", more=names[_SAID:])
         yield finding("few.read", found=self)
 
-    @property
-    def shown(self) -> list[str]:
-        """The table's columns that a page has room for."""
-        hidden = ("what", "weight", "distinguished", "no_longer")
-        return [name for name in self.table if name not in hidden]
-
 
 def _narrower(rows: pd.DataFrame) -> Finding:
     """Say how much narrower intervals are on average."""

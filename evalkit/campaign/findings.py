@@ -145,10 +145,13 @@ class Result(SimpleNamespace):
         ]
 
     def _table(self, name: str, how: Mapping[str, Any]) -> dict[str, Any]:
+        frame = getattr(self, how["of"])
+        hidden = {*how.get("hidden", ()), *(name for name in how.get("rare", ()) if not frame[name].fillna(0).any())}
         options = {key: how[key] for key in ("digits", "headings", "folded") if key in how}
-        options |= {key: getattr(self, how[key]) for key in ("columns", "cells") if key in how}
+        options["columns"] = [name for name in frame if name in how.get("columns", frame) and name not in hidden]
+        options |= {"cells": getattr(self, how["cells"])} if "cells" in how else {}
         caption = _English().format(how["say"], found=self)
-        return {"frame": getattr(self, how["of"]), "name": name, "caption": caption} | options
+        return {"frame": frame, "name": name, "caption": caption} | options
 
 
 @dataclass(frozen=True)

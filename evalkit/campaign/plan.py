@@ -185,11 +185,6 @@ class Plan(Result):
     currency = ""
 
     @property
-    def shown(self) -> list[str]:
-        """The table's columns that a page has room for."""
-        return [name for name in self.table.columns if name not in _WHOLE[:5]]
-
-    @property
     def beyond(self) -> str:
         """What a difference takes that is too small for any plan, in words."""
         key = "goal.beyond_people" if self.basis.over_annotators else "goal.beyond"

@@ -90,11 +90,6 @@ class Ranking(Result):
         return both[["system", "kind", *columns[1:]]].rename(columns=named).reset_index(drop=True)
 
     @property
-    def shown(self) -> list[str]:
-        """The columns of ``systems`` that a page has room for."""
-        return [name for name in self.systems.columns if name not in ("wins", "losses", "segments")]
-
-    @property
     def names(self) -> list[str]:
         """The systems, best first; people's translations are none."""
         return self.table["system"].tolist()

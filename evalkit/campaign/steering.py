@@ -158,11 +158,6 @@ class Steering(Result):
         """Whether another system comes first when judgements are weighted."""
         return self.weighted and bool(self.table["plain"].idxmax() != self.table["weighted"].idxmax())
 
-    @property
-    def shown(self) -> list[str]:
-        """The columns that have something to show on a page."""
-        return [name for name in self.table if name not in ("p", "worth") and self.table[name].notna().any()]
-
 
 @or_missing("")
 def weigh_steered(campaign: Campaign) -> Steering:

@@ -7,6 +7,7 @@ keys stays text.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,37 +15,8 @@ from pathlib import Path
 
 from evalkit.campaign.findings import MARK
 
-#: Written otherwise in LaTeX. What has no form in all of its encodings is built from what has one.
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "\n": " ",
-    "\r": " ",
-    "\t": " ",
-    "`": r"\textasciigrave{}",
-    "…": r"\ldots{}",
-    "−": "$-$",
-    "✓": r"$\surd$",
-    "✗": r"$\times$",
-    "“": "``",
-    "”": "''",
-    "‘": "`",
-    "’": "'",
-    "–": "--",
-    "—": "---",
-}
+#: Written otherwise in LaTeX.
+_TEX: dict[str, str] = tomllib.loads(Path(__file__).with_name("tex.toml").read_text(encoding="utf-8"))
 #: Letters up to U+017F for which pdfLaTeX has no glyph, and those that it has in the encoding T1 only.
 _UNKNOWN, _T1 = set("ĦħĸĿŀŉŦŧſ"), set('ÐðĐđÞþŊŋĄąĘęĮįŲų«»"')
 RARE = "% Some letters here are none of pdfLaTeX's: use LuaLaTeX or XeLaTeX, with a font that has them."

@@ -14,7 +14,7 @@ from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.annotators import Screening
 from evalkit.campaign.collection import KINDS, Collection, of_judged
-from evalkit.campaign.findings import Finding, Missing, Result, finding, which
+from evalkit.campaign.findings import WORDING, Finding, Missing, Result, finding, which
 from evalkit.campaign.method import EVEN, OWN_LINES
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.paperwork import markup
@@ -30,16 +30,6 @@ from evalkit.human.ranking import rules
 
 _APART = ("excluded: ", "rejected: ")
 ESA, MQM, DA, XSTS, PREFERENCES, UNKNOWN = "ESA", "MQM", "DA", "XSTS", "preferences", ""
-#: The tool whose export a format is.
-TOOLS = {
-    "appraise": "Appraise",
-    "esa": "Appraise",
-    "pearmut": "Pearmut",
-    "label-studio": "Label Studio",
-    "doccano": "doccano",
-    "prodigy": "Prodigy",
-    "mturk-da": "Amazon Mechanical Turk",
-}
 #: What a format without marked errors says of the protocol.
 _BY_FORMAT = {"xsts": XSTS, "mturk-da": DA, "appraise": DA, "preferences": PREFERENCES, "mqm": MQM, "esa": ESA}
 #: Which format the files of a registered data set have, by the module that loads them.
@@ -265,7 +255,9 @@ def protocol_of(campaign: Campaign) -> Protocol:
     said = marked.reindex(columns=["severity", "error_type"]).astype("str")
     severities = said["severity"].value_counts().index.drop(UNSTATED, errors="ignore")
     typed = bool(said["error_type"].ne(UNSTATED).any())
-    return Protocol(name, TOOLS.get(format, ""), len(marked), tuple(severities), typed, weights, _beside(campaign))
+    return Protocol(
+        name, WORDING["tools"].get(format, ""), len(marked), tuple(severities), typed, weights, _beside(campaign)
+    )
 
 
 def _registered(campaign: Campaign) -> str:
