@@ -196,8 +196,8 @@ def test_the_same_seed_draws_the_same_and_all_judge_the_same_calibration_set(len
     sets = [[screen for screen in mine if screen.kind == "calibration"] for mine in drawn.screens]
     assert all(one == sets[0] for one in sets)
     assert {screen.doc for screen in sets[0]} == set(drawn.reserved)
-    names = [one.name for mine in writing.named(drawn, list(texts.docs)) for one in mine]
-    assert len(set(names)) == len(names)
+    names = writing.lay_out(texts, drawn)["item"]
+    assert names.nunique() == sum(len(screen.items) for mine in drawn.screens for screen in mine)
 
 
 @given(lengths=sizes, systems=crews, hours=st.floats(0.2, 3), count=st.integers(1, 5))
@@ -428,7 +428,7 @@ def test_comparisons_come_back_with_their_plan_and_with_what_they_distinguish(tm
     texts = texts_of([4] * 12, ["V", "W", "X", "Y", "Z"])
     drawn = draw(texts, Wish(PROTOCOLS["preference"], people(4), opponents=opponents, overlap=0.0))
     expected = expect(texts, drawn, usual(PROTOCOLS["preference"]))
-    write(tmp_path, "tiny", texts, drawn, planned=expected.as_record())
+    write(tmp_path, "tiny", texts, drawn, planned=expected)
     rows = fill(tmp_path / "assignment.csv", lambda place: ["A", "B"][place * 7 // 3 % 2])
     _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
     mine = from_ratings(ratings)

@@ -399,7 +399,7 @@ def test_what_is_assumed_is_what_public_data_show(real, name, layout):
 
 def test_the_smallest_difference_is_found_with_the_chance_that_is_said():
     """Campaigns drawn here, score by score, and tested by scipy's own t-test over documents."""
-    da, xsts = (expectation.usual(PROTOCOLS[name]).variances["residual"] for name in ("DA", "XSTS"))
+    da, xsts = (expectation.usual(PROTOCOLS[name])["variances"]["residual"] for name in ("DA", "XSTS"))
     assert xsts == pytest.approx(da * (4 / 100) ** 2), "each on its own scale"
     variances = dict(zip(PARTS, [0.0, 40.0, 0.0, 20.0, 60.0]))
     found = expectation.smallest_difference(variances, segments=200, annotators=10, block=10, arrangement="same")
@@ -435,10 +435,9 @@ def judged(tmp_path):
 def test_a_pilot_tells_times_variances_and_the_calibration_set(judged):
     pilot, _ = data.open_campaign(judged / "pilot.csv")
     found = expectation.from_pilot(pilot, PROTOCOLS["DA"])
-    assert not found.assumed
     table, _ = hours(pilot)
-    assert found.seconds == pytest.approx(table["hours"].sum() * 3600 / table["judgements"].sum())
-    assert found.variances == components.of_pair(components.estimate(pilot, layout="campaign"), "eng-deu")
+    assert found["seconds"] == pytest.approx(table["hours"].sum() * 3600 / table["judgements"].sum())
+    assert found["variances"] == components.of_pair(components.estimate(pilot, layout="campaign"), "eng-deu")
     texts = read_texts([judged / "outputs"], source=judged / "source.txt", documents=judged / "documents.txt")
     drawn = draw(texts, Wish(PROTOCOLS["DA"], ("ann", "bob"), calibration=10), prior=pilot)
     levels = [0.0, 25.0, 50.0, 75.0, 100.0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,28 +26,20 @@ POWER, ALPHA = 0.8, 0.05
 NORMAL = float(stats.norm.isf(ALPHA / 2) + stats.norm.ppf(POWER))
 
 
-@dataclass(frozen=True)
-class Usual:
-    """What is assumed of judgements by a protocol: seconds that one takes, variances in squared points of its scale
-    (see ``components.of_pair``), and what both rest on. assumed: on data of others.
+def usual(protocol: Protocol) -> dict[str, Any]:
+    """Return what is assumed of judgements where no pilot tells: seconds that one takes, variances, source of both.
+
+    variances: squared points of the protocol's scale (see ``components.of_pair``).
     """
-
-    seconds: float
-    variances: Mapping[str, float]
-    source: str
-    assumed: bool = True
-
-
-def usual(protocol: Protocol) -> Usual:
-    """Return what is assumed where no pilot tells; variances are brought to the width of the protocol's scale."""
     width = (protocol.scale[1] - protocol.scale[0]) / 100 if protocol.scale else 1.0
     variances = {name: value * width**2 for name, value in MEASURED["variances"][protocol.scores].items()}
     same = protocol.times == protocol.scores
     both = protocol.times if same else f"{protocol.times} (times) and {protocol.scores} (scores)"
-    return Usual(MEASURED["seconds"][protocol.times], variances, f"what was measured on {both}")
+    seconds = MEASURED["seconds"][protocol.times]
+    return {"seconds": seconds, "variances": variances, "source": f"what was measured on {both}"}
 
 
-def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
+def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> dict[str, Any]:
     """Measure the same on earlier ratings; what they do not tell is assumed.
 
     Raises DataError for another scale than the protocol's.
@@ -60,18 +51,19 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
     table, _ = hours(ratings)
     seconds = float(table["hours"].sum() * 3600 / max(table["judgements"].sum(), 1))
     if not seconds:
-        parts.append(f"for times {told.source}")
+        parts.append(f"for times {told['source']}")
+    variances = told["variances"]
     try:
         mine = from_ratings(ratings)
-        found = components.estimate(mine.part, layout=recognise(mine.part, mine))
-        variances: Mapping[str, float] = components.of_pair(found, mine.pair)
-        if np.isnan(variances["annotator"]):
-            variances = {**variances, "annotator": told.variances["annotator"]}
-            parts.append(f"for how strict people are {told.source}, because none of them judged what others judged")
+        found = components.of_pair(components.estimate(mine.part, layout=recognise(mine.part, mine)), mine.pair)
     except DataError:
-        variances = told.variances
-        parts.append(f"for what scatters {told.source}, because too little of the pilot was judged twice")
-    return Usual(seconds or told.seconds, variances, "; ".join(parts), assumed=False)
+        parts.append(f"for what scatters {told['source']}, because too little of the pilot was judged twice")
+    else:
+        if np.isnan(found["annotator"]):
+            found = {**found, "annotator": variances["annotator"]}
+            parts.append(f"for how strict people are {told['source']}, because none of them judged what others judged")
+        variances = found
+    return {"seconds": seconds or told["seconds"], "variances": variances, "source": "; ".join(parts)}
 
 
 def smallest_difference(
@@ -109,48 +101,24 @@ def smallest_difference(
     return best if math.isfinite(best) else None
 
 
-@dataclass(frozen=True)
-class Expected:
-    """What a campaign can distinguish: the smallest difference, in points or of the share of comparisons that are won;
-    None: nothing. usual: what that rests on.
+def expect(texts: Texts, drawn: Drawn, assumed: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what a drawn campaign can distinguish, as its own file keeps it.
+
+    assumed: see ``usual``. Returns smallest_difference, in points or of the share of comparisons that are won (None:
+    nothing), its standard_error (normal approximation), unit, power, and what is assumed.
     """
-
-    usual: Usual
-    difference: float | None
-    unit: str
-
-    @property
-    def standard_error(self) -> float | None:
-        """The standard error of the difference of two systems that belongs to it (normal approximation)."""
-        return None if self.difference is None else self.difference / NORMAL
-
-    def as_record(self) -> dict[str, Any]:
-        """Return what the campaign's own file keeps."""
-        return {
-            "smallest_difference": self.difference,
-            "standard_error": self.standard_error,
-            "unit": self.unit,
-            "power": POWER,
-            "seconds": self.usual.seconds,
-            "variances": dict(self.usual.variances),
-            "source": self.usual.source,
-        }
-
-
-def expect(texts: Texts, drawn: Drawn, assumed: Usual) -> Expected:
-    """Say what a drawn campaign can distinguish."""
     wish, sizes = drawn.wish, [len(texts.documents[doc]) for doc in drawn.documents]
     segments, crew = sum(sizes), len(wish.annotators)
     if wish.protocol.compares:
-        error = share_error(segments * met(len(texts.outputs), wish.opponents))
-        return Expected(assumed, NORMAL * error, "share of comparisons")
-    design: dict[str, Any] = {"segments": segments, "annotators": crew, "block": float(np.mean(sizes))}
-    if wish.everybody:
-        design |= {"arrangement": "same", "judgements": crew}
+        difference: float | None = NORMAL * share_error(segments * met(len(texts.outputs), wish.opponents))
     else:
-        arrangement = "mixed" if wish.protocol.together == 1 and crew > 1 else "same"
-        design |= {"arrangement": arrangement, "calibration": wish.calibration}
-    return Expected(assumed, smallest_difference(assumed.variances, **design), "points")
+        same = wish.everybody or wish.protocol.together != 1 or crew < 2
+        design: dict[str, Any] = {"arrangement": "same" if same else "mixed", "block": float(np.mean(sizes))}
+        design |= {"judgements": crew} if wish.everybody else {"calibration": wish.calibration}
+        difference = smallest_difference(assumed["variances"], segments=segments, annotators=crew, **design)
+    error = None if difference is None else difference / NORMAL
+    unit = "share of comparisons" if wish.protocol.compares else "points"
+    return {"smallest_difference": difference, "standard_error": error, "unit": unit, "power": POWER, **assumed}
 
 
 def met(systems: int, opponents: int | None = None) -> float:

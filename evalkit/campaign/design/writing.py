@@ -10,12 +10,10 @@ from __future__ import annotations
 import csv
 import html
 import io
-import itertools
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +21,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError, data
-from evalkit.campaign.design.assignment import Item
 from evalkit.campaign.design.drawing import Drawn, Wish, draw, get_protocol
-from evalkit.campaign.design.expectation import POWER, Expected, expect, from_pilot, usual
+from evalkit.campaign.design.expectation import expect, from_pilot, usual
 from evalkit.campaign.design.texts import Texts, read_texts
 from evalkit.campaign.findings import words
 from evalkit.data import designs
@@ -42,20 +39,22 @@ _UNPRINTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # what XML cannot hold
 _WIDTHS = {"item": 12, "part": 6, "source": 60, "translation": 60, "translation_a": 60, "translation_b": 60}
 
 
-@dataclass(frozen=True)
-class Named:
-    """An item of somebody's task under its identifier, which tells nothing.
-
-    task, screen, order: counted from 1; order is the item's place in the task. doc, segment: their names.
-    """
-
-    name: str
-    task: int
-    screen: int
-    order: int
-    doc: str
-    segment: str
-    item: Item
+#: What is known of a translation that somebody is shown.
+_SHOWN = [
+    "item",
+    "task",
+    "annotator",
+    "hit",
+    "position",
+    "part",
+    "doc",
+    "segment",
+    "source",
+    "system",
+    "alias",
+    "item_type",
+    "hypothesis",
+]
 
 
 def write(folder: Path, name: str, texts: Texts, drawn: Drawn, *, planned: Mapping[str, Any]) -> list[Path]:
@@ -64,21 +63,19 @@ def write(folder: Path, name: str, texts: Texts, drawn: Drawn, *, planned: Mappi
     Of a protocol without scores there are no workbooks.
     planned: what the campaign is expected to show, which its design keeps.
     """
-    wish, items = drawn.wish, named(drawn, list(texts.docs))
-    alias = aliases(sorted(texts.outputs), wish.seed)
-    table = answers(texts, drawn, items, alias)
-    roles = {}
-    for one in itertools.chain.from_iterable(items):
-        kinds = {alias[system]: kind for system, kind in zip(one.item.systems, one.item.kinds)}
-        roles[one.name] = Entry(one.task, one.order, one.doc, one.segment, kinds)
-    design = designs.written(_said(name, texts, drawn, planned), {alias[system]: system for system in alias}, roles)
+    wish, shown = drawn.wish, lay_out(texts, drawn)
+    table, kept = answers(texts, drawn, shown)
+    roles: dict[str, Entry] = {}
+    for row in shown.itertuples():
+        kinds = dict(roles[row.item].shown) if row.item in roles else {}
+        roles[row.item] = Entry(row.task, row.position, row.doc, row.segment, kinds | {row.alias: row.item_type})
+    systems = {alias: system for system, alias in aliases(sorted(texts.outputs), wish.seed).items()}
     # what a spreadsheet would run as a formula has an apostrophe before it, which an import takes away
-    guarded = guard_table(table.drop(columns=["part", "alone"]))
-    rows = guarded.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    rows = guard_table(table[kept]).to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     contents: dict[str, bytes] = {
-        "campaign.json": for_pearmut(name, texts, drawn, items, alias).encode(),
+        "campaign.json": for_pearmut(name, texts, drawn, shown).encode(),
         "assignment.csv": rows.encode("utf-8-sig"),
-        designs.NAME: design.encode(),
+        designs.NAME: designs.written(_said(name, texts, drawn, planned), systems, roles).encode(),
     }
     for annotator, own in table.groupby("annotator", sort=False) if wish.protocol.scale else ():
         contents[f"{WORKBOOKS}/{annotator}.xlsx"] = _workbook(own)
@@ -98,20 +95,26 @@ def aliases(systems: list[str], seed: int) -> dict[str, str]:
     return dict(zip(systems, _codes("m", len(systems), 16**4, rng)))
 
 
-def named(drawn: Drawn, docs: list[str]) -> list[list[Named]]:
-    """Name everybody's items, screen after screen. docs: the document of each segment."""
-    rng = np.random.default_rng([drawn.wish.seed, 2])
+def lay_out(texts: Texts, drawn: Drawn) -> pd.DataFrame:
+    """List what everybody is shown, a row a translation, screen after screen.
+
+    item: its identifier, which tells nothing. task, position, part: counted from 1; position is the item's place in the
+    task, part the screen. system, alias: whose translation it is, and under which name.
+    """
+    wish, rows = drawn.wish, []
+    alias = aliases(sorted(texts.outputs), wish.seed)
     count = sum(len(screen.items) for mine in drawn.screens for screen in mine)
-    codes, found = _codes("i", count, 16**8, rng), []
-    for task, mine in enumerate(drawn.screens, 1):
-        shown = [(place, item) for place, screen in enumerate(mine, 1) for item in screen.items]
-        found.append(
-            [
-                Named(next(codes), task, place, order, docs[item.segment], str(item.segment + 1), item)
-                for order, (place, item) in enumerate(shown, 1)
-            ]
-        )
-    return found
+    codes = _codes("i", count, 16**8, np.random.default_rng([wish.seed, 2]))
+    for task, (person, mine) in enumerate(zip(wish.annotators, drawn.screens), 1):
+        items = [(part, item) for part, screen in enumerate(mine, 1) for item in screen.items]
+        for position, (part, item) in enumerate(items, 1):
+            place = item.segment
+            whose = {"item": next(codes), "task": task, "annotator": person, "hit": task_name(task), "part": part}
+            where = {"doc": texts.docs[place], "segment": str(place + 1), "source": texts.sources[place]}
+            for system, kind, text in zip(item.systems, item.kinds, item.texts):
+                told = {"system": system, "alias": alias[system], "item_type": kind, "hypothesis": text}
+                rows.append(whose | where | told | {"position": position})
+    return pd.DataFrame(rows).astype({"task": object, "position": object})
 
 
 def _codes(letter: str, count: int, most: int, rng: np.random.Generator) -> Iterator[str]:
@@ -130,29 +133,25 @@ def task_name(task: int) -> str:
     return f"task-{task:03d}"
 
 
-def answers(texts: Texts, drawn: Drawn, items: Sequence[Sequence[Named]], alias: Mapping[str, str]) -> pd.DataFrame:
+def answers(texts: Texts, drawn: Drawn, shown: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Lay out all that is to be judged, a row an answer, with everything that is known of it and an empty score.
 
-    Its columns are this package's own, so it imports by itself; annotators must not see it, for it names systems. Two
-    columns are for workbooks: part (the screen), and the translations alone.
+    Returns the table, and those of its columns that are this package's own, so that it imports by itself; annotators
+    must not see it, for it names systems. The others are for workbooks: part (the screen), and the translations.
     """
-    protocol, rows = drawn.wish.protocol, []
-    for one in itertools.chain.from_iterable(items):
-        shown = one.item
-        who = {"annotator": drawn.wish.annotators[one.task - 1], "hit": task_name(one.task), "position": one.order}
-        where = {"src_lang": texts.src_lang, "tgt_lang": texts.tgt_lang, "doc": one.doc, "segment": one.segment}
-        source = {"source": texts.sources[shown.segment], "part": one.screen}
-        if shown.compared:
-            (a, b), (text_a, text_b) = shown.systems, shown.texts
-            judged = {"system_a": a, "system_b": b, **source, "translation_a": text_a, "translation_b": text_b}
-            rows.append({"item": one.name, **who, **where, **judged, "alone": None, "preference": ""})
-            continue
-        for system, kind, text in zip(shown.systems, shown.kinds, shown.texts):
-            name = f"{one.name}.{alias[system]}" if len(shown.systems) > 1 else one.name
-            judged = {"system": system, "item_type": kind, **source, "hypothesis": text, "alone": text}
-            rows.append({"item": name, **who, **where, **judged, protocol.heading: ""})
-    table = pd.DataFrame(rows)
-    return table.drop(columns="hit") if protocol.compares else table
+    protocol, shown = drawn.wish.protocol, shown.assign(src_lang=texts.src_lang, tgt_lang=texts.tgt_lang)
+    where = ["position", "src_lang", "tgt_lang", "doc", "segment"]
+    if protocol.compares:
+        left, right = (shown.iloc[side::2].reset_index(drop=True) for side in (0, 1))
+        sides = {f"system_{side}": own["system"] for side, own in (("a", left), ("b", right))}
+        sides |= {f"translation_{side}": own["hypothesis"] for side, own in (("a", left), ("b", right))}
+        kept = ["item", "annotator", *where, "system_a", "system_b", "source", "translation_a", "translation_b"]
+        return left.assign(**sides, preference=""), [*kept, "preference"]
+    several = shown.duplicated("item", keep=False)
+    names = shown["item"].where(~several, shown["item"] + "." + shown["alias"])
+    table = shown.assign(item=names, translation=shown["hypothesis"], **{protocol.heading: ""})
+    kept = ["item", "annotator", "hit", *where, "system", "item_type", "source", "hypothesis", protocol.heading]
+    return table, kept
 
 
 def counts(drawn: Drawn) -> dict[str, int]:
@@ -194,9 +193,7 @@ def pearmut_text(text: str) -> str:
     return _MARKUP.sub("<" + JOINER, text)
 
 
-def for_pearmut(
-    name: str, texts: Texts, drawn: Drawn, items: Sequence[Sequence[Named]], alias: Mapping[str, str]
-) -> str:
+def for_pearmut(name: str, texts: Texts, drawn: Drawn, shown: pd.DataFrame) -> str:
     """Return the JSON that ``pearmut add`` takes: names of items and systems tell nothing, and nothing is shuffled.
 
     Sides and order are drawn already, so Pearmut is told to leave them alone.
@@ -205,15 +202,12 @@ def for_pearmut(
     told = [html.escape(wish.protocol.question)] + ["-".join(pair)] * (UNKNOWN not in pair)
     users: dict[str, Any] = {"users": list(wish.annotators), "instructions": " <br>".join(told)}
     info = {**wish.protocol.pearmut, "assignment": "task-based", "shuffle": False, "seed": wish.seed, **users}
-    data: list[list[list[dict[str, Any]]]] = []
-    for mine in items:
-        data.append([])
-        for _, screen in itertools.groupby(mine, key=lambda one: one.screen):
-            data[-1].append([])
-            for one in screen:
-                shown = {alias[system]: pearmut_text(text) for system, text in zip(one.item.systems, one.item.texts)}
-                source = pearmut_text(texts.sources[one.item.segment])
-                data[-1][-1].append({"item_id": one.name, "src": source, "tgt": shown})
+    data: list[list[list[dict[str, Any]]]] = [[[] for _ in mine] for mine in drawn.screens]
+    for row in shown.itertuples():
+        screen = data[row.task - 1][row.part - 1]
+        if not screen or screen[-1]["item_id"] != row.item:
+            screen.append({"item_id": row.item, "src": pearmut_text(row.source), "tgt": {}})
+        screen[-1]["tgt"][row.alias] = pearmut_text(row.hypothesis)
     return json.dumps({"campaign_id": name, "info": info, "data": data}, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -225,8 +219,8 @@ def _workbook(own: pd.DataFrame) -> bytes:
     from openpyxl import Workbook
     from openpyxl.styles import Alignment
 
-    sides = ["translation_a", "translation_b"] if "translation_a" in own else ["alone"]
-    shown = own[["item", "part", "source", *sides, own.columns[-1]]].rename(columns={"alone": "translation"})
+    sides = [name for name in own if name.startswith("translation")]
+    shown = own[["item", "part", "source", *sides, own.columns[-1]]]
     book = Workbook()
     sheet = book.active
     sheet.title = "judgements"
@@ -280,11 +274,11 @@ def make(
     assumed = usual(kind) if prior is None else from_pilot(prior, kind)
     shared = kind.compares or wishes.get("everybody")  # a calibration set would be no more shared than the rest
     size = min(_CALIBRATION, len(texts.docs) // _TENTH) if calibration is None and not shared else calibration or 0
-    wish = Wish(kind, people, seconds=seconds or assumed.seconds, calibration=size, **wishes)
+    wish = Wish(kind, people, seconds=seconds or assumed["seconds"], calibration=size, **wishes)
     drawn = draw(texts, wish, prior=prior)
-    expected = expect(texts, drawn, assumed)
-    told = list(expectation(texts, drawn, expected))
-    write(folder, name, texts, drawn, planned=expected.as_record())
+    planned = expect(texts, drawn, assumed)
+    told = list(expectation(texts, drawn, planned, assumed=prior is None))
+    write(folder, name, texts, drawn, planned=planned)
     if (readme := folder / "README.md").exists():
         text = readme.read_text(encoding="utf-8").replace("{{plan}}", "\n\n".join(told))
         for part, there in (("workbooks", kind.scale is not None), ("class", wish.everybody)):
@@ -313,34 +307,22 @@ def names(annotators: str) -> tuple[str, ...]:
     return found
 
 
-def expectation(texts: Texts, drawn: Drawn, found: Expected) -> Iterator[str]:
-    """Say how much is judged, and what that distinguishes; then what was assumed."""
+def expectation(texts: Texts, drawn: Drawn, planned: Mapping[str, Any], *, assumed: bool) -> Iterator[str]:
+    """Say how much is judged, and what that distinguishes; then what was assumed. assumed: not measured on a pilot."""
     wish, many, judgements = drawn.wish, counts(drawn), sum(drawn.judgements)
     low, high = min(drawn.judgements), max(drawn.judgements)
-    yield words(
-        "design.much",
-        protocol=wish.protocol.name,
-        judgements=judgements,
-        people=wish.annotators,
-        each=f"{low:,}" if low == high else f"{low:,} to {high:,}",
-        systems=texts.outputs,
-        documents=drawn.documents,
-        seconds=wish.seconds,
-        hours=high * wish.seconds / 3600,
-    )
+    values = {"wish": wish, "texts": texts, "drawn": drawn, "judgements": judgements}
+    each = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    yield words("design.much", each=each, hours=high * wish.seconds / 3600, **values)
     yield words("design.kinds", kinds=[words(f"design_kinds.{kind}", n=count) for kind, count in many.items()])
     first = judgements - sum(many.get(kind, 0) for kind in ("degraded", "repeat", "calibration"))
     for kind, how, option in (("degraded", "degraded", "--degraded"), ("repeat", "as they were", "--repeats")):
         if asked := wish.shares[kind]:
             again: dict[str, Any] = {"first": first, "share": many.get(kind, 0) / first, "asked": asked}
             yield words("design.again", how=how, option=option, **again)
-    if found.difference is None:
-        yield words("design.nothing")
-    else:
-        points = found.unit == "points"
-        size = f"{found.difference:.2g} points" if points else f"{found.difference:.1%} of comparisons"
-        yield words("design.finds", power=POWER, size=size)
-    yield words("design.assumed" if found.usual.assumed else "design.taken", source=found.usual.source)
+    unit = "points" if planned["unit"] == "points" else "comparisons"
+    yield words(f"design.finds_{unit}" if planned["smallest_difference"] else "design.nothing", **planned)
+    yield words("design.assumed" if assumed else "design.taken", **planned)
     yield from (words("design.note", note=note) for note in (*texts.notes, *drawn.notes))
     if wish.protocol.marks:
         yield words("design.marks" if wish.protocol.scale else "design.marks_only", protocol=wish.protocol.name)
