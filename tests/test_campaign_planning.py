@@ -127,7 +127,15 @@ def test_what_is_asked_for_is_what_lacks_and_no_document_or_person_more(points, 
     """What there is and what is asked for, weighed by how sure they are, reach the planned variance together."""
     parts = {**V, "taste": taste}
     liking = plans.FOUND if taste > 0 else plans.NOT_FOUND
-    basis = plans.Basis(parts, 5, 200, liking, over or taste > 0, 9, 5)
+    basis = plans.Basis(
+        variances=parts,
+        block=5,
+        capacity=200,
+        liking=liking,
+        over_annotators=over or taste > 0,
+        annotators=9,
+        systems=5,
+    )
     row = plans._row(basis, "a – b", plans.OBSERVED, points, variance, 100)
     crew = basis.crew(points)
     if crew is None:

@@ -1,9 +1,7 @@
 """Another campaign beside one's own: what both judged, and how alike they are: two rounds, crowds or protocols."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -110,17 +108,14 @@ def _key(mine: Campaign, other: Campaign) -> tuple[str, ...]:
     return ("segment",)
 
 
-@dataclass(frozen=True)
-class Footing:
+class Footing(Result):
     """Whether a point means the same in both campaigns.
 
     unit: what a difference of their scores is in; empty where the levels cannot be compared, and why says so.
     stretched: whether both scales were stretched to 0 to 100 first.
     """
 
-    unit: str
-    stretched: bool = False
-    why: str = ""
+    stretched, why = False, ""
 
 
 class Against(Result):
@@ -257,6 +252,8 @@ def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, see
     found, drawn = _redrawn(shared, rows, [method.column for method in methods], resamples=resamples, seed=seed)
     cells = _item_means(shared, rows)
     items = draw_items(cells, shared, documents="documents" in drawn, resamples=resamples, seed=seed)
+    gap = found.estimate[0, MEAN, -1] - found.estimate[1, MEAN, -1]
+    level = {"difference": gap, "low": float(found.low[-1]), "high": float(found.high[-1])}
     agreement, lacks = _agreement(held, cells, items, footing, resamples=resamples, seed=seed)
     return Against(
         pair=mine.pair,
@@ -271,7 +268,7 @@ def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, see
         systems=_systems(shared.systems, found, footing),
         decisions=_decisions(held, methods),
         alike=_alike(shared, found, cells, items),
-        level=_level(found) if footing.unit else {},
+        level=level if footing.unit else {},
         agreement=agreement,
         lacks=lacks,
         persons=_persons(shared, rows, footing),
@@ -282,13 +279,13 @@ def find_footing(mine: Campaign, other: Campaign) -> Footing:
     """Say whether a point means the same in two campaigns: on one declared scale, on two, or by the same weights."""
     if mine.known_scale and other.known_scale:
         if mine.scale == other.scale:
-            return Footing("points of the scale from {:g} to {:g}".format(*mine.scale))
-        return Footing("points of 100", stretched=True)
+            return Footing(unit="points of the scale from {:g} to {:g}".format(*mine.scale))
+        return Footing(unit="points of 100", stretched=True)
     ours, theirs = (reading_of(one.ratings).get("receipt", {}).get("weights") for one in (mine, other))
     if ours and ours == theirs:
-        return Footing("points of errors, weighed alike in both,")
+        return Footing(unit="points of errors, weighed alike in both,")
     where = [side for side, one in zip(SIDES, (mine, other)) if not one.known_scale]
-    return Footing("", why=f"the ends of the scale are not declared {' or '.join(where)}")
+    return Footing(unit="", why=f"the ends of the scale are not declared {' or '.join(where)}")
 
 
 # Draws
@@ -429,12 +426,6 @@ def _alike(shared: Shared, found: _Scores, cells: pd.DataFrame, items: np.ndarra
         rows.append(("items", name, estimate, *ends(items[:, place]), len(cells)))
     rows.sort(key=lambda row: row[0] == "items")
     return pd.DataFrame(rows, columns=["of", "coefficient", "estimate", "low", "high", "n"])
-
-
-def _level(found: _Scores) -> dict[str, float]:
-    """Compare how high scores are on shared items."""
-    here, there = found.estimate[:, MEAN, -1]
-    return {"difference": here - there, "low": float(found.low[-1]), "high": float(found.high[-1])}
 
 
 def _agreement(

@@ -1,7 +1,5 @@
 """How far annotators agree, by the coefficient that fits the scale and the gaps."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """All analyses of one campaign, in the order in which they need each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How each annotator works, whom rules propose to look at, and what each is told of their own judgements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -83,12 +81,12 @@ def profile_annotators(campaign: Campaign) -> Profiles:
 class Screening(Result):
     """Whom rules propose to look at; nobody is left out of anything by this.
 
-    rules: those applied; aside: those set aside, with the reason. totals: how many each rule asks to look at; common:
-    rules that name most of the annotators they can be applied to, and how many of how many: they say something about
-    the scale or the task, and propose nobody. named: annotator, rule, value. proposed: annotators, out of
-    ``annotators``; looked_at: how many a rule could be applied to; unknown: rules that could be applied to nobody.
-    share: of the judgements, by those proposed. first: the system with the highest score; first_without: the same
-    without those proposed, "" where the others did not judge all systems.
+    rules: those applied; cells: in words, for tables; aside: those set aside, with the reason. totals: how many each
+    rule asks to look at; common: rules that name most of the annotators they can be applied to, and how many of how
+    many: they say something about the scale or the task, and propose nobody. named: annotator, rule, value. proposed:
+    annotators, out of ``annotators``; looked_at: how many a rule could be applied to; unknown: rules that could be
+    applied to nobody. share: of the judgements, by those proposed. first: the system with the highest score;
+    first_without: the same without those proposed, "" where the others did not judge all systems.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -102,11 +100,6 @@ class Screening(Result):
         yield finding("rules.named" if self.proposed else "rules.nobody", found=self)
         if self.unknown:
             yield finding("lacks.rules_applied", found=self, rules=[said[rule] for rule in self.unknown])
-
-    @property
-    def cells(self) -> dict[str, dict[str, str]]:
-        """Rules in words, for tables."""
-        return {"rule": annotators.rules_in_words(self.rules)}
 
 
 @or_missing("rules", of_people=True)
@@ -129,6 +122,7 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     return Screening(
         pair=campaign.pair,
         rules=tuple(used),
+        cells={"rule": annotators.rules_in_words(used)},
         aside=aside,
         totals=annotators.screening_totals(found) if used else found,
         named=named,

@@ -4,8 +4,6 @@ The limits between verdicts are stated where the words are, in ``wording.toml``;
 package, not laws.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

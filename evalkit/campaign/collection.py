@@ -1,9 +1,6 @@
 """What was collected: judgements by system and annotator, missing cells, duplicates, and marked errors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,9 +33,10 @@ class Collection(Result):
     pairs, kinds, systems, annotators: counts by language pair, kind of item, system and annotator; the last three are
     of the pair in detail; ``systems`` counts what ranks systems, ``annotators`` that and human translations. segments;
     cells: segments × systems; judged, several: cells with a judgement, and with judgements by two annotators or more.
-    duplicates: unmarked second judgements. notes: how the file was read. assumed_scale: the lowest and the highest
-    score, where no ends are declared. names_people: whether the file says who judged; where it does not, tables count
-    no annotators. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
+    judgements: by all of these annotators. duplicates: unmarked second judgements. notes: how the file was read.
+    assumed_scale: the lowest and the highest score, where no ends are declared. names_people: whether the file says who
+    judged; where it does not, tables count no annotators. uses: the file's judgements, summed up to those that rank
+    systems: judgements, what, used_for.
     """
 
     names_people = True
@@ -46,21 +44,12 @@ class Collection(Result):
     def tell(self) -> Iterator[Finding]:
         """Say how much was judged, by how many people, and how the file was read."""
         never = self.cells - self.judged
-        many = {"judgements": self.annotators["judgements"].sum(), "never": never}
-        yield finding("collected.judged", found=self, **many)
+        yield finding("collected.judged", found=self, never=never)
         if self.cells:
             yield finding("collected.cells", found=self, never=never, share=never / self.cells)
         unnamed = not self.duplicates and not self.names_people
         yield from which("collected", self, twice=self.duplicates, unnamed=unnamed, assumed=self.notes)
         yield from which("lacks", self, scale=self.assumed_scale)
-
-    @property
-    def tables(self) -> list[dict[str, Any]]:
-        """As of any result; without annotators where the file does not say who judged."""
-        if self.names_people:
-            return super().tables
-        kept = [one for one in super().tables if one["name"] != "coverage_annotators"]
-        return [one | {"frame": one["frame"].drop(columns="annotators", errors="ignore")} for one in kept]
 
 
 def count_judgements(campaign: Campaign) -> Collection:
@@ -68,13 +57,16 @@ def count_judgements(campaign: Campaign) -> Collection:
     part, judged = campaign.part, campaign.judged
     kinds = part["item_type"].map(KINDS).value_counts().rename_axis("kind").rename("judgements").reset_index()
     people = judged.groupby([*campaign.segment, "system"])["annotator"].nunique()
+    unnamed = [] if campaign.names_people else ["annotators"]
+    by_name = _by_annotator(part, campaign.compared)
     return Collection(
         pair=campaign.pair,
         uses=_uses(campaign),
-        pairs=_by_pair(campaign.ratings),
+        pairs=_by_pair(campaign.ratings).drop(columns=unnamed),
         kinds=kinds,
-        systems=_by_system(judged, campaign.segment),
-        annotators=_by_annotator(part, campaign.compared),
+        systems=_by_system(judged, campaign.segment).drop(columns=unnamed),
+        annotators=by_name.head(0 if unnamed else len(by_name)),
+        judgements=int(by_name["judgements"].sum()),
         segments=len(campaign.cells),
         cells=int(campaign.cells.size),
         judged=len(people),

@@ -4,8 +4,6 @@ Tables as CSV, Parquet and, where they fit a page, LaTeX; the methods, their ref
 ``paperwork``.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -21,7 +19,7 @@ from pyarrow import ArrowException
 
 from evalkit import DataError, __version__
 from evalkit.campaign import paperwork
-from evalkit.campaign.paperwork.markup import needs, tex
+from evalkit.campaign.paperwork.markup import tex
 from evalkit.data import delimited
 from evalkit.data.delimited import guard_table, unguarded
 from evalkit.data.files import alone
@@ -296,7 +294,7 @@ def latex(table: pd.DataFrame, *, name: str, signature: str = "") -> str:
     label = f"tab:{re.sub(r'[^A-Za-z0-9]+', '-', name)}"
     options: dict[str, Any] = {"caption": tex(name.replace("_", " ")), "label": label, "column_format": "".join(layout)}
     body = shown.style.hide(axis="index").to_latex(hrules=True, **options)
-    return "\n".join([*[f"% {' '.join(signature.split())}"] * bool(signature), *needs(body), body])
+    return "\n".join([*[f"% {' '.join(signature.split())}"] * bool(signature), body])
 
 
 def _cell(value: Any) -> str:

@@ -3,10 +3,7 @@
 Where people and a model label (pass or fail), the share of the worse label is corrected by the model's errors, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -15,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit.campaign.findings import Finding, Missing, Result, finding
-from evalkit.campaign.judges import COLLECT, Judges, arrange
+from evalkit.campaign.judges import COLLECT, Judges, arrange, stack
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.metrics import ppi
 from evalkit.metrics.scores import Scores
@@ -30,13 +27,8 @@ _SAID, _CHANCE = 2, 0.05
 NONE = "no metric scored outputs that nobody judged, so it cannot stand in for judgements."
 
 
-@dataclass(frozen=True, eq=False)
-class Correlation:
+class Correlation(Result):
     """What a metric's correlation with people is: on differences of two systems, within systems, and whose it is."""
-
-    differences: float
-    within: float
-    metric: str
 
 
 def of_pilot(ratings: pd.DataFrame, judged: pd.DataFrame | None, *, pair: str) -> Correlation | None:
@@ -48,7 +40,7 @@ def of_pilot(ratings: pd.DataFrame, judged: pd.DataFrame | None, *, pair: str) -
     if judged is None or judged.empty:
         return None
     sides = arrange(from_ratings(ratings, pair=pair), judged, column="score")
-    scores = sides.stacked if sides.scores else None
+    scores = stack(sides.scores, sides.grid) if sides.scores else None
     whole = [int(np.isfinite(own).all(axis=0).sum()) >= 3 for own in scores.values] if scores else []
     if not scores or not any(whole):  # three segments of all systems
         return None
@@ -59,7 +51,7 @@ def of_pilot(ratings: pd.DataFrame, judged: pd.DataFrame | None, *, pair: str) -
 def correlation(scores: Scores, metric: str) -> Correlation:
     """Take what ``ppi.correlations`` finds of one metric."""
     r = ppi.correlations(scores, metric).set_index("what")["r"]
-    return Correlation(float(r[ppi.DIFFERENCES]), float(r[ppi.WITHIN]), metric)
+    return Correlation(differences=float(r[ppi.DIFFERENCES]), within=float(r[ppi.WITHIN]), metric=metric)
 
 
 class Few(Result):

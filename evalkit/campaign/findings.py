@@ -8,8 +8,6 @@ A result says by ``tell`` which findings it is. What stands in the place of an a
 ``Missing``, says what to collect.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import string

@@ -3,8 +3,6 @@
 Each function chooses among findings, of the ranking, of checks and of the plan; the words are in ``wording.toml``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

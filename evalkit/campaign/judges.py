@@ -1,7 +1,5 @@
 """Automatic metrics, and judges that are models, beside the people of the same campaign."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -34,23 +32,9 @@ class Sides(Result):
     people: items × annotators. grid: their means, segments × systems; raw: the same of scores as they were given.
     scores: metric or model -> its scores, laid out like ``grid``; everywhere: the same of all segments that it scored,
     judged by people or not; items: the same, item by item. whole: metric × systems, scores of whole systems.
-    facts: by name, kind (metric or judge), better (which way) and judgements (how many scores of items it has).
+    models: names of judges that are; lower: of metrics whose scores were turned. facts: by name, kind (metric or
+    judge), better (which way) and judgements (how many scores of items it has).
     """
-
-    @property
-    def stacked(self) -> Scores:
-        """Everything for statistics of metrics."""
-        return stack(self.scores, self.grid)
-
-    @property
-    def models(self) -> list[str]:
-        """Names of judges that are models."""
-        return self.facts.index[self.facts["kind"].eq("judge")].tolist()
-
-    @property
-    def lower(self) -> list[str]:
-        """Names of metrics whose scores were turned."""
-        return self.facts.index[self.facts["better"].eq("lower")].tolist()
 
 
 def arrange(campaign: Campaign, judged: pd.DataFrame, *, column: str) -> Sides:
@@ -84,6 +68,8 @@ def arrange(campaign: Campaign, judged: pd.DataFrame, *, column: str) -> Sides:
         items=items,
         whole=whole.reindex(index=facts.index, columns=grid.columns).astype(float).mul(signs, axis=0),
         facts=facts,
+        models=facts.index[facts["kind"].eq("judge")].tolist(),
+        lower=facts.index[facts["better"].eq("lower")].tolist(),
     )
 
 
@@ -218,11 +204,6 @@ class Judges(Result):
         return held.sort_values("judge", key=lambda names: names.map(order.index), kind="stable")
 
     @property
-    def cells(self) -> dict[str, dict[str, str]]:
-        """Measures in words, for a table."""
-        return {"measure": MEASURES}
-
-    @property
     def names(self) -> list[str]:
         """The metrics and models, those that agree best over items first."""
         return self.table.loc[self.table["kind"] != "people", "judge"].tolist()
@@ -259,7 +240,7 @@ def compare_judges(
         return Missing(f"no automatic judge or metric scored an output of a system in {campaign.pair}.", COLLECT)
     units = _documents(campaign, sides.grid)
     found = agreement(
-        sides.stacked,
+        stack(sides.scores, sides.grid),
         systems=sides.whole.to_numpy(float),
         units=units,
         ties=sides.raw.to_numpy(float).T,
@@ -283,6 +264,7 @@ def compare_judges(
         calibrated=_calibrated(sides, units, resamples=resamples, seed=seed),
         unit="documents" if units is not None else "segments",
         treated=ranking.method.scores_name if ranking and column != "score" else "",
+        cells={"measure": MEASURES},
         read=pd.DataFrame({"file": judged.attrs.get("notes", ())}),
     )
 

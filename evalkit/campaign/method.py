@@ -1,16 +1,13 @@
 """How systems are compared: one choice of scores, test and resampling, behind every number that compares them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.findings import words
+from evalkit.campaign.findings import Result, words
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import like
 from evalkit.human.ranking import lines as engine
@@ -20,8 +17,7 @@ from evalkit.human.ranking.scores import SegmentMeans, influenced, segment_means
 from evalkit.stats import widths
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(Result):
     """How annotators' judgements are spread over systems.
 
     kept: efficiency of the design, the share of the worst kept difference between systems that is left once annotators'
@@ -30,18 +26,13 @@ class Spread:
     which they give least. per_system: judgements of a system by an annotator, on average.
     """
 
-    kept: float
-    freedom: float
-    fewest: tuple[str, ...]
-    per_system: float
-
     @property
     def told(self) -> str:
         """What is left of the worst kept difference, in words."""
         return words("by.left", kept=self.kept)
 
     @classmethod
-    def of(cls, rows: pd.DataFrame, calibration: pd.DataFrame | None = None) -> Spread:
+    def of(cls, rows: pd.DataFrame, calibration: pd.DataFrame | None = None) -> Self:
         """Measure the spread of judgements (annotator, system); calibration items count as one more system.
 
         >>> rows = pd.DataFrame({"annotator": list("aabbbb"), "system": list("xyxxyy")})
@@ -50,7 +41,7 @@ class Spread:
         (1.0, 1.0)
         """
         if rows["system"].nunique() < 2:
-            return cls(1.0, 0.0, (), 0.0)
+            return cls(kept=1.0, freedom=0.0, fewest=(), per_system=0.0)
         counts = pd.crosstab(rows["annotator"], rows["system"])
         freedom = freedom_of(counts.to_numpy(float))
         pairs = np.stack(np.triu_indices(counts.shape[1], 1), axis=1)
@@ -60,7 +51,7 @@ class Spread:
             more = calibration.groupby("annotator").size().reindex(counts.index, fill_value=0)
             own = counts.assign(calibration=more) if more.any() else counts
         kept = float(widths.efficiency(own.to_numpy(float))[0])
-        return cls(kept, float(freedom.min()), tuple(map(str, fewest)), per_system)
+        return cls(kept=kept, freedom=float(freedom.min()), fewest=tuple(map(str, fewest)), per_system=per_system)
 
 
 def freedom_of(counts: np.ndarray) -> np.ndarray:
@@ -91,8 +82,7 @@ OWN_LINES = "units"
 _WORDS = {"annotator": "annotators", "doc": "documents", "segment": "segments"}
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(Result):
     """How systems are scored, tested against each other, and drawn anew: one way for all numbers that compare them.
 
     column: one of ``COLUMNS``. why: the reason for it. unit: the columns whose values are drawn anew, one or two that
@@ -105,18 +95,11 @@ class Method:
     ``strengths``).
     """
 
-    column: str
-    why: str
-    unit: tuple[str, ...]
-    why_unit: str
-    item_types: tuple[str, ...]
-    segment: tuple[str, ...]
-    alpha: float = 0.05
-    lines: str = OWN_LINES
-    compares: bool = False
-    redrawn: tuple[str, ...] = ("segment",)
-    kept: float = 1.0
-    barred: str = ""
+    alpha = 0.05
+
+    def but(self, **changed: Any) -> Self:
+        """Return the same way in all but some respects."""
+        return type(self)(**vars(self) | changed)
 
     @property
     def by_z(self) -> bool:

@@ -1,11 +1,10 @@
 """A campaign as its analyses see it: one file's judgements, and the language pair that is looked at in detail."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -158,7 +157,7 @@ class Campaign(Result):
         rows = np.flatnonzero(self.part["item_type"].ne("degraded"))
         return components.estimate_strictness(own["score"].to_numpy(float), kind, own["annotator"], segment, rows)
 
-    def adjusted(self) -> Campaign:
+    def adjusted(self) -> Self:
         """Take annotators' strictness out of scores: ``part`` gets, or renews, its column ``adjusted``."""
         taken = self.strict.of(self.part["annotator"]) if self.strict else 0.0
         return replace(self, part=like(self.part.assign(adjusted=self.part["score"] - taken), self.part))

@@ -1,7 +1,5 @@
 """A pilot to plan with: the judgements of any campaign file that tell how scores scatter, on a scale from 0 to 100."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,9 +1,6 @@
 """What the work took, and how many more judgements, by how many more people, would distinguish the best systems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -132,8 +129,7 @@ _WHOLE = [
 ]
 
 
-@dataclass(frozen=True)
-class Basis:
+class Basis(Result):
     """What a plan rests on: what scatters, and what the work looks like.
 
     variances: as ``components.of_pair`` returns them, squared points. block: segments of a
@@ -142,14 +138,6 @@ class Basis:
     over, because they like systems differently, or because the ranking draws them anew. annotators, systems: who judged
     what all this was measured on.
     """
-
-    variances: Mapping[str, float]
-    block: int
-    capacity: int
-    liking: str
-    over_annotators: bool
-    annotators: int
-    systems: int
 
     @property
     def counts_people(self) -> bool:
@@ -342,7 +330,9 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: 
     people, block = judged.groupby("annotator").size(), min(block_length(judged), 50)
     capacity = max(int(people.median()), CAPACITY, 2 * block)
     over = liking == FOUND or over_annotators
-    return Basis(variances, block, capacity, liking, over, len(people), judged["system"].nunique())
+    judges = {"annotators": len(people), "systems": judged["system"].nunique()}
+    work = {"block": block, "capacity": capacity, "liking": liking, "over_annotators": over}
+    return Basis(variances=variances, **work, **judges)
 
 
 def block_length(judged: pd.DataFrame) -> int:

@@ -1,7 +1,5 @@
 """What the items show that check annotators: degraded ones, second showings, references, calibration items."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,10 +1,7 @@
 """Which system is better, and how sure that is: by each criterion, by scores treated otherwise, by comparisons."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -206,10 +203,10 @@ def rank_systems(
     except DataError as problem:
         if lines == OWN_LINES:
             raise
-        method, refused = replace(method, lines=OWN_LINES), str(problem)
+        method, refused = method.but(lines=OWN_LINES), str(problem)
         table = method.clusters(campaign, systems)
     scores = method.scores(campaign.compared)[["system", "score", "segments", "judgements"]]
-    raw = replace(method, column="score").scores(campaign.compared).set_index("system")["score"]
+    raw = method.but(column="score").scores(campaign.compared).set_index("system")["score"]
     table, scores = (one.assign(mean=one["system"].map(raw)) for one in (table, scores))
     humans = scores[scores["system"].isin(campaign.humans)].sort_values("score", ascending=False, ignore_index=True)
     try:
@@ -232,9 +229,9 @@ def _by_strengths(campaign: Campaign, chosen: Method, *, as_told: bool, resample
     """Rank systems that were compared with each other; where units are few, less is drawn: texts alone, or segments."""
     texts = ("doc",) if "doc" in chosen.unit or chosen.segment == ("doc", "segment") else ("segment",)
     why = words("over.empty", drawn=chosen.drawn)
-    fewer = [replace(chosen, unit=unit, why_unit=why) for unit in (texts, ("segment",)) if unit != chosen.unit]
+    fewer = [chosen.but(unit=unit, why_unit=why) for unit in (texts, ("segment",)) if unit != chosen.unit]
     methods = [chosen] if as_told else [one for one in (chosen, *fewer) if strengths.enough(campaign, one)]
-    method = replace((methods or [chosen])[0], lines=OWN_LINES)
+    method = (methods or [chosen])[0].but(lines=OWN_LINES)
     found = strengths.rank(campaign, method, resamples=resamples, seed=seed)
     sure = methods and found["standing"].fewest > 1 and len(strengths.finite(found["standing"]))
     found["unsure"] = "" if sure else words("order.few_units", fewest=strengths.FEWEST)
@@ -257,19 +254,19 @@ def _pooled(campaign: Campaign) -> float:
     return float(np.sqrt((people["var"] * (people["size"] - 1)).sum() / max((people["size"] - 1).sum(), 1)))
 
 
-def rank_pairs(campaign: Campaign, *, score: str = "auto", unit: str = "auto", lines: str = OWN_LINES) -> pd.DataFrame:
+def rank_pairs(campaign: Campaign, **options: Any) -> pd.DataFrame:
     """Name the best system of every language pair, and those that cannot be distinguished from it.
 
     Returns pair, systems, judgements; and, where a pair has several systems, ranked_by, drawn, first, clusters and
     not_told_apart (names, or "none"); and human, where people's translations were judged, too: how the first system
-    stands to them.
+    stands to them. options: as of ``rank_systems``.
     """
     rows = []
     for pair in campaign.pairs:
         here = from_ratings(campaign.ratings[campaign.ratings["pair"] == pair])
         row: dict[str, object] = {"pair": pair, "systems": len(here.systems), "judgements": len(here.judged)}
         if len(here.systems) > 1:
-            found = rank_systems(here, score=score, unit=unit, lines=lines, resamples=100)
+            found = rank_systems(here, **options, resamples=100)
             if isinstance(found, Missing):
                 apart = "some systems were never compared, even through others"
                 row["ranked_by"] = f"nothing: {apart if here.compares else found.reason.partition('. ')[0]}"
@@ -387,20 +384,11 @@ class Criteria(Result):
             yield finding("criteria.other" if len(other) else "criteria.same", other=other)
 
 
-def rank_criteria(
-    campaign: Campaign,
-    *,
-    score: str = "auto",
-    unit: str = "auto",
-    lines: str = OWN_LINES,
-    resamples: int = 500,
-    seed: int = 7,
-) -> Criteria | Missing:
+def rank_criteria(campaign: Campaign, **options: Any) -> Criteria | Missing:
     """Rank the systems by each criterion; options as of ``rank_systems``."""
     if len(campaign.criteria) < 2:
         return Missing("one criterion was judged.", words("collect.criteria"))
     each = {name: of_criterion(campaign, name) for name in campaign.criteria}
-    options: dict[str, Any] = {"score": score, "unit": unit, "lines": lines, "resamples": resamples, "seed": seed}
     rankings = {name: rank_systems(one, **options) for name, one in each.items()}
     reference = rankings[campaign.criterion]
     rows = []
@@ -474,7 +462,7 @@ def normalize_scores(
     method = choose_method(campaign, unit=unit)
     if method.barred:
         raise DataError(method.barred)
-    method = replace(method, column="normalized")
+    method = method.but(column="normalized")
     if campaign.strict:
         raw = made["raw scores"]
         made = {"raw scores": raw, ADJUSTED: raw.assign(normalized=raw["adjusted"])} | made

@@ -1,7 +1,5 @@
 """Campaigns that show leading systems more often: means that are not bent by it, and rules that say when to stop."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,33 +22,10 @@ class Screens(Result):
 
     scores: mean of a screen's judgements of a system, NaN where it was not shown. judgements: how many these are.
     probability: that the screen showed it, NaN where that is not known. ordered: whether screens stand in the order of
-    time. days: days since 1970 on which they began, or None. written: whether the file has probabilities at all.
+    time. days: days since 1970 on which they began, or None. written: whether the file has probabilities at all. shown:
+    which systems each showed; known: with a probability that is known. weights: how many screens each of these stands
+    for, one over the probability; 0 elsewhere. plain: the mean of all judgements of each system.
     """
-
-    @property
-    def log(self) -> Log:
-        """The same as one campaign of a log."""
-        return Log(self.scores[None], np.nan_to_num(self.probability)[None])
-
-    @property
-    def shown(self) -> np.ndarray:
-        """Which systems each screen showed."""
-        return self.judgements > 0
-
-    @property
-    def known(self) -> np.ndarray:
-        """Where a system was shown with a probability that is known."""
-        return self.shown & np.isfinite(self.probability)
-
-    @property
-    def weights(self) -> np.ndarray:
-        """How many screens each of these stands for: one over the probability; 0 elsewhere."""
-        return np.divide(1.0, self.probability, out=np.zeros(self.probability.shape), where=self.known)
-
-    @property
-    def plain(self) -> np.ndarray:
-        """The mean of all judgements of each system."""
-        return np.nansum(self.scores * self.judgements, axis=0) / self.judgements.sum(axis=0)
 
 
 def screens_of(campaign: Campaign) -> Screens:
@@ -68,24 +43,19 @@ def screens_of(campaign: Campaign) -> Screens:
     place = began.sort_values(kind="stable").index
     written = "probability" in judged
     table = judged.assign(screen=number, probability=judged["probability"] if written else np.nan)
-    cells = (
-        table.groupby(["screen", "system"])
-        .agg(score=("score", "mean"), judgements=("score", "size"), probability=("probability", "mean"))
-        .unstack("system")
+    cells = table.groupby(["screen", "system"]).agg(
+        score=("score", "mean"), judgements=("score", "size"), probability=("probability", "mean")
     )
-    cells = cells.reindex(place)
-    days = np.floor(began[place].to_numpy() / 86400) if timed else None
+    cells = cells.unstack("system").reindex(place)
     scores, counts, chance = (cells[name].to_numpy(float) for name in ("score", "judgements", "probability"))
-    systems = tuple(map(str, cells["score"].columns))
-    return Screens(
-        systems=systems,
-        scores=scores,
-        judgements=np.nan_to_num(counts),
-        probability=chance,
-        ordered=timed or logged,
-        days=days,
-        written=written,
-    )
+    counts = np.nan_to_num(counts)
+    known = (counts > 0) & np.isfinite(chance)
+    found = Screens(scores=scores, judgements=counts, probability=chance, shown=counts > 0, known=known)
+    found.systems, found.written = tuple(map(str, cells["score"].columns)), written
+    found.ordered, found.days = timed or logged, np.floor(began[place].to_numpy() / 86400) if timed else None
+    found.weights = np.divide(1.0, chance, out=np.zeros(chance.shape), where=known)
+    found.plain = np.nansum(scores * counts, axis=0) / counts.sum(axis=0)
+    return found
 
 
 #: Share of judgements that may lack a probability, which are then left out of weighted means.
@@ -260,8 +230,9 @@ class Stopping(Result):
 
     table: rule, verdict (a system that is better, or "not yet"), screens (at which it said so first; all, if it has
     not), false_alarms, low, high (shares of redrawn campaigns without a difference in which the rule names a winner, 95
-    % interval), nominal. looks: how many there were. daily: at the end of each day; else every 20 screens. planned: how
-    many judgements were to be made, 0 where that is not known.
+    % interval), nominal. rule: the row to go by, the strict test where a number was planned, else the interval. looks:
+    how many there were. daily: at the end of each day; else every 20 screens. planned: how many judgements were to be
+    made, 0 where that is not known.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -270,11 +241,6 @@ class Stopping(Result):
         yield finding("stopping.may", found=self, rule=self.rule, naive=naive, no=self.rule["verdict"] == "not yet")
         if not self.planned:
             yield finding("stopping.unplanned", strict=STRICT)
-
-    @property
-    def rule(self) -> pd.Series:
-        """The rule to go by: the strict test where a number was planned, else the interval."""
-        return self.table.iloc[1 if self.planned else -1]
 
 
 @or_missing("order")
@@ -305,11 +271,12 @@ def may_stop(
     names = (screens.systems[first], screens.systems[second])
     rng = np.random.default_rng(seed)
     null = _without_difference(log, resamples, rng)
-    rows = [_asked(rule, log, null, when, at, names) for rule in rules]
+    table = pd.DataFrame([_asked(rule, log, null, when, at, names) for rule in rules])
     return Stopping(
         pair=campaign.pair,
         systems=names,
-        table=pd.DataFrame(rows),
+        table=table,
+        rule=table.iloc[1 if planned else -1],
         screens=len(screens.scores),
         looks=len(at),
         daily=daily,
@@ -328,7 +295,7 @@ def _looks(screens: Screens) -> tuple[np.ndarray, bool]:
 
 def _of_two(screens: Screens, first: int, second: int, at: np.ndarray, share: np.ndarray) -> tuple[Log, Looks]:
     """Keep the screens that show one of two systems, and the looks among them that have some."""
-    log = screens.log.of([first, second])
+    log = Log(screens.scores[None], np.nan_to_num(screens.probability)[None]).of([first, second])
     own = log.shown[0].any(axis=1)
     places = np.maximum(np.cumsum(own)[at - 1], 1)
     return Log(log.scores[:, own], log.probability[:, own]), Looks(places, ALPHA, share=share)

@@ -1,7 +1,5 @@
 """Rank systems that were compared with each other: by strengths, so that it does not matter whom a system met."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Draw who judges what: documents, systems and annotators in balance, some documents judged by two people."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

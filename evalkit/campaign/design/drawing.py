@@ -1,7 +1,5 @@
 """Draw a campaign: what a protocol asks, which documents the hours allow, calibration, control, screens in order."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -16,7 +14,7 @@ from evalkit import DataError
 from evalkit.campaign.design import assignment
 from evalkit.campaign.design.assignment import Item, Screen, demand_connected, pairs_by_document
 from evalkit.campaign.design.texts import Texts
-from evalkit.campaign.findings import words
+from evalkit.campaign.findings import Result, words
 from evalkit.data.provenance import scale_of
 from evalkit.human import calibration
 
@@ -28,8 +26,7 @@ _TRIES = 20  # spans that are tried for a degraded text
 _LONG_WORD = 25  # a text whose words are longer on average has no spaces between them
 
 
-@dataclass(frozen=True)
-class Protocol:
+class Protocol(Result):
     """A way of asking.
 
     question: for annotators, in a sentence. pearmut: what a campaign's ``info`` says of it. times, scores: the public
@@ -37,13 +34,8 @@ class Protocol:
     them. together: how many systems' translations stand on one screen (0: all).
     """
 
-    name: str
-    question: str
-    pearmut: dict[str, Any]
-    times: str
-    scores: str
     scale: tuple[float, float] | None = None
-    together: int = 1
+    together = 1
 
     @property
     def heading(self) -> str:
@@ -70,7 +62,7 @@ _TOLD = tomllib.loads(Path(__file__).with_name("protocols.toml").read_text(encod
 MEASURED: dict[str, dict[str, Any]] = _TOLD.pop("measured")
 #: By their names, as the field writes them.
 PROTOCOLS = {
-    name: Protocol(name, **told | ({"scale": tuple(told["scale"])} if "scale" in told else {}))
+    name: Protocol(name=name, **told | ({"scale": tuple(told["scale"])} if "scale" in told else {}))
     for name, told in _TOLD.items()
 }
 
@@ -138,19 +130,12 @@ class Wish:
         return {"degraded": self.degraded, "repeat": self.repeats}
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(Result):
     """A campaign as it was drawn: everybody's screens in order, and what is to be known of them.
 
     wish: as it was carried out. documents: those of the main part; reserved: those of the calibration set. notes: what
     could not be had.
     """
-
-    wish: Wish
-    screens: tuple[tuple[Screen, ...], ...]
-    documents: tuple[str, ...]
-    reserved: tuple[str, ...]
-    notes: tuple[str, ...]
 
     @property
     def judgements(self) -> list[int]:
@@ -196,7 +181,8 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     if many < len(order):
         notes.append(words("drawn.hours", many=many, all=len(order)))
     notes += _lacking(wish, drawn)
-    return Drawn(wish, tuple(map(tuple, drawn)), tuple(order[:many]), reserved, tuple(notes))
+    screens, documents = tuple(map(tuple, drawn)), tuple(order[:many])
+    return Drawn(wish=wish, screens=screens, documents=documents, reserved=reserved, notes=tuple(notes))
 
 
 def _shown(

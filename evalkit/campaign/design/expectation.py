@@ -1,7 +1,5 @@
 """Say before anybody judges what a campaign can distinguish and, afterwards, what came of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -146,9 +144,9 @@ def share_error(comparisons: float, *, ties: float = 0.0) -> float:
 class Outcome(Result):
     """What was planned, and what came of it.
 
-    annotators: annotator, planned, collected, lacking (judgements); kinds: the same by kind of item. planned,
-    achieved: the smallest difference of two systems found with a chance of 80 %, and its standard error, in ``unit``;
-    None where the plan, or what was collected, tells none.
+    annotators: annotator, planned, collected, lacking (judgements); wanted, collected: their sums; kinds: the same by
+    kind of item. planned, achieved: the smallest difference of two systems found with a chance of 80 %, and its
+    standard error, in ``unit``; None where the plan, or what was collected, tells none.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -161,16 +159,6 @@ class Outcome(Result):
         sizes = {"planned": self.planned, "achieved": self.achieved}
         if parts := [finding(f"outcome.{name}_{unit}", size=size) for name, size in sizes.items() if size]:
             yield finding("outcome.power", parts=parts)
-
-    @property
-    def collected(self) -> int:
-        """Judgements that are there."""
-        return int(self.annotators["collected"].sum())
-
-    @property
-    def wanted(self) -> int:
-        """Judgements that were planned."""
-        return int(self.annotators["planned"].sum())
 
 
 def compare_plan(campaign: Campaign) -> Outcome | Missing:
@@ -187,6 +175,8 @@ def compare_plan(campaign: Campaign) -> Outcome | Missing:
         protocol=str(plan["protocol"]),
         seed=int(plan["seed"]),
         annotators=_lacking(people.drop(columns="task")),
+        wanted=int(people["planned"].sum()),
+        collected=int(people["collected"].sum()),
         kinds=_lacking(pd.DataFrame(plan["kinds"])),
         planned=(float(difference), float(error)) if difference and error else None,
         achieved=_achieved(campaign) if unit == "points" else _compared(campaign),

@@ -1,7 +1,5 @@
 """Read what is to be judged: source, systems' outputs and references, a line a segment, and the documents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ pages: texts come letter by letter, but for the tags ``br strong b i p em h1 h2 
 begin as a tag of audio, video, img or iframe, which become markup.
 """
 
-from __future__ import annotations
-
 import csv
 import html
 import io

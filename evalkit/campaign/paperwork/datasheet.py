@@ -4,12 +4,9 @@ Source: Belz & Thomson 2025, HEDS 3.0: The Human Evaluation Data Sheet Version 3
 questions and the fields of its form, which reads the file that ``form`` writes.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import tomllib
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,9 +15,9 @@ import pandas as pd
 
 from evalkit import __version__
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.findings import Finding, finding, which
+from evalkit.campaign.findings import Finding, Result, finding, which
 from evalkit.campaign.paperwork import methods as told
-from evalkit.campaign.paperwork.markup import bibtex, escaped, needs, plain, tex
+from evalkit.campaign.paperwork.markup import bibtex, escaped, plain, tex
 from evalkit.campaign.paperwork.methods import ESA, MQM, PREFERENCES, XSTS, protocol_of
 from evalkit.campaign.plan import POWER
 from evalkit.data.languages import CODES
@@ -38,36 +35,14 @@ _LANGUAGES = {CODES[two]: option for option, two in enumerate(HEDS["languages"].
 _ANOTHER_LANGUAGE = 185
 
 
-@dataclass(frozen=True)
-class Datasheet:
+class Datasheet(Result):
     """The datasheet of a campaign.
 
     rows: one a question, in the template's order; of section 4, one a question and criterion: number, criterion,
     question, known (from the data, or ""), blank (what is to be filled in, or ""), chosen (the options of the form that
-    this is, or the number that it asks for; "" elsewhere).
+    this is, or the number that it asks for; "" elsewhere). counts: how many questions the data answer, answer in part,
+    and leave blank; summary: the same in a sentence. recorded: what a report records, all that exports need.
     """
-
-    rows: list[dict[str, str]]
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """How many questions the data answer, answer in part, and leave blank."""
-        full = sum(bool(row["known"]) and not row["blank"] for row in self.rows)
-        part = sum(bool(row["known"]) and bool(row["blank"]) for row in self.rows)
-        return full, part, len(self.rows) - full - part
-
-    @property
-    def summary(self) -> str:
-        """Say the counts in a sentence."""
-        full, part, none = self.counts
-        counts = {"full": full, "part": part, "none": none}
-        return str(finding("sheet.summary", questions=self.rows, template=HEDS["template"], **counts))
-
-    @property
-    def recorded(self) -> dict[str, object]:
-        """What a report records, so that exports need nothing else."""
-        template = {name: HEDS[name] for name in ("template", "source")}
-        return template | {"summary": self.summary, "answers": self.rows}
 
 
 def datasheet(found: Analysis) -> Datasheet:
@@ -84,7 +59,13 @@ def datasheet(found: Analysis) -> Datasheet:
         hint = "" if own else str(finding("sheet.other", criterion=name))
         of_it, options = (known, chosen) if own else ({"4.3.1.1": name}, {})
         rows += [_row(number, of_it, options, name, hint) for number in QUESTIONS if number.startswith("4")]
-    return Datasheet(rows + [_row(number, known, chosen) for number in QUESTIONS if number > "5"])
+    rows += [_row(number, known, chosen) for number in QUESTIONS if number > "5"]
+    full = sum(bool(row["known"]) and not row["blank"] for row in rows)
+    part = sum(bool(row["known"]) and bool(row["blank"]) for row in rows)
+    counts = {"full": full, "part": part, "none": len(rows) - full - part}
+    summary = str(finding("sheet.summary", questions=rows, template=HEDS["template"], **counts))
+    recorded = {"template": HEDS["template"], "source": HEDS["source"], "summary": summary, "answers": rows}
+    return Datasheet(rows=rows, counts=tuple(counts.values()), summary=summary, recorded=recorded)
 
 
 def _row(
@@ -257,7 +238,7 @@ def _latex(body: str, signature: str, cites: bool) -> str:
     r"""Lay out paragraphs for \input, with what they need said in comments."""
     line = tex(signature).replace(r"\textbar{}", r"\textbar\allowbreak{}").replace(",", r",\allowbreak{}")
     said = [r"% Cites methods.bib: \bibliography{methods}", _CITING] if cites else []
-    return "\n".join([*needs(body + line), *said, body, "", rf"Signature: {{\ttfamily\sloppy {line}\par}}", ""])
+    return "\n".join([*said, body, "", rf"Signature: {{\ttfamily\sloppy {line}\par}}", ""])
 
 
 def _datasheet(sheet: dict[str, Any], signature: str) -> str:

@@ -4,8 +4,6 @@ A citation is marked by ``findings.MARK``, between control characters, which no 
 keys stays text.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata
@@ -17,10 +15,6 @@ from evalkit.campaign.findings import MARK
 
 #: Written otherwise in LaTeX.
 _TEX: dict[str, str] = tomllib.loads(Path(__file__).with_name("tex.toml").read_text(encoding="utf-8"))
-#: Letters up to U+017F for which pdfLaTeX has no glyph, and those that it has in the encoding T1 only.
-_UNKNOWN, _T1 = set("ĦħĸĿŀŉŦŧſ"), set('ÐðĐđÞþŊŋĄąĘęĮįŲų«»"')
-RARE = "% Some letters here are none of pdfLaTeX's: use LuaLaTeX or XeLaTeX, with a font that has them."
-ENCODED = r"% With pdfLaTeX these letters need \usepackage[T1]{fontenc}."
 
 
 def escaped(text: str) -> str:
@@ -45,20 +39,6 @@ def tex(text: str) -> str:
 def _printed(letter: str) -> bool:
     """Tell whether a letter is for people's eyes; the joiners of Persian and of Indian scripts are."""
     return unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Cn") or letter in "\u200c\u200d"
-
-
-def needs(body: str) -> list[str]:
-    """Say in comments of LaTeX what a text needs beside a plain document, one line each.
-
-    body: as ``tex`` wrote it.
-
-    >>> needs("café"), len(needs("Đ")), len(needs("字"))
-    ([], 1, 1)
-    """
-    letters = set(body)
-    if any(ord(letter) > 0x17F for letter in letters) or letters & _UNKNOWN:
-        return [RARE]
-    return [ENCODED] if letters & _T1 or r"\textquotedbl" in body else []
 
 
 #: A mark's keys, or a single one after "bare;": a label that stands in the text without brackets.

@@ -3,11 +3,8 @@
 What no file tells stands there as a blank in square brackets, for the author to fill in.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from evalkit import __version__
 from evalkit.campaign.agreement import Agreement
@@ -41,17 +38,18 @@ class Methods(Result):
 
     paragraphs: plain text. latex: the same, names escaped, paragraphs cut by empty lines, works cited by key.
     references: the works cited, as a list says them. works: their keys in ``references.bib``.
+    text: the paragraphs as one. recorded: what a report records, so that exports need nothing else.
     """
 
-    @property
-    def text(self) -> str:
-        """The paragraphs as one text."""
-        return "\n\n".join(self.paragraphs)
 
-    @property
-    def recorded(self) -> dict[str, object]:
-        """What a report records, so that exports need nothing else."""
-        return {"text": self.text, **vars(self)}
+class Protocol(Result):
+    """How judgements were made.
+
+    name: one of those above; UNKNOWN where the data do not tell. tool: whose export the file is, or "". marked: errors
+    in the judgements that rank systems. severities: of them, the most frequent first. typed: whether they have
+    categories. weights: what they weigh, as the import told. beside: whether outputs of several systems were judged on
+    one screen.
+    """
 
 
 def methods(found: Analysis, *, resamples: int, seed: int) -> Methods:
@@ -69,12 +67,10 @@ def methods(found: Analysis, *, resamples: int, seed: int) -> Methods:
     ]
     marked = [joined(part) for part in parts if part]
     works = markup.cited("\n".join(marked))
-    return Methods(
-        paragraphs=[markup.plain(part) for part in marked],
-        latex="\n\n".join(map(markup.latex, marked)),
-        references=markup.works(" ".join(works)),
-        works=works,
-    )
+    paragraphs = [markup.plain(part) for part in marked]
+    told = {"text": "\n\n".join(paragraphs), "paragraphs": paragraphs, "latex": "\n\n".join(map(markup.latex, marked))}
+    recorded = {**told, "references": markup.works(" ".join(works)), "works": works}
+    return Methods(**recorded, recorded=recorded)
 
 
 def joined(findings: list[Finding]) -> str:
@@ -222,25 +218,6 @@ def _planned(plan: Plan | Missing) -> Iterator[Finding]:
         yield finding("methods.plan", basis=plan.basis)
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """How judgements were made.
-
-    name: one of those above; UNKNOWN where the data do not tell. tool: whose export the file is, or "". marked: errors
-    in the judgements that rank systems. severities: of them, the most frequent first. typed: whether they have
-    categories. weights: what they weigh, as the import told. beside: whether outputs of several systems were judged on
-    one screen.
-    """
-
-    name: str
-    tool: str
-    marked: int
-    severities: tuple[str, ...]
-    typed: bool
-    weights: str
-    beside: bool
-
-
 def protocol_of(campaign: Campaign) -> Protocol:
     """Say by which protocol a campaign was judged, and what of it the data tell."""
     reading = reading_of(campaign.ratings)
@@ -255,9 +232,8 @@ def protocol_of(campaign: Campaign) -> Protocol:
     said = marked.reindex(columns=["severity", "error_type"]).astype("str")
     severities = said["severity"].value_counts().index.drop(UNSTATED, errors="ignore")
     typed = bool(said["error_type"].ne(UNSTATED).any())
-    return Protocol(
-        name, WORDING["tools"].get(format, ""), len(marked), tuple(severities), typed, weights, _beside(campaign)
-    )
+    what = {"marked": len(marked), "severities": tuple(severities), "typed": typed, "weights": weights}
+    return Protocol(name=name, tool=WORDING["tools"].get(format, ""), beside=_beside(campaign), **what)
 
 
 def _registered(campaign: Campaign) -> str:
