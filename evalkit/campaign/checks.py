@@ -310,24 +310,8 @@ def languages(found: Analysis) -> Finding | None:
     return finding(f"languages.{key}", share=share)
 
 
-_CHECKS: tuple[Callable[[Analysis], Finding | None], ...] = (
-    apart,
-    identity,
-    enough,
-    others,
-    constant,
-    screening,
-    twins,
-    segments,
-    steered,
-    favoured,
-    normalizing,
-    agreement,
-    elsewhere,
-    steady,
-    attention,
-    room,
-    neighbours,
-    twice,
-    languages,
-)
+_CHECKS: list[Callable[[Analysis], Finding | None]] = [
+    *(apart, identity, enough, others, constant, screening, twins, segments),
+    *(steered, favoured, normalizing, agreement, elsewhere, steady, attention),
+    *(room, neighbours, twice, languages),
+]

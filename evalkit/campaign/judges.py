@@ -239,14 +239,9 @@ def compare_judges(
     if not sides.scores:
         return Missing(f"no automatic judge or metric scored an output of a system in {campaign.pair}.", COLLECT)
     units = _documents(campaign, sides.grid)
-    found = agreement(
-        stack(sides.scores, sides.grid),
-        systems=sides.whole.to_numpy(float),
-        units=units,
-        ties=sides.raw.to_numpy(float).T,
-        resamples=resamples,
-        seed=seed,
-    )
+    drawn: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    both: dict[str, Any] = {"systems": sides.whole.to_numpy(float), "ties": sides.raw.to_numpy(float).T}
+    found = agreement(stack(sides.scores, sides.grid), units=units, **both, **drawn)
     persons, beaten = _one_by_one(sides, seed)
     table, intervals = _tabulated(found, sides, persons)
     names = table.loc[table["kind"] != "people", "judge"].tolist()
@@ -258,10 +253,10 @@ def compare_judges(
         persons=len(persons),
         beaten=beaten,
         pairs=_other_order(sides, ranking),
-        systems=disagreeing_systems(sides, names, resamples=resamples, seed=seed),
+        systems=disagreeing_systems(sides, names, **drawn),
         items=disagreeing_items(sides, names, campaign),
         models=_as_annotators(campaign, sides),
-        calibrated=_calibrated(sides, units, resamples=resamples, seed=seed),
+        calibrated=_calibrated(sides, units, **drawn),
         unit="documents" if units is not None else "segments",
         treated=ranking.method.scores_name if ranking and column != "score" else "",
         cells={"measure": MEASURES},

@@ -222,19 +222,10 @@ def choose_method(
         barred = words("by.barred", fewest=spread.fewest) if several and apart else ""
     if not campaign.names_people:
         why_unit, why = words("over.unnamed"), why if campaign.compares else words("by.unnamed")
-    return Method(
-        column=COLUMNS[chosen],
-        why=why,
-        unit=units,
-        why_unit=why_unit,
-        item_types=(*campaign.ranked_types, "reference"),
-        segment=campaign.segment,
-        lines=lines,
-        compares=campaign.compares,
-        redrawn=redrawn,
-        kept=kept,
-        barred=barred,
-    )
+    found = Method(column=COLUMNS[chosen], why=why, unit=units, why_unit=why_unit, redrawn=redrawn, kept=kept)
+    found.item_types, found.segment = (*campaign.ranked_types, "reference"), campaign.segment
+    found.lines, found.compares, found.barred = lines, campaign.compares, barred
+    return found
 
 
 def _drawn(campaign: Campaign, rows: pd.DataFrame, spread: Spread) -> tuple[tuple[str, ...], str]:

@@ -50,18 +50,10 @@ def measure_cost(campaign: Campaign, *, hourly_pay: float = 0.0, currency: str =
     if hourly_pay > 0:
         table = table.assign(cost=table["hours"] * hourly_pay)
     table = table.sort_values(["hours", "mean_seconds"], ascending=[False, True], kind="stable", ignore_index=True)
-    judgements, total = int(table["judgements"].sum()), float(table["hours"].sum())
-    untimed = len(campaign.part) - judgements
-    return Cost(
-        pair=campaign.pair,
-        by_annotator=table,
-        judgements=judgements,
-        untimed=untimed,
-        hours=total,
-        how=how,
-        hourly_pay=hourly_pay,
-        currency=currency.strip(),
-    )
+    judgements, price = int(table["judgements"].sum()), {"hourly_pay": hourly_pay, "currency": currency.strip()}
+    found = Cost(pair=campaign.pair, by_annotator=table, judgements=judgements, how=how, **price)
+    found.untimed, found.hours = len(campaign.part) - judgements, float(table["hours"].sum())
+    return found
 
 
 def hours(part: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -146,13 +138,8 @@ class Basis(Result):
 
     def crew(self, delta: float) -> planning.Crew | None:
         """Return the cheapest crew that finds a difference; None beyond ``MOST`` segments."""
-        return planning.smallest_crew(
-            self.variances,
-            delta=delta,
-            block=self.block,
-            capacity=self.capacity,
-            over_annotators=self.over_annotators,
-        )
+        how = {"block": self.block, "capacity": self.capacity, "over_annotators": self.over_annotators}
+        return planning.smallest_crew(self.variances, delta=delta, **how)
 
 
 class Plan(Result):
@@ -161,27 +148,19 @@ class Plan(Result):
     table: compares (two systems, or any), difference, points, people_needed, judgements_each (of one of them),
     segments_needed (all missing beyond ``MOST``), segments_now, worth_now (segments judged as planned that tell as much
     as what there is), more_people, more_segments, more_judgements (of these two systems), and more_hours where a
-    judgement's time is known. components: variances in squared points, and their shares. rivals: the first system and
-    each that it is compared with; gaps, errors: their differences and standard errors of these, as the ranking tests
-    them, points.
-    apart: whether the first is distinguished from all others. by_z: whether points are z-scores times a usual standard
-    deviation. hourly_pay: 0 where unknown.
+    judgement's time is known. components: variances in squared points, and their shares; called: what people call them.
+    rivals: the first system and each that it is compared with; gaps, errors: their differences and standard errors of
+    these, as the ranking tests them, points. apart: whether the first is distinguished from all others. by_z: whether
+    points are z-scores times a usual standard deviation. hourly_pay: 0 where unknown.
     """
 
-    by_z = False
-    hourly_pay = 0.0
-    currency = ""
+    by_z, hourly_pay, currency = False, 0.0, ""
 
     @property
     def beyond(self) -> str:
         """What a difference takes that is too small for any plan, in words."""
         key = "goal.beyond_people" if self.basis.over_annotators else "goal.beyond"
         return words(key, segments=MOST, people=planning.MOST_PEOPLE)
-
-    @property
-    def called(self) -> dict[str, dict[str, str]]:
-        """What people call the components that scatter in a difference of two systems, for a table's cells."""
-        return {"component": components.NAMES | {"document": "documents", "item": "segments, by system"}}
 
     def row(self, rivals: tuple[str, str], difference: str) -> dict[Any, Any] | None:
         """Return the table's row of two systems and a difference; None where it has none."""
@@ -300,18 +279,11 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
         table["more_hours"] = table["more_judgements"].astype("Float64") * seconds / 3600
     parts = pd.Series(basis.variances, name="variance").rename_axis("component").reset_index()
     parts["share"] = parts["variance"] / parts["variance"].sum()
-    how: dict[str, Any] = {"apart": not level, "by_z": ranking.method.by_z}
+    called = {"component": components.NAMES | {"document": "documents", "item": "segments, by system"}}
+    seen: dict[str, Any] = {"rivals": rivals, "gaps": gaps, "errors": errors, "by_z": ranking.method.by_z}
     price: dict[str, Any] = {"hourly_pay": hourly_pay, "currency": currency.strip()}
     return Plan(
-        pair=campaign.pair,
-        table=table,
-        components=parts,
-        basis=basis,
-        rivals=rivals,
-        gaps=gaps,
-        errors=errors,
-        **how,
-        **price,
+        pair=campaign.pair, table=table, components=parts, basis=basis, apart=not level, called=called, **seen, **price
     )
 
 

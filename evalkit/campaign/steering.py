@@ -272,16 +272,9 @@ def may_stop(
     rng = np.random.default_rng(seed)
     null = _without_difference(log, resamples, rng)
     table = pd.DataFrame([_asked(rule, log, null, when, at, names) for rule in rules])
-    return Stopping(
-        pair=campaign.pair,
-        systems=names,
-        table=table,
-        rule=table.iloc[1 if planned else -1],
-        screens=len(screens.scores),
-        looks=len(at),
-        daily=daily,
-        planned=planned,
-    )
+    found = Stopping(pair=campaign.pair, systems=names, table=table, rule=table.iloc[1 if planned else -1])
+    found.screens, found.looks, found.daily, found.planned = len(screens.scores), len(at), daily, planned
+    return found
 
 
 def _looks(screens: Screens) -> tuple[np.ndarray, bool]:

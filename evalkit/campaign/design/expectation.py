@@ -83,17 +83,12 @@ def smallest_difference(
     scatter = float(np.nansum(list(variances.values())))
     if segments < 2 * block or scatter < 1e-12 or (arrangement != "same" and np.isnan(variances["annotator"])):
         return None
-    design: dict[str, Any] = {
-        "segments": segments,
-        "annotators": annotators,
-        "block": block,
-        "arrangement": arrangement,
-        "judgements": judgements,
-    }
+    design: dict[str, Any] = {"segments": segments, "block": block, "arrangement": arrangement, "alpha": ALPHA}
+    people: dict[str, Any] = {"annotators": annotators, "judgements": judgements}
     best = math.inf
     for size in {0, calibration}:
         deltas = np.geomspace(1e-3, 1e3, 1201) * math.sqrt(scatter)
-        reached = planning.power(variances, delta=deltas, calibration=size, alpha=ALPHA, **design)
+        reached = planning.power(variances, delta=deltas, calibration=size, **design, **people)
         enough = np.flatnonzero(np.nan_to_num(reached) >= POWER)
         best = min(best, float(deltas[enough[0]]) if len(enough) else math.inf)
     return best if math.isfinite(best) else None
