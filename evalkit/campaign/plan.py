@@ -280,11 +280,12 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     parts = pd.Series(basis.variances, name="variance").rename_axis("component").reset_index()
     parts["share"] = parts["variance"] / parts["variance"].sum()
     called = {"component": components.NAMES | {"document": "documents", "item": "segments, by system"}}
-    seen: dict[str, Any] = {"rivals": rivals, "gaps": gaps, "errors": errors, "by_z": ranking.method.by_z}
     price: dict[str, Any] = {"hourly_pay": hourly_pay, "currency": currency.strip()}
-    return Plan(
-        pair=campaign.pair, table=table, components=parts, basis=basis, apart=not level, called=called, **seen, **price
+    found = Plan(
+        pair=campaign.pair, table=table, components=parts, called=called, basis=basis, apart=not level, **price
     )
+    found.rivals, found.gaps, found.errors, found.by_z = rivals, gaps, errors, ranking.method.by_z
+    return found
 
 
 def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: bool = False) -> Basis:
