@@ -39,7 +39,9 @@ def texts_of(lengths, systems, *, humans=(), seed=1):
         return " ".join([name, str(place), *rng.choice(WORDS, size=rng.integers(3, 12))])
 
     outputs = {name: [line(name, place) for place in range(len(docs))] for name in systems}
-    return Texts(docs, [line("src", place) for place in range(len(docs))], outputs, frozenset(humans), "eng", "deu")
+    sources = [line("src", place) for place in range(len(docs))]
+    told = {"humans": frozenset(humans), "src_lang": "eng", "tgt_lang": "deu"}
+    return Texts(docs=docs, sources=sources, outputs=outputs, **told)
 
 
 def people(count):
@@ -267,7 +269,9 @@ def fill(path, score=lambda place: str(place % 7)):
 def test_the_table_runs_nothing_in_a_spreadsheet_and_comes_back_unchanged(tmp_path):
     systems = ["=cmd|' /C calc'!A0", "+1+1", "a;=1"]
     outputs = {name: ["@SUM(A1)", "'=1", "-3.5", "- a\t=1"] for name in systems}
-    texts = Texts(["=doc"] * 4, ["=1+1", "\r=1", "plain", '"=1'], outputs, src_lang="eng", tgt_lang="deu")
+    texts = Texts(
+        docs=["=doc"] * 4, sources=["=1+1", "\r=1", "plain", '"=1'], outputs=outputs, src_lang="eng", tgt_lang="deu"
+    )
     drawn = draw(texts, Wish(PROTOCOLS["ESA"], ("=Ann", "Bob"), degraded=0.0, repeats=0.0))
     write(tmp_path, "c", texts, drawn, planned={})
     rows = fill(tmp_path / "assignment.csv", lambda place: str(10 + place))

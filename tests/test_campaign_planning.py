@@ -458,7 +458,7 @@ def test_a_pilot_tells_times_variances_and_the_calibration_set(judged):
         assert not others & {texts.docs[item.segment] for item in shown}
     with pytest.raises(DataError, match="from 0 to 100, and those of XSTS from 1 to 5"):
         expectation.from_pilot(pilot, PROTOCOLS["XSTS"])
-    other = Texts(["x"] * 4 + ["y"] * 4, ["s"] * 8, {"C": ["t u v"] * 8, "D": ["u v w"] * 8})
+    other = Texts(docs=["x"] * 4 + ["y"] * 4, sources=["s"] * 8, outputs={"C": ["t u v"] * 8, "D": ["u v w"] * 8})
     with pytest.raises(DataError, match="None of the earlier ratings"):
         draw(other, Wish(PROTOCOLS["DA"], ("ann", "bob"), calibration=10), prior=pilot)
 

@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -15,8 +15,7 @@ from evalkit.campaign.findings import words
 _TRIES = 20  # places that are tried for a copy
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """What is judged at once: a segment (its place in the texts) by systems, from left to right, with kinds and texts.
 
     compared: whether one answer compares them.
@@ -34,8 +33,7 @@ class Item:
         return 1 if self.compared else len(self.systems)
 
 
-@dataclass(frozen=True)
-class Screen:
+class Screen(NamedTuple):
     """What is shown at once: a document's segments in their order, or items of a calibration set. kind: of the showing,
     ``main``, ``calibration``, ``degraded`` or ``repeat``.
     """
@@ -50,8 +48,7 @@ class Screen:
         return sum(item.judgements for item in self.items)
 
 
-@dataclass(frozen=True)
-class Showing:
+class Showing(NamedTuple):
     """A document that one annotator (their number) is shown by some systems, from left to right."""
 
     annotator: int

@@ -284,7 +284,7 @@ def _copied(texts: Texts, original: Screen, kind: str, many: int, rng: np.random
             shown = [degraded(text, texts.outputs[system], rng) for system, text in zip(item.systems, item.texts)]
         texts_shown = tuple(text for text in shown if text is not None)
         if len(texts_shown) == len(item.texts):
-            items.append(replace(item, kinds=(kind,) * len(shown), texts=texts_shown))
+            items.append(item._replace(kinds=(kind,) * len(shown), texts=texts_shown))
     first = int(rng.integers(max(1, len(items) - many + 1)))
     chosen = tuple(items[first : first + many])
     return Screen(original.doc, kind, chosen) if chosen else None

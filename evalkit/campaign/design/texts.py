@@ -1,11 +1,10 @@
 """Read what is to be judged: source, systems' outputs and references, a line a segment, and the documents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalkit import DataError, nameable
-from evalkit.campaign.findings import words
+from evalkit.campaign.findings import Result, words
 from evalkit.data import languages, mtme, registry
 
 #: Segments of a document where no file tells documents.
@@ -14,8 +13,7 @@ BLOCK = 10
 REFERENCE = "reference"
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(Result):
     """What is to be judged, segment by segment.
 
     docs, sources: of each segment; ``segments`` names them by their line, counted from 1. outputs: system -> its
@@ -23,14 +21,9 @@ class Texts:
     was assumed.
     """
 
-    docs: Sequence[str]
-    sources: Sequence[str]
-    outputs: dict[str, Sequence[str]]
     humans: frozenset[str] = frozenset()
-    src_lang: str = languages.UNKNOWN
-    tgt_lang: str = languages.UNKNOWN
-    inputs: Sequence[dict[str, str]] = ()
-    notes: list[str] = field(default_factory=list)
+    src_lang = tgt_lang = languages.UNKNOWN
+    inputs = notes = ()
 
     @property
     def segments(self) -> list[str]:
@@ -89,7 +82,8 @@ def read_texts(
         notes.append(f"{empty:,} translations are empty; they are shown as they are")
     src_lang, tgt_lang = _pair(found.get("pair", "") or pair, notes)
     inputs = [{"name": nameable(path).name, "digest": registry.digest(path)} for path in files]
-    return Texts(docs, sources, texts, frozenset(humans), src_lang, tgt_lang, inputs, notes)
+    told = {"src_lang": src_lang, "tgt_lang": tgt_lang, "inputs": inputs, "notes": notes}
+    return Texts(docs=docs, sources=sources, outputs=texts, humans=frozenset(humans), **told)
 
 
 def _systems(paths: Sequence[Path], beside: Sequence[Path]) -> dict[str, Path]:
