@@ -1,7 +1,7 @@
 """One report for one file of a campaign: every analysis of this package that the file allows, and what it lacks.
 
 ``from_ratings`` looks at a table of judgements as a campaign; ``analyse`` makes all analyses, which can also be called
-one by one. Each returns a dataclass with tables and numbers, or ``Missing``, which counts as false and says what to
+one by one. Each returns a ``Result`` with tables and numbers, or ``Missing``, which counts as false and says what to
 collect. ``tell`` says which findings a result is, ``checks`` whether it can be trusted, ``first_page`` which of them
 come first; their words stand in ``wording.toml``. ``paperwork`` has the methods and a datasheet, ``exports`` writes
 files.
