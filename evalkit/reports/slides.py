@@ -8,16 +8,16 @@ scrolls, and goes on in print.
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from nbformat.notebooknode import NotebookNode, from_dict
-
-from evalkit import ROOT, DataError, one_line
+from evalkit import ROOT, DataError
 from evalkit.reports import export, markup, notebooks
+from evalkit.reports.studies import Study
 from evalkit.show import MIME
 
 _SECONDS = 900  # that a cell may take
@@ -65,25 +65,17 @@ def make(name: str, out: Path, *, say: Callable[[str], None] = lambda line: None
     return path
 
 
-def executed(lesson: Path) -> NotebookNode:
+def executed(lesson: Path) -> Any:
     """Execute a lesson as students get it, without solutions; cells keep their outputs."""
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
+    from evalkit.reports import kernels
 
-    from evalkit.reports.kernels import Kernels
-
-    cells = [cell | {"source": notebooks.source(cell)} for cell in notebooks.copied(lesson)]
-    notebook = from_dict({"cells": cells, "metadata": notebooks.METADATA, "nbformat": 4, "nbformat_minor": 5})
-    with Kernels() as kernels:
-        options: dict[str, Any] = {"kernel_manager_class": kernels.manager, "shutdown_kernel": "immediate"}
-        client = NotebookClient(
-            notebook, timeout=_SECONDS, resources={"metadata": {"path": str(lesson.parent)}}, **options
-        )
+    with tempfile.TemporaryDirectory() as folder, kernels.Kernels() as running:
+        copy, done = notebooks.student(lesson, Path(folder) / lesson.name), Path(folder) / "executed.ipynb"
         try:
-            return client.execute()
-        except CellExecutionError as problem:
-            told = f"{problem.ename}: {one_line(problem.evalue)}"
-            raise DataError(f"The lesson {lesson.stem} stops with {told}. Open it in JupyterLab and run it.") from None
+            return kernels.execute_notebook(Study(lesson.stem, copy, lesson.stem), done, _SECONDS, running)
+        except Exception as problem:  # whatever a lesson does
+            told = kernels.explain(problem, done, _SECONDS)
+            raise DataError(f"The lesson {lesson.stem} stops: {told}. Open it in JupyterLab and run it.") from None
 
 
 def page(cells: list[Any], name: str) -> str:
