@@ -6,14 +6,13 @@ All are read by the importer, as `evalkit import --keep-names` reads them.
 import re
 import shutil
 import tempfile
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from evalkit.data import importing, mtme, schemas
-from evalkit.data.provenance import like
+from evalkit.data.provenance import in_common, like
 
 #: What the release calls each collection -> the export that holds it, and the tasks that its accounts were given.
 EXPORTS = {
@@ -174,11 +173,8 @@ def _in_time(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Put collections on top of each other; what was excluded is counted over all of them."""
-    excluded: Counter[str] = Counter()
-    for frame in frames:
-        excluded.update(frame.attrs.get("excluded", {}))
     whole = pd.concat(frames, ignore_index=True)
-    whole.attrs = {"excluded": dict(excluded)} if excluded else {}
+    whole.attrs = in_common([frame.attrs for frame in frames])
     return whole
 
 

@@ -189,11 +189,11 @@ def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
             "them to one scale before stacking, or look at them apart."
         )
     whole = pd.concat(tables, ignore_index=True)
-    whole.attrs = _in_common([table.attrs for table in tables]) | {"source": source}
+    whole.attrs = in_common([table.attrs for table in tables]) | {"source": source}
     return whole
 
 
-def _in_common(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
+def in_common(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Keep the facts that all tables share; sum what was left out, gather notes and why a table is simulated."""
     kept = {name: value for name, value in facts[0].items() if all(other.get(name) == value for other in facts[1:])}
     if len(facts) > 1 and any("excluded" in one for one in facts):
