@@ -322,20 +322,17 @@ def lined_up(table: pd.DataFrame, docs: pd.DataFrame, path: Path) -> pd.DataFram
     table: system (a category) and more, a line a row. docs: doc and segment of each line of a system.
     Raises DataError where a system has not one line per segment.
     """
-    codes, length = table["system"].cat.codes.to_numpy(), len(docs)
-    counts = np.bincount(codes)
-    if (uneven := np.flatnonzero(counts != length)).size:
-        system, count = table["system"].cat.categories[uneven[0]], counts[uneven[0]]
+    length, counts = len(docs), table["system"].value_counts(sort=False).sort_index()
+    if len(uneven := counts[counts != length]):
+        system, count = uneven.index[0], uneven.iloc[0]
         twice = " (is the system there more than once?)" if length and count % length == 0 else ""
         raise DataError(
             f"{path.name}: {system} has {count:,} lines{twice} for {length:,} segments. Give each system a line for "
             "every segment, None where there is no score."
         )
-    place = np.empty_like(codes, dtype=np.int64)  # of each line among its system's
-    place[np.argsort(codes, kind="stable")] = np.tile(np.arange(length), len(counts))
-    doc = docs["doc"].astype("category").cat
+    place = table.groupby("system", observed=True).cumcount().to_numpy()
     return table.assign(
-        doc=pd.Categorical.from_codes(doc.codes.to_numpy()[place], categories=doc.categories),
+        doc=docs["doc"].astype("category").array.take(place),
         segment=pd.Categorical.from_codes(place, categories=docs["segment"]),
     )
 

@@ -146,11 +146,8 @@ def map_tables(
     tables: Mapping[str, pd.DataFrame], function: Callable[..., pd.DataFrame], **options: object
 ) -> pd.DataFrame:
     """Apply a function to each named table and stack the results under a first column ``data``."""
-    parts = []
-    for name, table in tables.items():
-        found = function(table, **options)
-        parts.append(found.assign(data=name)[["data", *found.columns]])
-    return pd.concat(parts, ignore_index=True)
+    parts = {name: function(table, **options) for name, table in tables.items()}
+    return pd.concat(parts, names=["data"]).reset_index("data").reset_index(drop=True)
 
 
 def check(
