@@ -2,6 +2,8 @@
 
 import csv
 import json
+import tarfile
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -534,3 +536,20 @@ def test_the_campaign_of_the_demonstration_is_the_released_one(here):
     columns = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"]
     made = judged.assign(item_type=judged["item_type"].mask(again, "repeat"))[columns].to_csv(index=False)
     assert made == (ROOT / "data" / "demo" / "wmt23.csv").read_text(encoding="utf-8")
+
+
+def test_screens_of_two_systems_are_those_that_errors_of_the_source_show(mirrored):
+    name = "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv"
+    with tarfile.open(mirrored(f"google/wmt-mqm-human-evaluation/*/generalMT2023/ende/{name}.tar.gz")) as archive:
+        [text] = [archive.extractfile(one).read().decode() for one in archive if one.name.endswith(name)]
+    sides, moments = {}, {}
+    for row in (line.split("\t") for line in text.split("\n")[1:] if line):
+        content = json.loads(row[9])
+        sides.setdefault(row[0], Counter())[content.get("side", 0)] += 1
+        if row[7] == "Source issue":
+            moments.setdefault((row[3], row[4], str(content["timestamp"])), set()).add(row[0])
+    left = {one for one, count in sides.items() if count[1] > count[2]}
+    shown = {tuple(sorted(names, key=lambda one: one not in left)) for names in moments.values() if len(names) == 2}
+    assert shown == set(protocols.SCREENS)
+    assert {one for one, _ in protocols.SCREENS} == left
+    assert {one for screen in protocols.SCREENS for one in screen} == {*sides}
