@@ -2,14 +2,17 @@
 
 A relative ranking is a set of pairs: two systems' translations of one segment, and by how much the first is better.
 From direct assessments (DARR) the difference is one of scores; from rankings that annotators gave, one of ranks. An
-evaluation matrix says what tau counts when humans and a metric order two translations so and so.
+evaluation matrix says what tau counts when humans and a metric order two translations so and so; those of the paper,
+and its examples, stand in ``darr.toml``.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -29,11 +32,7 @@ ORDERS = ("<", "=", ">")
 CELLS = [(human, metric) for human in ORDERS for metric in ORDERS]
 _YES = {True: "yes", False: "no"}
 _VALUES: dict[str, int | str] = {"1": 1, "0": 0, "-1": -1, "X": "X"}
-#: Cells that a formula names together: concordant, discordant, tied by the metric, by humans, by both.
-_GROUPS = {
-    symbol: [(name[0], name[1]) for name in names.split()]
-    for symbol, names in {"C": "<< >>", "D": "<> ><", "M": "<= >=", "H": "=< =>", "B": "=="}.items()
-}
+_PAPER: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -92,9 +91,9 @@ class Matrix:
         otherwise than its mirror image is written by itself, humans' order first.
         """
         found: dict[str, int | str] = {}
-        cells = dict(zip(CELLS, self.marks))
-        for symbol, names in _GROUPS.items():
-            apart = {f"({''.join(name)})": cells[name] for name in names}
+        cells = dict(zip(map("".join, CELLS), self.marks))
+        for symbol, names in _PAPER["groups"].items():
+            apart = {f"({name})": cells[name] for name in names}
             found |= apart if len(set(apart.values())) > 1 else {symbol: cells[names[0]]}
         gain, loss, zero = ([symbol for symbol in found if found[symbol] == value] for value in (1, -1, 0))
         above = " − ".join([" + ".join(gain) or "0", *loss])
@@ -103,16 +102,7 @@ class Matrix:
 
 
 #: Table 4 (Macháček and Bojar 2014; Ma et al. 2019) and Table 5 of Stanchev et al. 2020.
-VARIANTS = {
-    matrix.name: matrix
-    for matrix in (
-        Matrix("no penalty", "1 X -1 / X X X / -1 X 1", "Table 4a: pairs that a metric ties are left out"),
-        Matrix("soft", "1 0 -1 / X X X / -1 0 1", "Table 4b: such pairs count as neither right nor wrong"),
-        Matrix("hard", "1 -1 -1 / X X X / -1 -1 1", "Table 4c, the official one: such pairs count as wrong"),
-        Matrix("human ties", "1 0 -1 / 0 1 0 / -1 0 1", "Table 5, accuracy-like: ties of both count as right"),
-        Matrix("human ties, error-like", "1 0 -1 / 0 -1 0 / -1 0 1", "Table 5 for a metric of errors"),
-    )
-}
+VARIANTS = {name: Matrix(name, **told) for name, told in _PAPER["variants"].items()}
 
 
 def count(human: ArrayLike, metric: ArrayLike) -> np.ndarray:
@@ -146,12 +136,7 @@ def grid(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
 
 
 #: The four examples of Stanchev et al. 2020, section 3: discordant, tied and concordant pairs; humans tie none.
-EXAMPLES = {
-    "99 ties, 1 concordant": (0, 99, 1),
-    "70 concordant, 30 discordant": (30, 0, 70),
-    "20 ties, 80 concordant": (0, 20, 80),
-    "80 ties, 20 concordant": (0, 80, 20),
-}
+EXAMPLES: dict[str, list[int]] = _PAPER["examples"]
 
 
 def examples(matrices: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
@@ -215,13 +200,13 @@ class Pairs:
 def from_scores(scores: Scores, *, outputs: pd.DataFrame | None = None) -> Pairs:
     """Pair all systems' translations of each segment that have a human score.
 
-    outputs: system, doc, segment, hypothesis, from which identical translations are detected; without it, no pair is
-    known to be identical.
+    outputs: src_lang, tgt_lang, system, doc, segment, hypothesis, from which identical translations are detected;
+    without it, no pair is known to be identical.
     """
     one, two = np.triu_indices(len(scores.systems), 1)
     pair, segment = np.nonzero(scores.judged[one] & scores.judged[two])
     first, second = one[pair], two[pair]
-    texts = np.full(scores.human.shape, None) if outputs is None else scores.texts(outputs)
+    texts = np.full(scores.human.shape, None) if outputs is None else scores.texts(of_pair(outputs, scores.pair))
     difference = scores.human[first, segment] - scores.human[second, segment]
     said = texts[first, segment]
     same = (said == texts[second, segment]) & ~pd.isna(said)
@@ -270,9 +255,13 @@ def ordered_up_to(
 
 def pairwise_wins(pairs: Pairs, better: np.ndarray) -> np.ndarray:
     """Count how often each system (row) beats each other one (column). better: the order of each pair."""
-    size = len(pairs.systems)
-    winner, loser = np.where(better > 0, (pairs.first, pairs.second), (pairs.second, pairs.first))[:, better != 0]
+    size, (winner, loser) = len(pairs.systems), _by_order(pairs, better)[:, better != 0]
     return np.bincount(winner * size + loser, minlength=size * size).reshape(size, size)
+
+
+def _by_order(pairs: Pairs, better: np.ndarray) -> np.ndarray:
+    """Return the positions of each pair's better system, and of its worse one; ties as they come, (2, pairs)."""
+    return np.where(better >= 0, (pairs.first, pairs.second), (pairs.second, pairs.first))
 
 
 def expected_wins(pairs: Pairs, better: np.ndarray) -> pd.DataFrame:
@@ -310,11 +299,8 @@ def trueskill(pairs: Pairs, better: np.ndarray, *, matches: int = 5000, seed: in
     draws = float(np.mean(better == 0)) if len(better) else 0.0
     world = TrueSkill(draw_probability=min(draws, 0.99), tau=0)
     skill = [world.create_rating() for _ in pairs.systems]
-    for pair in played:
-        one, other = pairs.first[pair], pairs.second[pair]
-        if better[pair] < 0:
-            one, other = other, one
-        skill[one], skill[other] = rate_1vs1(skill[one], skill[other], drawn=bool(better[pair] == 0), env=world)
+    for one, other, drawn in zip(*(each[played].tolist() for each in (*_by_order(pairs, better), better == 0))):
+        skill[one], skill[other] = rate_1vs1(skill[one], skill[other], drawn=drawn, env=world)
     return _ranked(pairs.systems, mu=[s.mu for s in skill], sigma=[s.sigma for s in skill])
 
 
@@ -367,9 +353,8 @@ def results(
     """
     frames = []
     for name, scores in scored.items():
-        pairs = from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
-        tie = outputs is not None
-        counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary, tie_identical=tie)
+        pairs = from_scores(scores, outputs=outputs)
+        counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary, tie_identical=outputs is not None)
         parts = {"pair": [name], "metric": scores.metrics, "threshold": thresholds, "variant": list(variants)}
         table = pd.MultiIndex.from_product(parts.values(), names=parts).to_frame(index=False)
         used, tau = ([way(one, counts) for one in variants.values()] for way in (Matrix.pairs, Matrix.tau))
@@ -404,17 +389,17 @@ def rank_instability(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(counts | {"firsts": places.eq(1).groupby(level=by).any().sum(axis=1)}).reset_index()
 
 
-def kept(scored: Mapping[str, Scores], *, thresholds: Sequence[float], boundary: str = "at least") -> pd.DataFrame:
-    """Count the pairs that are left at each threshold (Figure 1): pair, direction, threshold, pairs, share of all."""
-    frames = []
-    for name, scores in scored.items():
-        pairs = from_scores(scores)
-        reached = ordered_up_to(pairs, list(thresholds), boundary=boundary)
-        left = [int((reached > place).sum()) for place in range(len(thresholds))]
-        direction = "into English" if name.endswith("-eng") else "out of English"
-        columns = {"pair": name, "direction": direction, "threshold": thresholds, "pairs": left}
-        frames.append(pd.DataFrame(columns).assign(share=np.array(left) / max(len(pairs), 1)))
-    return pd.concat(frames, ignore_index=True)
+def kept(table: pd.DataFrame) -> pd.DataFrame:
+    """Count the pairs that are left at each threshold (Figure 1): pair, direction, threshold, pairs, share of all.
+
+    table: the result of ``results`` at many thresholds. Pairs are those that the metric with the most scores has.
+    """
+    most = table.pivot_table(
+        index=["pair", "threshold"], columns="variant", values="pairs", aggfunc="max"
+    ).reset_index()
+    direction = np.where(most["pair"].str.endswith("-eng"), "into English", "out of English")
+    left = {"direction": direction, "pairs": most["soft"], "share": most["soft"] / most["human ties"]}
+    return most[["pair", "threshold"]].assign(**left).rename_axis(columns=None)
 
 
 def ties(
@@ -425,15 +410,15 @@ def ties(
     Returns pair, metric, pairs, identical, ties, ties_identical. identical: pairs of the same text, missing without
     outputs. ties: pairs that the metric ties; ties_identical: those of them that are identical.
     """
-    rows = []
+    tables = []
     for name, scores in scored.items():
-        pairs = from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
+        pairs = from_scores(scores, outputs=outputs)
         ordered = order(pairs, threshold=threshold) != 0
-        for metric, values in zip(scores.metrics, scores.values, strict=True):
-            tied = ordered & (values[pairs.first, pairs.segment] == values[pairs.second, pairs.segment])
-            counts = [int(chosen.sum()) for chosen in (ordered, ordered & pairs.same, tied, tied & pairs.same)]
-            rows.append((name, metric, *counts))
-    table = pd.DataFrame(rows, columns=["pair", "metric", "pairs", "identical", "ties", "ties_identical"])
+        first, second = (scores.values[:, each, pairs.segment] for each in (pairs.first, pairs.second))
+        counts = {"pairs": ordered, "identical": ordered & pairs.same, "ties": (tied := ordered & (first == second))}
+        counts = {what: found.sum(axis=-1) for what, found in (counts | {"ties_identical": tied & pairs.same}).items()}
+        tables.append(pd.DataFrame({"pair": name, "metric": scores.metrics} | counts))
+    table = pd.concat(tables, ignore_index=True)
     unknown = ["identical", "ties_identical"] if outputs is None else []
     return table.astype({"identical": "Int64", "ties_identical": "Int64"}).assign(**dict.fromkeys(unknown, pd.NA))
 
@@ -447,8 +432,7 @@ def identical_but_ordered(
     """
     tables = []
     for scores in scored.values():
-        texts = of_pair(outputs, scores.pair)
-        pairs = from_scores(scores, outputs=texts)
+        texts, pairs = of_pair(outputs, scores.pair), from_scores(scores, outputs=outputs)
         found = np.flatnonzero(pairs.same & (order(pairs, threshold=threshold, boundary=boundary) != 0))
         found = found[np.argsort(-np.abs(pairs.difference[found]), kind="stable")]
         segment, ends = pairs.segment[found], np.stack([pairs.first[found], pairs.second[found]])
@@ -474,14 +458,3 @@ def effect_of_identical(scores: Scores, outputs: pd.DataFrame, *, threshold: flo
     most = table["largest_change"].abs().groupby(table["variant"], sort=False).idxmax()
     columns = ["variant", "metric", "pairs", "pairs_tied", "largest_change", "moved", "metrics"]
     return table.loc[most, columns].reset_index(drop=True)
-
-
-def negated(scores: Scores, *, variants: Mapping[str, Matrix] = VARIANTS) -> pd.DataFrame:
-    """Compute tau of metrics and of their negation: metric, variant, tau, tau_negated, and their sum.
-
-    The sum is 0 where the variant is symmetric.
-    """
-    turned = replace(scores, values=-scores.values)
-    table, other = (results({scores.pair: one}, variants=variants) for one in (scores, turned))
-    table = table[["metric", "variant", "tau"]].assign(tau_negated=other["tau"])
-    return table.assign(sum=table["tau"] + table["tau_negated"])

@@ -2,14 +2,17 @@
 
 ``here``, ``ranks`` and ``averages`` follow the lists of WMT's metrics tasks: what these are, which metrics are in them
 and how differences are tested are tables (``data.published``: ``metric_tasks``, ``metric_entries``, ``metric_tests``);
-scores are whatever is given. ``aligned`` to ``headline`` are about a test set or a metric of one's own.
+scores are whatever is given. ``aligned`` to ``headline`` are about a test set or a metric of one's own; what they say
+stands in ``rankings.toml``.
 """
 
 from __future__ import annotations
 
 import itertools
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,15 +26,9 @@ from evalkit.metrics.significance import ALPHA, TESTED, perm_both, pooled_accura
 from evalkit.stats.correlation import count_pairs, ratio
 from evalkit.stats.terms import join_names
 
+_SAYS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: The statistics that WMT's metrics tasks have ranked by since 2020, and how they are called in short.
-MAIN = {
-    ("system", "pearson", "none"): "system Pearson",
-    ("system", "accuracy_3way", "none"): "system accuracy",
-    ("system", "spa", "none"): "SPA",
-    ("segment", "pearson", "none"): "segment Pearson",
-    ("segment", "kendall_b", "item"): "segment Kendall b by item",
-    ("segment", "acc_eq", "item"): "segment acc_eq",
-}
+MAIN: dict[tuple[str, str, str], str] = {(level, *how): short for short, (level, *how) in _SAYS["main"].items()}
 #: The same in the words of a page.
 WORDS = {short: statistics.WORDS[key] for key, short in MAIN.items()}
 #: From how many robust standard deviations on a system's human score lies far from the others'.
@@ -137,17 +134,6 @@ def _character(values: np.ndarray) -> tuple[float, float]:
     return tied, float(within.mean(axis=1).var()) / total if total > 0 else np.nan
 
 
-def top(table: pd.DataFrame, *, most: int, also: str = "") -> pd.DataFrame:
-    """Return the first rows of a ranking, the last of them that of one more metric, where it is further down.
-
-    >>> top(pd.DataFrame({"metric": list("abcd")}), most=2, also="d")["metric"].tolist()
-    ['a', 'd']
-    """
-    if also in set(table["metric"].head(most)) or also not in set(table["metric"]):
-        return table.head(most)
-    return pd.concat([table.head(most - 1), table[table["metric"] == also]])
-
-
 def rank_table(
     values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None = None, ends: pd.DataFrame | None = None
 ) -> pd.DataFrame:
@@ -222,14 +208,10 @@ def in_words(scores: Scores, *, size: float = 0.01) -> list[str]:
     i, j = np.triu_indices(len(scores.systems), 1)
     compared = int((scores.judged[i] & scores.judged[j]).sum())
     segments = int((scores.judged.sum(axis=0) > 1).sum())
-    per_segment = compared / max(segments, 1)
-    return [
-        f"acc_eq: humans judged {compared:,} pairs of translations of one segment, about {per_segment:.0f} in each of "
-        f"{segments:,} segments. A metric that is {size:g} higher is right about {size * compared:,.0f} more of them, "
-        f"or one more in every {1 / (size * per_segment):.1f} segments.",
-        f"Accuracy of systems: {len(scores.systems)} systems make {len(i)} pairs, so one pair ordered otherwise is "
-        f"{1 / len(i):.3f}, and a difference of {size:g} is {size * len(i):.1f} pairs of systems.",
-    ]
+    each = compared / max(segments, 1)
+    told = {"size": size, "compared": compared, "segments": segments, "each": each, "right": size * compared}
+    told |= {"every": 1 / (size * each), "systems": len(scores.systems), "pairs": len(i), "one": 1 / len(i)}
+    return [sentence.format(**told, otherwise=size * len(i)) for sentence in _SAYS["size"].values()]
 
 
 # The lists of WMT's metrics tasks
@@ -402,16 +384,16 @@ def standings(leaders: Mapping[str, pd.DataFrame], tests: pd.DataFrame, metric: 
     """
     rows = []
     for name, ranked in leaders.items():
-        own = ranked[ranked["metric"] == metric].rename(columns={"rank": "cluster"})
-        row: dict[str, Any] = {"statistic": name, "of": len(ranked)}
-        if len(own):
-            row |= own[["value", "low", "high", "cluster"]].iloc[0].to_dict()
-            row["place"] = 1 + int((ranked["value"] > row["value"]).sum())
         sure = from_ratings(tests, name)
         sure = sure[sure["p"] <= ALPHA]
-        below, above = sure[sure["metric_a"] == metric]["metric_b"], sure[sure["metric_b"] == metric]["metric_a"]
-        row |= {"better": len(below), "worse": len(above), "alike": len(ranked) - 1 - len(below) - len(above)}
-        rows.append(row | {"better_than": join_names(below) or "none", "worse_than": join_names(above) or "none"})
+        below, above = (sure.loc[sure[f"metric_{one}"] == metric, f"metric_{other}"] for one, other in ("ab", "ba"))
+        row = {"statistic": name, "of": len(ranked), "better": len(below), "worse": len(above)}
+        row |= {"alike": len(ranked) - 1 - len(below) - len(above)}
+        row |= {"better_than": join_names(below) or "none", "worse_than": join_names(above) or "none"}
+        places = ranked["value"].rank(ascending=False, method="min")
+        own = ranked.assign(place=places, cluster=ranked["rank"])[ranked["metric"] == metric]
+        own = own[["place", "value", "low", "high", "cluster"]]
+        rows += [row | found for found in own.to_dict("records") or [{}]]
     columns = "statistic place of value low high cluster better worse alike better_than worse_than"
     return pd.DataFrame(rows, columns=columns.split()).astype({"place": "Int64", "cluster": "Int64"})
 
@@ -425,16 +407,10 @@ def upside_down(testset: TestSet, values: pd.DataFrame) -> list[str]:
     pearson = pearson.sort_values("level", kind="stable").drop_duplicates("metric")  # segment stands before system
     low = pearson.loc[pearson["value"] < 0, "metric"].tolist()
     others, count = [name for name in low if name != testset.yours], values["metric"].nunique()
-    falling = [(testset.yours, "it", "yours")] * (testset.yours in low)
-    if len(low) > count / 2:
-        falling.append((f"{len(low)} of {count} metrics", testset.called, testset.gold))
-    elif others:
-        falling.append((join_names(others), "such a metric", "…"))
-    return [
-        f"Scores of {who} fall where human scores rise. If a low score is good in {which}, as in TER or MetricX, run "
-        f"again with -p lower_is_better={option}; nothing was turned by itself."
-        for who, which, option in falling
-    ]
+    most = len(low) > count / 2
+    falling = {"yours": testset.yours in low, "most": most, "others": others and not most}
+    told = {"testset": testset, "low": len(low), "count": count, "others": join_names(others)}
+    return [_SAYS["falling"][key].format(**told) for key, true in falling.items() if true]
 
 
 def outliers(scores: Scores) -> list[str]:
@@ -455,17 +431,12 @@ def outliers(scores: Scores) -> list[str]:
 
 def basis(testset: TestSet, far: Sequence[str]) -> str:
     """Say which human scores metrics are compared with, and which systems are left out. far: see ``outliers``."""
-    others, apart = [name for name in testset.golds if name != testset.gold], testset.apart
-    other = f" (also there: {join_names(others)}; -p gold=…)" if others else ""
-    out = [] if apart is None else apart.groupby("why", sort=False)["system"]
+    others = [name for name in testset.golds if name != testset.gold]
+    out = [] if testset.apart is None else testset.apart.groupby("why", sort=False)["system"]
     left = "; ".join(f"{join_names(names)} ({why})" for why, names in out)
-    told = f"The human scores are {testset.called}{other}. {f'Left out: {left}' if left else 'No system was left out'}."
-    if far:
-        told += (
-            f" Far from the other systems in human scores: {join_names(far)}; such outliers lift Pearson's r of "
-            f"systems for almost every metric (to see it without: -p leave_out={','.join(far)})."
-        )
-    return told
+    told = {"called": testset.called, "others": join_names(others), "left": left, "far": join_names(far)}
+    said = ["golds" if others else "gold", "left" if left else "all", *["far"] * bool(far)]
+    return " ".join(_SAYS["basis"][key].format(**told, leave_out=",".join(far)) for key in said)
 
 
 def headline(standing: pd.DataFrame, testset: TestSet, warned: Sequence[str]) -> str:
@@ -473,12 +444,10 @@ def headline(standing: pd.DataFrame, testset: TestSet, warned: Sequence[str]) ->
 
     standing: the result of ``standings``; warned: of ``upside_down``.
     """
-    told = [
-        f"number {one.place} of {one.of} by {WORDS.get(one.statistic, one.statistic)} (significantly better than "
-        f"{one.better or 'none'}, worse than {one.worse or 'none'})"
-        for one in standing.dropna(subset=["place"]).itertuples()
-    ]
-    where = f"On {testset.name} {testset.pair}, {testset.yours}"
-    fallen = any(sentence.startswith(f"Scores of {testset.yours} fall") for sentence in warned)
-    doubt = " Is a low score good in it? Its scores fall where human scores rise." * fallen
-    return (f"{where} comes {', and '.join(told)}." if told else f"{where} has no value by what is shown.") + doubt
+    none = {0: "none"}
+    placed = standing.dropna(subset=["place"]).replace({"statistic": WORDS, "better": none, "worse": none})
+    comes = [_SAYS["headline"]["place"].format(**row) for row in placed.to_dict("records")]
+    said = ["comes" if comes else "absent"]
+    if any(sentence.startswith(f"Scores of {testset.yours} fall") for sentence in warned):
+        said.append("doubt")
+    return " ".join(_SAYS["headline"][key].format(testset=testset, comes=", and ".join(comes)) for key in said)
