@@ -301,7 +301,7 @@ def examples(rng, n=180):
 def test_no_model_sees_a_tested_sentence_nor_for_zero_shot_the_language():
     Spy.seen = []
     table, looks = examples(RNG(7))
-    found = learned.out_of_fold(table, looks, single=["m"], models={"spy": Spy})
+    found = learned.out_of_fold(table.join(looks), single=["m"], models={"spy": Spy})
     together, apart = Spy.seen[:3], Spy.seen[3:]
     assert all(len(trained) == 3 for trained, _ in together)
     assert len(apart) == 9
@@ -315,7 +315,7 @@ def test_the_best_single_metric_is_chosen_without_the_tested_fold():
     table, looks = examples(RNG(3))
     fold = learned.folds(learned.sentence_groups(table["source"]), k=3, seed=7)
     table["score"] = np.where(fold == 0, looks["m"], looks["weak"])  # m is perfect on fold 0 and worthless elsewhere
-    found = learned.out_of_fold(table, looks, single=["m", "weak"], models={})
+    found = learned.out_of_fold(table.join(looks), single=["m", "weak"], models={})
     for number, own in found[found["setting"] == "cv"].groupby("fold"):
         known = table[fold != number].join(looks)
         parts = [part for _, part in known.groupby("language")]
@@ -328,7 +328,7 @@ def test_other_languages_are_scored_without_their_sentences():
     table, looks = examples(RNG(5))
     others = table.head(20).assign(language="kn")
     shared = table["source"].isin(others["source"]).sum()
-    found = learned.unseen(table, looks, others, looks.head(20), single=["m"], models={"spy": Spy})
+    found = learned.unseen(table.join(looks), others.join(looks), single=["m"], models={"spy": Spy})
     assert found.attrs["excluded"] == {"examples with a tested sentence": shared}
     assert found["score"].tolist() == others["score"].tolist()
     assert found["spy"].tolist() == looks["sentence"].head(20).tolist()
@@ -370,7 +370,7 @@ TEXTS = pd.DataFrame([{"source": "a", "hypothesis": "b", "reference": "c"}] * 2)
 
 
 def out_of_fold(table=TABLE_LEARNED, looks=LOOKS):
-    return learned.out_of_fold(table, looks, single=["m"], models={})
+    return learned.out_of_fold(table.join(looks), single=["m"], models={})
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def out_of_fold(table=TABLE_LEARNED, looks=LOOKS):
         ("score is not a number", lambda: out_of_fold(TABLE_LEARNED.assign(score=np.nan))),
         ("at least two", lambda: out_of_fold(TABLE_LEARNED.assign(language="hi"))),
         ("m is not a number", lambda: out_of_fold(looks=LOOKS.assign(m=np.inf))),
-        ("All examples", lambda: learned.unseen(FEW, LOOKS.head(20), FEW, LOOKS.head(20), single=["m"], models={})),
+        ("All examples", lambda: learned.unseen(FEW.join(LOOKS), FEW.join(LOOKS), single=["m"], models={})),
         ("near has no number", lambda: correlation.correlate(PREDICTED.assign(near=np.nan), ["noise", "near"])),
     ],
 )

@@ -58,14 +58,11 @@ def corrected(table: pd.DataFrame) -> pd.DataFrame:
     Who comes away empty takes the reference that the source has elsewhere (a sentence has one), or is ``LOST`` and
     dropped, counted in ``attrs["excluded"]["references lost"]``. Texts that differ by a slip of spelling are the same.
     """
-    parts = []
-    for _, part in table.groupby("tgt_lang", sort=False):
-        parts.append(_corrected(part, *_aligned(part)))
-    whole = like(pd.concat(parts).loc[table.index], table)
+    groups = [part for _, part in table.groupby("tgt_lang", sort=False)]
+    whole = pd.concat([_corrected(part, *_aligned(part)) for part in groups]).loc[table.index]
     lost = whole["correction"].eq(LOST)
-    if lost.any():
-        whole.attrs["excluded"] = {**table.attrs.get("excluded", {}), "references lost": int(lost.sum())}
-    return whole[~lost]
+    counts = {"references lost": int(lost.sum())} if lost.any() else {}
+    return like(whole[~lost], table, excluded=table.attrs.get("excluded", {}) | counts)
 
 
 def evidence(table: pd.DataFrame) -> pd.DataFrame:

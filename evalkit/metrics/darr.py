@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
-from evalkit.metrics.scores import Scores, of_pair
+from evalkit.metrics.scores import ByPair, Scores, of_pair
 from evalkit.stats.correlation import ratio
 
 #: The difference of direct assessments (points of 100) from which WMT takes one translation to be the better one.
@@ -312,19 +312,14 @@ def _ranked(systems: tuple[str, ...], **values: np.ndarray | list[float]) -> pd.
 
 
 def tables(
-    scores: Scores,
-    pairs: Pairs,
-    *,
-    thresholds: Sequence[float] = (OFFICIAL,),
-    boundary: str = "at least",
-    tie_identical: bool = False,
+    scores: Scores, pairs: Pairs, *, thresholds: Sequence[float] = (OFFICIAL,), boundary: str = "at least"
 ) -> np.ndarray:
     """Count pairs by the order that humans and each metric give them: metrics × thresholds × 3 × 3.
 
-    One pass serves all thresholds: a pair is ordered up to its difference and tied by humans beyond. Pairs for which a
-    metric lacks a score do not count for this metric.
+    One pass serves all thresholds: a pair is ordered up to its difference and tied by humans beyond. Pairs known
+    to be identical are tied by humans; those for which a metric lacks a score do not count for this metric.
     """
-    reached = ordered_up_to(pairs, list(thresholds), boundary=boundary, tie_identical=tie_identical)
+    reached = ordered_up_to(pairs, list(thresholds), boundary=boundary, tie_identical=True)
     said = np.sign(pairs.difference).astype(int)
     counted = np.zeros((len(scores.metrics), len(thresholds), 3, 3), dtype=int)
     for row, values in zip(counted, scores.values, strict=True):
@@ -339,7 +334,7 @@ def tables(
 
 
 def results(
-    scored: Mapping[str, Scores],
+    scored: ByPair,
     *,
     thresholds: Sequence[float] = (OFFICIAL,),
     variants: Mapping[str, Matrix] = VARIANTS,
@@ -354,7 +349,7 @@ def results(
     frames = []
     for name, scores in scored.items():
         pairs = from_scores(scores, outputs=outputs)
-        counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary, tie_identical=outputs is not None)
+        counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary)
         parts = {"pair": [name], "metric": scores.metrics, "threshold": thresholds, "variant": list(variants)}
         table = pd.MultiIndex.from_product(parts.values(), names=parts).to_frame(index=False)
         used, tau = ([way(one, counts) for one in variants.values()] for way in (Matrix.pairs, Matrix.tau))
@@ -402,9 +397,7 @@ def kept(table: pd.DataFrame) -> pd.DataFrame:
     return most[["pair", "threshold"]].assign(**left).rename_axis(columns=None)
 
 
-def ties(
-    scored: Mapping[str, Scores], *, outputs: pd.DataFrame | None = None, threshold: float = OFFICIAL
-) -> pd.DataFrame:
+def ties(scored: ByPair, *, outputs: pd.DataFrame | None = None, threshold: float = OFFICIAL) -> pd.DataFrame:
     """Count what is tied among the pairs that DARR orders (Table 3).
 
     Returns pair, metric, pairs, identical, ties, ties_identical. identical: pairs of the same text, missing without
@@ -424,7 +417,7 @@ def ties(
 
 
 def identical_but_ordered(
-    scored: Mapping[str, Scores], outputs: pd.DataFrame, *, threshold: float = OFFICIAL, boundary: str = "at least"
+    scored: ByPair, outputs: pd.DataFrame, *, threshold: float = OFFICIAL, boundary: str = "at least"
 ) -> pd.DataFrame:
     """List identical translations of which DARR calls one better (Tables 1 and 2), by pair, the widest apart first.
 

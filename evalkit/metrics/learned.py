@@ -121,23 +121,18 @@ MODELS: dict[str, _Maker] = {"ridge": ridge, "boosting": boosting}
 
 
 def out_of_fold(
-    examples: pd.DataFrame,
-    features: pd.DataFrame,
-    *,
-    single: Sequence[str],
-    models: Mapping[str, _Maker] = MODELS,
-    seed: int = 7,
+    examples: pd.DataFrame, *, single: Sequence[str], models: Mapping[str, _Maker] = MODELS, seed: int = 7
 ) -> pd.DataFrame:
     """Predict every example by models that saw neither its English sentence nor, for zero_shot, its language.
 
-    examples: columns language, source, score (higher is better), any index without repeats. features: the same index,
-    finite numbers; it holds what the models look at and, by the names in ``single``, the single metrics to compare
-    with (each with higher meaning better, so give TER its minus).
+    examples: columns language, source, score (higher is better), as ``with_metrics`` makes them, any index; all further
+    columns are finite numbers that the models look at, among them, by the names in ``single``, the single metrics to
+    compare with (each with higher meaning better, so give TER its minus).
     Returns setting (cv | zero_shot), language, sentence, fold, score, a column for each of ``models`` and of
     ``single``, and ``best_single``: in each fold the metric with the highest mean τ-b over the languages trained on.
     Raises DataError for a missing number, or a single language (zero_shot needs two).
     """
-    table = _joined(examples, features)
+    _refuse_gaps(examples)
     sentence, language = sentence_groups(examples["source"]), examples["language"]
     if language.nunique() < 2:
         raise DataError("Zero-shot scoring leaves one language out, so at least two are needed. Give more languages.")
@@ -146,7 +141,7 @@ def out_of_fold(
         here = language.notna() if left_out is None else language == left_out
         for number in range(FOLDS):
             known, tested = fold != number, (fold == number) & here
-            part = _predicted(table[known & ~here if left_out else known], table[tested], single, models, seed)
+            part = _predicted(examples[known & ~here if left_out else known], examples[tested], single, models, seed)
             setting = "zero_shot" if left_out else "cv"
             parts.append(part.assign(setting=setting, sentence=sentence[tested], fold=number))
     return pd.concat(parts, ignore_index=True)
@@ -154,9 +149,7 @@ def out_of_fold(
 
 def unseen(
     examples: pd.DataFrame,
-    features: pd.DataFrame,
     others: pd.DataFrame,
-    other_features: pd.DataFrame,
     *,
     single: Sequence[str],
     models: Mapping[str, _Maker] = MODELS,
@@ -167,13 +160,13 @@ def unseen(
     Arguments and result as for ``out_of_fold``; setting is zero_shot and the only fold 0. ``attrs["excluded"]`` counts
     the examples that were not trained on because of their sentence.
     """
-    known, asked = _joined(examples, features), _joined(others, other_features)
-    both = sentence_groups([*examples["source"], *others["source"]])
-    sentence, tested = both[: len(examples)], both[len(examples) :]
+    _refuse_gaps(examples)
+    _refuse_gaps(others)
+    sentence, tested = np.split(sentence_groups([*examples["source"], *others["source"]]), [len(examples)])
     trained = ~np.isin(sentence, tested)
     if not trained.any():
         raise DataError("All examples share an English sentence with the other languages. Train on other sentences.")
-    table = _predicted(known[trained], asked, single, models, seed).reset_index(drop=True)
+    table = _predicted(examples[trained], others, single, models, seed).reset_index(drop=True)
     table = table.assign(setting="zero_shot", sentence=tested, fold=0)
     table.attrs["excluded"] = {"examples with a tested sentence": int((~trained).sum())}
     return table
@@ -183,7 +176,7 @@ def _predicted(
     known: pd.DataFrame, asked: pd.DataFrame, single: Sequence[str], models: Mapping[str, _Maker], seed: int
 ) -> pd.DataFrame:
     """Predict rows by models of known ones, and by the single metric with the highest mean τ-b over known languages."""
-    goal, looks = standing(known["score"], known["language"]), known.columns.drop(["language", "score"])
+    goal, looks = standing(known["score"], known["language"]), known.columns.drop(["language", "source", "score"])
     taus = [[float(kendall_b(own[name], own["score"])) for name in single] for _, own in known.groupby("language")]
     best = pd.DataFrame(taus, columns=list(single)).mean().idxmax()  # of equal ones the first
     table = asked[["language", "score", *single]]
@@ -193,13 +186,12 @@ def _predicted(
     return table.assign(**{BEST: table[best]})
 
 
-def _joined(examples: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
-    """Join language, score and features by their index; DataError where a number is missing."""
-    table = examples[["language", "score"]].join(features)
-    gaps = ~np.isfinite(table.drop(columns="language").to_numpy(float)).all(axis=0)
+def _refuse_gaps(examples: pd.DataFrame) -> None:
+    """Raise DataError where the score or a feature is missing."""
+    numbers = examples.drop(columns=["language", "source"])
+    gaps = ~np.isfinite(numbers.to_numpy(float)).all(axis=0)
     if gaps.any():
-        raise DataError(f"{table.columns[1:][gaps][0]} is not a number in some row. Mend it, or leave the row out.")
-    return table
+        raise DataError(f"{numbers.columns[gaps][0]} is not a number in some row. Mend it, or leave the row out.")
 
 
 def features(table: pd.DataFrame) -> pd.DataFrame:
@@ -228,16 +220,16 @@ def _signature() -> str:
 
 
 def with_metrics(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Join the features with metrics that were computed before, all turned so that higher is better.
+    """Join examples and their features with metrics that were computed before, all turned so that higher is better.
 
-    scored: source, hypothesis, reference, and a column per metric, as ``lexical.scores`` adds them.
+    scored: language, score, source, hypothesis, reference, and a column per metric, as ``lexical.scores`` adds them.
 
-    >>> one = {"source": "It rains.", "hypothesis": "बारिश", "reference": "बारिश है।", "TER": 50.0}
-    >>> with_metrics(pd.DataFrame([one]), ["TER"])["TER"].tolist()
+    >>> one = {"language": "hi", "score": 0.0, "source": "It rains.", "hypothesis": "बारिश", "reference": "बारिश है।"}
+    >>> with_metrics(pd.DataFrame([one | {"TER": 50.0}]), ["TER"])["TER"].tolist()
     [-50.0]
     """
     turned = {name: -scored[name] if name in LOWER_IS_BETTER else scored[name] for name in metrics}
-    return features(scored).assign(**turned)
+    return scored[["language", "source", "score"]].join(features(scored).assign(**turned))
 
 
 def numbers(text: str) -> Counter[str]:
@@ -277,8 +269,8 @@ def _scripts(text: str) -> Counter[int]:
 def _described(source: str, hypothesis: str, reference: str) -> dict[str, float]:
     """Describe one translation. Lengths in characters, as logarithms; overlaps as shares of n-grams or words."""
     said, meant, given = words(hypothesis), words(reference), words(source)
-    two, four = (overlap(_grams(hypothesis, n), _grams(reference, n)) for n in (2, 4))
-    shared = overlap(Counter(said), Counter(meant))
+    shares = {f"char{n}": overlap(_grams(hypothesis, n), _grams(reference, n)) for n in (2, 4)}
+    shares["word"] = overlap(Counter(said), Counter(meant))
     letters, home = _scripts(hypothesis), _scripts(reference).most_common(1)
     wanted = names(source)
     heard = sum(sounds_like(name, said) for name in wanted)
@@ -288,12 +280,8 @@ def _described(source: str, hypothesis: str, reference: str) -> dict[str, float]
         "length_to_source": to_source,
         "length_to_reference": to_reference,
         "length_apart": abs(to_reference),
-        "char2_precision": two[0],  # pairs of letters that the reference has, too
-        "char2_recall": two[1],  # its pairs that are here
-        "char4_precision": four[0],
-        "char4_recall": four[1],
-        "word_precision": shared[0],
-        "word_recall": shared[1],
+        # pairs of letters, fours of letters, and words: the share that the reference has, too, and of its that are here
+        **{f"{of}_{way}": share for of, both in shares.items() for way, share in zip(("precision", "recall"), both)},
         "edits": fuzz.ratio(hypothesis, reference) / 100,  # letters in order
         "edits_sorted": fuzz.token_sort_ratio(hypothesis, reference) / 100,  # the same with words sorted
         # consonants, words sorted: spelling variants count little

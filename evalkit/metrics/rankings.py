@@ -21,7 +21,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.testsets import TestSet
 from evalkit.metrics import statistics
-from evalkit.metrics.scores import Scores, each_pair
+from evalkit.metrics.scores import ByPair, Scores, each_pair
 from evalkit.metrics.significance import ALPHA, TESTED, perm_both, pooled_accuracy
 from evalkit.stats.correlation import count_pairs, ratio
 from evalkit.stats.terms import join_names
@@ -46,12 +46,7 @@ def label(values: pd.DataFrame) -> pd.Series:
 
 
 def every_test(
-    segments: Mapping[str, Scores],
-    systems: Mapping[str, Scores],
-    *,
-    shown: Sequence[str] = (),
-    draws: int = 1000,
-    seed: int = 7,
+    segments: ByPair, systems: ByPair, *, shown: Sequence[str] = (), draws: int = 1000, seed: int = 7
 ) -> pd.DataFrame:
     """Test every two metrics by each statistic that a test is made for, in all language pairs.
 
@@ -224,9 +219,7 @@ def printed(table: pd.DataFrame) -> dict[str, Any]:
     return {"draws": int(row["draws"]), "look": int(row["look"]), "settled": settled, "seed": 7}
 
 
-def here(
-    listed: pd.DataFrame, systems: Mapping[str, Scores], segments: Mapping[str, Scores], *, data: str
-) -> pd.DataFrame:
+def here(listed: pd.DataFrame, systems: ByPair, segments: ByPair, *, data: str) -> pd.DataFrame:
     """Say of each task of the lists for a test set whether its scores are here, and why not.
 
     listed: ``metric_tasks``. data: the test set's name, as the column of that name has it.
@@ -253,7 +246,7 @@ def here(
     return rows.join(pd.DataFrame(made, columns=["found", "why", "name"]))
 
 
-def _needed(row: Any, systems: Mapping[str, Scores], segments: Mapping[str, Scores]) -> Mapping[str, Scores]:
+def _needed(row: Any, systems: ByPair, segments: ByPair) -> ByPair:
     """Choose the scores that a task is computed from; SPA ranks systems by their segments."""
     return systems if row.level == "system" and row.statistic != "spa" else segments
 
@@ -271,12 +264,7 @@ def like(listed: pd.DataFrame, year: str, *, data: str, pair: str, gold: str) ->
 
 
 def ranks(
-    tasks: pd.DataFrame,
-    systems: Mapping[str, Scores],
-    segments: Mapping[str, Scores],
-    *,
-    test: Mapping[str, Any],
-    entries: Collection[str] = (),
+    tasks: pd.DataFrame, systems: ByPair, segments: ByPair, *, test: Mapping[str, Any], entries: Collection[str] = ()
 ) -> pd.DataFrame:
     """Rank metrics in every task that can be computed: task, metric, score, cluster, best first.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -66,6 +66,10 @@ class Scores:
             raise DataError(f"There is no metric {unknown[0]!r} here. Choose among {', '.join(self.metrics)}.")
         rows = [self.metrics.index(name) for name in metrics]
         return replace(self, metrics=tuple(metrics), values=self.values[rows])
+
+
+#: Scores by language pair, such as ``each_pair`` returns.
+ByPair = Mapping[str, Scores]
 
 
 def align(
