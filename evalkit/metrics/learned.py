@@ -51,7 +51,7 @@ _LATIN = dict(zip("bcdfgjklmnpqrstvwxz", "pktpkskl" + "nnpkrstppss"))
 _SOFT = re.compile(r"c(?=[eiyh])")
 _EDGES = "।॥'’\"“”‘…–—-.,;:!?()[]{}«»/*"
 _ENDS = re.compile(r"[.!?:]['\"”’)]*$")
-_Maker = Callable[[int], Any]  # of a seed, to a regression of scikit-learn
+_Models = Mapping[str, Callable[[int], Any]]  # of a seed, to a regression of scikit-learn
 
 
 def sentence_groups(sources: Sequence[str]) -> np.ndarray:
@@ -117,11 +117,11 @@ def boosting(seed: int) -> Any:
 
 
 #: Learned models by name: functions of a seed that make a regression with ``fit`` and ``predict``.
-MODELS: dict[str, _Maker] = {"ridge": ridge, "boosting": boosting}
+MODELS: _Models = {"ridge": ridge, "boosting": boosting}
 
 
 def out_of_fold(
-    examples: pd.DataFrame, *, single: Sequence[str], models: Mapping[str, _Maker] = MODELS, seed: int = 7
+    examples: pd.DataFrame, *, single: Sequence[str], models: _Models = MODELS, seed: int = 7
 ) -> pd.DataFrame:
     """Predict every example by models that saw neither its English sentence nor, for zero_shot, its language.
 
@@ -148,12 +148,7 @@ def out_of_fold(
 
 
 def unseen(
-    examples: pd.DataFrame,
-    others: pd.DataFrame,
-    *,
-    single: Sequence[str],
-    models: Mapping[str, _Maker] = MODELS,
-    seed: int = 7,
+    examples: pd.DataFrame, others: pd.DataFrame, *, single: Sequence[str], models: _Models = MODELS, seed: int = 7
 ) -> pd.DataFrame:
     """Predict other languages by models of all of ``examples`` but those with an English sentence of ``others``.
 
@@ -173,7 +168,7 @@ def unseen(
 
 
 def _predicted(
-    known: pd.DataFrame, asked: pd.DataFrame, single: Sequence[str], models: Mapping[str, _Maker], seed: int
+    known: pd.DataFrame, asked: pd.DataFrame, single: Sequence[str], models: _Models, seed: int
 ) -> pd.DataFrame:
     """Predict rows by models of known ones, and by the single metric with the highest mean τ-b over known languages."""
     goal, looks = standing(known["score"], known["language"]), known.columns.drop(["language", "source", "score"])

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache, lru_cache, partial
+from itertools import chain
 from math import exp, fsum, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,13 +63,10 @@ def scores(
         if unknown := [name for name in asked if name not in known]:
             raise DataError(f"There is no {kind} {unknown[0]!r} here. Choose among {', '.join(known)}.")
     pairs = texts(table, ["hypothesis", "reference"])
-    found, signatures = {}, {}
-    for name in metrics:
-        signatures[name] = signature(name, tokenize=tokenize)
-        compute = partial(_scored, name, tokenize, workers)
-        found[name] = remembered(f"{signatures[name]}|sums:exact", pairs, compute)
-    scored = table.assign(**found)
-    return like(scored, table, signatures=table.attrs.get("signatures", {}) | signatures)
+    signatures = {name: signature(name, tokenize=tokenize) for name in metrics}
+    made = {name: partial(_scored, name, tokenize, workers) for name in metrics}
+    found = {name: remembered(f"{signatures[name]}|sums:exact", pairs, made[name]) for name in metrics}
+    return like(table.assign(**found), table, signatures=table.attrs.get("signatures", {}) | signatures)
 
 
 def texts(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
@@ -177,8 +175,7 @@ def _scorer(metric: str, tokenize: str) -> tuple[str, Callable[[str, str], float
 
 def _scored(metric: str, tokenize: str, workers: int, pairs: list[tuple[str, str]]) -> list[float]:
     tasks = [pairs[start : start + _TASK] for start in range(0, len(pairs), _TASK)]
-    parts = spread(partial(_task, metric, tokenize), tasks, workers=workers)
-    return [score for part in parts for score in part]
+    return [*chain.from_iterable(spread(partial(_task, metric, tokenize), tasks, workers=workers))]
 
 
 def _task(metric: str, tokenize: str, pairs: list[tuple[str, str]]) -> list[float]:
