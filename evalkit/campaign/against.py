@@ -254,25 +254,16 @@ def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, see
     items = draw_items(cells, shared, documents="documents" in drawn, resamples=resamples, seed=seed)
     gap = found.estimate[0, MEAN, -1] - found.estimate[1, MEAN, -1]
     level = {"difference": gap, "low": float(found.low[-1]), "high": float(found.high[-1])}
-    agreement, lacks = _agreement(held, cells, items, footing, resamples=resamples, seed=seed)
-    return Against(
-        pair=mine.pair,
-        names=(source_of(mine.ratings)["name"], source_of(other.ratings)["name"]),
-        shared=shared.counts,
-        sparse=shared.sparse,
-        drawn=drawn,
-        criteria=(mine.criterion or "not named", other.criterion or "not named"),
-        unturned=other.orientation if mine.turned and not other.turned else "",
-        ranked_by=(methods[0].title, methods[1].title),
-        footing=footing,
-        systems=_systems(shared.systems, found, footing),
-        decisions=_decisions(held, methods),
-        alike=_alike(shared, found, cells, items),
-        level=level if footing.unit else {},
-        agreement=agreement,
-        lacks=lacks,
-        persons=_persons(shared, rows, footing),
-    )
+    said = Against(pair=mine.pair, shared=shared.counts, sparse=shared.sparse, drawn=drawn, footing=footing)
+    said.names = tuple(source_of(one.ratings)["name"] for one in campaigns)
+    said.criteria = tuple(one.criterion or "not named" for one in campaigns)
+    said.unturned = other.orientation if mine.turned and not other.turned else ""
+    said.ranked_by = tuple(method.title for method in methods)
+    said.systems, said.decisions = _systems(shared.systems, found, footing), _decisions(held, methods)
+    said.alike, said.persons = _alike(shared, found, cells, items), _persons(shared, rows, footing)
+    said.agreement, said.lacks = _agreement(held, cells, items, footing, resamples=resamples, seed=seed)
+    said.level = level if footing.unit else {}
+    return said
 
 
 def find_footing(mine: Campaign, other: Campaign) -> Footing:

@@ -57,20 +57,14 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
     main, there = own.iloc[0], bool(own["estimate"].notna().iloc[0])
     columns = ["coefficient", "level", "estimate", "low", "high", "items", "annotators"]
     notes = [["note"] if table["note"].ne("").any() else [] for table in (first, own)]
-    return Agreement(
-        pair=campaign.pair,
-        by_pair=first[["pair", *columns, *notes[0]]].head(len(first) if first["estimate"].notna().any() else 0),
-        measures=own[[*columns, "why", *notes[1]]].head(len(own) if there else 0),
-        between=every_two(campaign.asked(campaign.part, once=True)),
-        estimate=float(main["estimate"]) if there else None,
-        low=float(main["low"]),
-        high=float(main["high"]),
-        level=main["level"],
-        items=int(main["items"]),
-        shared=int(main["annotators"]),
-        calibration=there and bool(main["note"]),
-        reason="" if there else main["note"].rstrip("."),
-    )
+    found = Agreement(pair=campaign.pair, between=every_two(campaign.asked(campaign.part, once=True)))
+    found.by_pair = first[["pair", *columns, *notes[0]]].head(len(first) if first["estimate"].notna().any() else 0)
+    found.measures = own[[*columns, "why", *notes[1]]].head(len(own) if there else 0)
+    found.estimate, found.reason = (float(main["estimate"]), "") if there else (None, main["note"].rstrip("."))
+    found.low, found.high, found.level = float(main["low"]), float(main["high"]), main["level"]
+    found.items, found.shared = int(main["items"]), int(main["annotators"])
+    found.calibration = there and bool(main["note"])
+    return found
 
 
 def every_two(part: pd.DataFrame) -> pd.DataFrame:

@@ -119,22 +119,14 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     gone = campaign.part["annotator"].isin(proposed)
     before, after = order(campaign, campaign.part, score=score), order(campaign, campaign.part[~gone], score=score)
     comparable = len(before) > 1 and set(after) == set(before)
-    return Screening(
-        pair=campaign.pair,
-        rules=tuple(used),
-        cells={"rule": annotators.rules_in_words(used)},
-        aside=aside,
-        totals=annotators.screening_totals(found) if used else found,
-        named=named,
-        proposed=proposed,
-        annotators=campaign.part["annotator"].nunique(),
-        looked_at=known["annotator"].nunique(),
-        unknown=tuple(rule for rule in used if rule not in told.index),
-        share=float(gone.mean()),
-        first=before[0] if before else "",
-        first_without=after[0] if comparable else "",
-        common={str(rule): (int(some), int(of)) for rule, some, of in common.itertuples()},
-    )
+    said = Screening(pair=campaign.pair, rules=tuple(used), aside=aside, named=named, proposed=proposed)
+    said.cells = {"rule": annotators.rules_in_words(used)}
+    said.totals = annotators.screening_totals(found) if used else found
+    said.annotators, said.looked_at = (rows["annotator"].nunique() for rows in (campaign.part, known))
+    said.unknown, said.share = tuple(rule for rule in used if rule not in told.index), float(gone.mean())
+    said.first, said.first_without = before[0] if before else "", after[0] if comparable else ""
+    said.common = {str(rule): (int(some), int(of)) for rule, some, of in common.itertuples()}
+    return said
 
 
 def _applied(campaign: Campaign, rules: Sequence[str]) -> pd.DataFrame:

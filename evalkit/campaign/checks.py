@@ -6,6 +6,7 @@ package, not laws.
 
 import itertools
 from collections.abc import Callable
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,8 @@ HEAVY = 2 / 3
 
 def run_checks(found: Analysis) -> list[Finding]:
     """Run all checks that apply, the worst verdict first."""
-    checks = [check for check in (make(found) for make in _CHECKS) if check]
+    apply = [make for make in _CHECKS if make not in _NEEDS or attrgetter(_NEEDS[make])(found)]
+    checks = [check for check in (make(found) for make in apply) if check]
     return sorted(checks, key=lambda check: list(SIGNS).index(check.verdict))
 
 
@@ -110,8 +112,6 @@ def others(found: Analysis) -> Finding:
 
 def constant(found: Analysis) -> Finding | None:
     part = found.campaign.part
-    if not found.campaign.names_people:
-        return None
     people = part.groupby("annotator")["score"].agg(["nunique", "size"])
     same = people.index[(people["nunique"] == 1) & (people["size"] >= SAME)].tolist()
     if part["score"].nunique() == 1 or not same:
@@ -196,8 +196,6 @@ def favoured(found: Analysis) -> Finding | None:
 
 
 def normalizing(found: Analysis) -> Finding | None:
-    if not found.normalization:
-        return None
     tops = found.normalization.tops
     if found.ranking and found.ranking.method.kept < EVEN:  # z-scores and the like take out differences of systems, too
         tops = {way: top for way, top in tops.items() if way in ("raw scores", ADJUSTED)}
@@ -210,8 +208,6 @@ def normalizing(found: Analysis) -> Finding | None:
 
 def agreement(found: Analysis) -> Finding | None:
     agreement = found.agreement
-    if not found.campaign.names_people:
-        return None
     if isinstance(agreement, Missing) or agreement.estimate is None:
         few = isinstance(agreement, Missing) or "two annotators" in agreement.reason
         return finding("agreement.few" if few else "agreement.unknown", found=agreement)
@@ -238,8 +234,6 @@ def elsewhere(found: Analysis) -> Finding | None:
 
 def steady(found: Analysis) -> Finding | None:
     quality = found.quality
-    if not quality:
-        return None
     people, many = found.campaign.part["annotator"].nunique(), quality.repeated >= REPEATS
     verdict = graded(quality.again, 10, 20) if quality.again is not None and many else "unknown"
     if verdict != "unknown" and quality.repeaters < people / 2:
@@ -250,8 +244,6 @@ def steady(found: Analysis) -> Finding | None:
 
 def attention(found: Analysis) -> Finding | None:
     quality = found.quality
-    if not quality:
-        return None
     decided, everyone = quality.tested - quality.undecided, found.campaign.part["annotator"].nunique()
     verdict = graded(len(quality.failed) / quality.tested, 0, 0.1) if quality.tested else "unknown"
     if verdict in ("fine", "look"):
@@ -293,8 +285,6 @@ def room(found: Analysis) -> Finding | None:
 
 
 def twice(found: Analysis) -> Finding | None:
-    if not found.campaign.names_people:
-        return None
     many = found.collection.duplicates
     return finding("twice.look" if many else "twice.fine", many=many)
 
@@ -310,8 +300,12 @@ def languages(found: Analysis) -> Finding | None:
     return finding(f"languages.{key}", share=share)
 
 
-_CHECKS: list[Callable[[Analysis], Finding | None]] = [
+_Check = Callable[[Analysis], Finding | None]
+_CHECKS: list[_Check] = [
     *(apart, identity, enough, others, constant, screening, twins, segments),
     *(steered, favoured, normalizing, agreement, elsewhere, steady, attention),
     *(room, neighbours, twice, languages),
 ]
+#: What has to be there for a check.
+_NEEDS: dict[_Check, str] = dict.fromkeys((constant, agreement, twice), "campaign.names_people")
+_NEEDS |= {steady: "quality", attention: "quality", normalizing: "normalization"}

@@ -59,23 +59,15 @@ def count_judgements(campaign: Campaign) -> Collection:
     people = judged.groupby([*campaign.segment, "system"])["annotator"].nunique()
     unnamed = [] if campaign.names_people else ["annotators"]
     by_name = _by_annotator(part, campaign.compared)
-    return Collection(
-        pair=campaign.pair,
-        uses=_uses(campaign),
-        pairs=_by_pair(campaign.ratings).drop(columns=unnamed),
-        kinds=kinds,
-        systems=_by_system(judged, campaign.segment).drop(columns=unnamed),
-        annotators=by_name.head(0 if unnamed else len(by_name)),
-        judgements=int(by_name["judgements"].sum()),
-        segments=len(campaign.cells),
-        cells=int(campaign.cells.size),
-        judged=len(people),
-        several=int((people > 1).sum()),
-        duplicates=_duplicates(part),
-        notes=tuple(campaign.ratings.attrs.get("notes", ())),
-        assumed_scale=None if campaign.known_scale else campaign.scale,
-        names_people=campaign.names_people,
-    )
+    found = Collection(pair=campaign.pair, uses=_uses(campaign), kinds=kinds, duplicates=_duplicates(part))
+    found.pairs = _by_pair(campaign.ratings).drop(columns=unnamed)
+    found.systems = _by_system(judged, campaign.segment).drop(columns=unnamed)
+    found.annotators, found.judgements = by_name.head(0 if unnamed else len(by_name)), int(by_name["judgements"].sum())
+    found.segments, found.cells = len(campaign.cells), int(campaign.cells.size)
+    found.judged, found.several = len(people), int((people > 1).sum())
+    found.notes, found.names_people = tuple(campaign.ratings.attrs.get("notes", ())), campaign.names_people
+    found.assumed_scale = None if campaign.known_scale else campaign.scale
+    return found
 
 
 def _uses(campaign: Campaign) -> pd.DataFrame:

@@ -59,18 +59,13 @@ def arrange(campaign: Campaign, judged: pd.DataFrame, *, column: str) -> Sides:
     grid = gridded(people.mean(axis=1), systems)
     raw = gridded(by_person(campaign, "score").mean(axis=1), systems).reindex_like(grid)
     every = {name: gridded(own, systems) for name, own in items.items()}
-    return Sides(
-        people=people,
-        grid=grid,
-        raw=raw,
-        scores={name: own.reindex_like(grid) for name, own in every.items()},
-        everywhere={name: own for name, own in every.items() if len(own)},
-        items=items,
-        whole=whole.reindex(index=facts.index, columns=grid.columns).astype(float).mul(signs, axis=0),
-        facts=facts,
-        models=facts.index[facts["kind"].eq("judge")].tolist(),
-        lower=facts.index[facts["better"].eq("lower")].tolist(),
-    )
+    found = Sides(people=people, grid=grid, raw=raw, items=items, facts=facts)
+    found.scores = {name: own.reindex_like(grid) for name, own in every.items()}
+    found.everywhere = {name: own for name, own in every.items() if len(own)}
+    found.whole = whole.reindex(index=facts.index, columns=grid.columns).astype(float).mul(signs, axis=0)
+    found.models = facts.index[facts["kind"].eq("judge")].tolist()
+    found.lower = facts.index[facts["better"].eq("lower")].tolist()
+    return found
 
 
 def by_person(campaign: Campaign, column: str) -> pd.DataFrame:
@@ -245,23 +240,15 @@ def compare_judges(
     persons, beaten = _one_by_one(sides, seed)
     table, intervals = _tabulated(found, sides, persons)
     names = table.loc[table["kind"] != "people", "judge"].tolist()
-    return Judges(
-        pair=campaign.pair,
-        sides=sides,
-        table=table,
-        intervals=intervals,
-        persons=len(persons),
-        beaten=beaten,
-        pairs=_other_order(sides, ranking),
-        systems=disagreeing_systems(sides, names, **drawn),
-        items=disagreeing_items(sides, names, campaign),
-        models=_as_annotators(campaign, sides),
-        calibrated=_calibrated(sides, units, **drawn),
-        unit="documents" if units is not None else "segments",
-        treated=ranking.method.scores_name if ranking and column != "score" else "",
-        cells={"measure": MEASURES},
-        read=pd.DataFrame({"file": judged.attrs.get("notes", ())}),
-    )
+    said = Judges(pair=campaign.pair, sides=sides, table=table, intervals=intervals, beaten=beaten)
+    said.pairs, said.models = _other_order(sides, ranking), _as_annotators(campaign, sides)
+    said.systems = disagreeing_systems(sides, names, **drawn)
+    said.items = disagreeing_items(sides, names, campaign)
+    said.calibrated, said.cells = _calibrated(sides, units, **drawn), {"measure": MEASURES}
+    said.persons, said.unit = len(persons), "documents" if units is not None else "segments"
+    said.treated = ranking.method.scores_name if ranking and column != "score" else ""
+    said.read = pd.DataFrame({"file": judged.attrs.get("notes", ())})
+    return said
 
 
 def _tabulated(found: pd.DataFrame, sides: Sides, persons: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -352,20 +339,11 @@ def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
         with_it = people.join(own.rename(name), how="inner").dropna(subset=name)
         others = with_it.drop(columns=name)
         several = with_it[others.notna().sum(axis=1) > 1]
-        rows.append(
-            {
-                "judge": name,
-                "judgements": int(sides.facts.loc[name, "judgements"]),
-                "items": len(with_it),
-                "mean": own.mean(),
-                "sd": own.std(),
-                "difference": (with_it[name] - others.mean(axis=1)).mean(),
-                "alpha_without": _alpha(several.drop(columns=name), level),
-                "alpha": _alpha(several, level),
-                "items_of_alpha": len(several),
-                **_stand_in(people, own, level),
-            }
-        )
+        counts = {"judgements": int(sides.facts.loc[name, "judgements"]), "items": len(with_it)}
+        row = {"judge": name, **counts, "mean": own.mean(), "sd": own.std()}
+        row["difference"] = (with_it[name] - others.mean(axis=1)).mean()
+        row |= {"alpha_without": _alpha(several.drop(columns=name), level), "alpha": _alpha(several, level)}
+        rows.append(row | {"items_of_alpha": len(several)} | _stand_in(people, own, level))
     return pd.DataFrame(rows)
 
 

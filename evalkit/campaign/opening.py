@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -331,21 +331,9 @@ def from_ratings(
         spans, source = renamed(spans.assign(pair=named.to_numpy()), shown), source_of(spans)
         if source["name"] == source_of(frame)["name"]:
             spans = like(spans, spans, source=source | {"name": f"{source['name']}-errors"})
-    campaign = Campaign(
-        frame,
-        part,
-        chosen,
-        spans,
-        scale=(low, high),
-        known_scale=known is not None,
-        segment=segment_key(part),
-        turned=not higher_is_better,
-        example=example,
-        renamed=sum(map(len, shown.values())),
-        criterion=criterion,
-        whole=whole,
-    )
-    return campaign.adjusted()
+    told: dict[str, Any] = {"turned": not higher_is_better, "example": example, "criterion": criterion, "whole": whole}
+    told |= {"scale": (low, high), "known_scale": known is not None, "segment": segment_key(part)}
+    return Campaign(frame, part, chosen, spans, renamed=sum(map(len, shown.values())), **told).adjusted()
 
 
 def of_criterion(campaign: Campaign, criterion: str) -> Campaign:

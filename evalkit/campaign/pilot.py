@@ -136,17 +136,10 @@ def read_pilot(
     if mine.pair in unusable:
         raise DataError(unusable[mine.pair])
     counted = counted[~counted["pair"].isin(unusable)].reset_index(drop=True)
-    return Pilot(
-        ratings=mine.on_hundred(like(counted, ratings)),
-        mine=mine,
-        pair=mine.pair,
-        layout=found,
-        chosen=layout == "auto",
-        seconds=typical_seconds(mine),
-        apart=mine.part.loc[mine.part["item_type"].ne(kind), "item_type"].value_counts(sort=True).to_dict(),
-        unusable=unusable,
-        example=example,
-    )
+    pilot = Pilot(pair=mine.pair, mine=mine, layout=found, chosen=layout == "auto", unusable=unusable, example=example)
+    pilot.ratings, pilot.seconds = mine.on_hundred(like(counted, ratings)), typical_seconds(mine)
+    pilot.apart = mine.part.loc[mine.part["item_type"].ne(kind), "item_type"].value_counts(sort=True).to_dict()
+    return pilot
 
 
 def _opened(choice: str, *, columns: str, scale: Sequence[float], fallback: bool) -> pd.DataFrame:

@@ -67,22 +67,14 @@ def control_quality(campaign: Campaign) -> QualityControl:
     failed = not_passed[not_passed["qc_pairs"] >= FEWEST_DEGRADED]
     twice = repeat_differences(with_pair(part))
     apart = twice["difference"]
-    return QualityControl(
-        pair=campaign.pair,
-        table=control.head(len(control) if len(tested) else 0),
-        degraded=degraded,
-        tested=len(tested),
-        failed=tuple(failed["annotator"]),
-        undecided=len(not_passed) - len(failed),
-        lower=float(tested["qc_difference"].median()),
-        caliper=annotators.removed(tested["qc_p"]),
-        everywhere=len(campaign.pairs) > 1,
-        again=float(apart.median()) if len(apart) else None,
-        equal=float(apart.eq(0).mean()),
-        repeated=len(apart),
-        repeaters=twice["annotator"].nunique(),
-        means=part.groupby("item_type", observed=True)["score"].mean(),
-    )
+    found = QualityControl(pair=campaign.pair, degraded=degraded, everywhere=len(campaign.pairs) > 1)
+    found.table, found.caliper = control.head(len(control) if len(tested) else 0), annotators.removed(tested["qc_p"])
+    found.tested, found.failed, found.undecided = len(tested), tuple(failed["annotator"]), len(not_passed) - len(failed)
+    found.lower, found.again = float(tested["qc_difference"].median()), float(apart.median()) if len(apart) else None
+    found.equal, found.repeated = float(apart.eq(0).mean()), len(apart)
+    found.repeaters = twice["annotator"].nunique()
+    found.means = part.groupby("item_type", observed=True)["score"].mean()
+    return found
 
 
 #: Fewest repeats on either side for a test, and fewest annotators for an interval.

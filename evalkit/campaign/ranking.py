@@ -352,17 +352,11 @@ def find_comparisons(
     fitted, table = fits[0].fitted, pd.concat(tables, ignore_index=True)
     columns = [*["group"] * (len(groups) > 1), *table.columns.drop("group")]
     apart = preferences.separated(fitted.cells)
-    return Comparisons(
-        pair=campaign.pair,
-        answers=answers,
-        table=table[columns],
-        groups=groups,
-        fit=preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units)),
-        circles=preferences.circles(fitted, draws=resamples, seed=seed),
-        residuals=preferences.residuals(fitted),
-        apart=apart if len(apart) > 1 else [],
-        place=fits[0].place,
-    )
+    found = Comparisons(pair=campaign.pair, answers=answers, table=table[columns], groups=groups, place=fits[0].place)
+    found.fit = preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units))
+    found.circles = preferences.circles(fitted, draws=resamples, seed=seed)
+    found.residuals, found.apart = preferences.residuals(fitted), apart if len(apart) > 1 else []
+    return found
 
 
 #: From this standardised residual on, a pair is named that answers otherwise than strengths expect.

@@ -195,20 +195,10 @@ def _means(screens: Screens, weights: np.ndarray) -> pd.DataFrame:
     shown = np.maximum(screens.shown.sum(axis=0), 2)
     error = np.sqrt((gap**2).sum(axis=0) * shown / (shown - 1))
     worth = ratio(sums[0] ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * sums[1])
-    return pd.DataFrame(
-        {
-            "system": screens.systems,
-            "judgements": sums[1].astype(int),
-            "plain": plain[0],
-            "weighted": weighted[0],
-            "low": weighted[0] - wide,
-            "high": weighted[0] + wide,
-            "p": inference.adjust(2 * stats.norm.sf(np.abs(ratio(weighted[0] - plain[0], error)))),
-            "any_low": any_low,
-            "any_high": any_high,
-            "worth": worth,
-        }
-    )
+    table = pd.DataFrame({"system": screens.systems, "judgements": sums[1].astype(int), "plain": plain[0]})
+    table = table.assign(weighted=weighted[0], low=weighted[0] - wide, high=weighted[0] + wide)
+    table["p"] = inference.adjust(2 * stats.norm.sf(np.abs(ratio(weighted[0] - plain[0], error))))
+    return table.assign(any_low=any_low, any_high=any_high, worth=worth)
 
 
 def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:

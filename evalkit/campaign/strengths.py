@@ -67,22 +67,13 @@ def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str]) 
     judged = campaign.compared.groupby("system")
     segments = campaign.compared.drop_duplicates(["system", *campaign.segment]).groupby("system").size()
     low, high = rank_interval(ranks) if len(ranks) and names else (np.zeros(len(names)), np.zeros(len(names)))
-    return pd.DataFrame(
-        {
-            "pair": campaign.pair,
-            "system": pd.Series(names, dtype="str"),
-            "score": standing.won[own],
-            "mean": judged["score"].mean().reindex(names).to_numpy(),
-            "segments": segments.reindex(names).to_numpy(),
-            "judgements": judged.size().reindex(names).to_numpy(),
-            "rank": ranks_of(standing.won[own]) if names else np.zeros(0, int),
-            "low": bounds["won_low"].to_numpy(),
-            "high": bounds["won_high"].to_numpy(),
-            "rank_low": low,
-            "rank_high": high,
-            "best": (ranks == 1).mean(axis=0) if len(ranks) else np.nan,
-        }
-    )
+    best = (ranks == 1).mean(axis=0) if len(ranks) else np.nan
+    counts = {"mean": judged["score"].mean(), "segments": segments, "judgements": judged.size()}
+    table = pd.DataFrame({"pair": campaign.pair, "system": pd.Series(names, dtype="str"), "score": standing.won[own]})
+    table = table.assign(**{name: count.reindex(names).to_numpy() for name, count in counts.items()})
+    table["rank"] = ranks_of(standing.won[own]) if names else np.zeros(0, int)
+    table["low"], table["high"] = bounds["won_low"].to_numpy(), bounds["won_high"].to_numpy()
+    return table.assign(rank_low=low, rank_high=high, best=best)
 
 
 def _tests(
@@ -104,20 +95,9 @@ def _tests(
     counts = both.groupby(["system_a", "system_b", "preference"]).size().unstack(fill_value=0)
     counts = counts.reindex(pd.MultiIndex.from_arrays([better, worse]), columns=["a", "tie", "b"], fill_value=0)
     wins, ties, losses = counts.to_numpy().T
-    return pd.DataFrame(
-        {
-            "better": better,
-            "worse": worse,
-            "difference": gap,
-            "wins": wins,
-            "ties": ties,
-            "losses": losses,
-            "superiority": ratio(wins + ties / 2, wins + ties + losses),
-            "p": p,
-            "adjusted_p": adjusted,
-            "significant": (adjusted < method.alpha) & (gap > 0),
-        }
-    )
+    table = pd.DataFrame({"better": better, "worse": worse, "difference": gap})
+    table = table.assign(wins=wins, ties=ties, losses=losses, superiority=ratio(wins + ties / 2, wins + ties + losses))
+    return table.assign(p=p, adjusted_p=adjusted, significant=(adjusted < method.alpha) & (gap > 0))
 
 
 def _units(campaign: Campaign, method: Method) -> pd.Series:

@@ -166,17 +166,12 @@ def compare_plan(campaign: Campaign) -> Outcome | Missing:
     expected = plan.get("planned") or {}
     unit = str(expected.get("unit", "points"))
     difference, error = expected.get("smallest_difference"), expected.get("standard_error")
-    return Outcome(
-        protocol=str(plan["protocol"]),
-        seed=int(plan["seed"]),
-        annotators=_lacking(people.drop(columns="task")),
-        wanted=int(people["planned"].sum()),
-        collected=int(people["collected"].sum()),
-        kinds=_lacking(pd.DataFrame(plan["kinds"])),
-        planned=(float(difference), float(error)) if difference and error else None,
-        achieved=_achieved(campaign) if unit == "points" else _compared(campaign),
-        unit=unit,
-    )
+    found = Outcome(protocol=str(plan["protocol"]), seed=int(plan["seed"]), unit=unit)
+    found.annotators, found.kinds = _lacking(people.drop(columns="task")), _lacking(pd.DataFrame(plan["kinds"]))
+    found.wanted, found.collected = (int(people[which].sum()) for which in ("planned", "collected"))
+    found.planned = (float(difference), float(error)) if difference and error else None
+    found.achieved = _achieved(campaign) if unit == "points" else _compared(campaign)
+    return found
 
 
 def _lacking(table: pd.DataFrame) -> pd.DataFrame:
@@ -205,12 +200,9 @@ def _achieved(campaign: Campaign) -> tuple[float, float] | None:
     items, annotators = judged.drop_duplicates(["system", "doc", "segment"]), judged["annotator"].nunique()
     same = judged.groupby(["doc", "segment", "annotator"])["system"].nunique().gt(1).mean() > 0.5
     calibration = campaign.part[campaign.part["item_type"].eq("calibration")].groupby("annotator").size()
-    difference = smallest_difference(
-        variances,
-        segments=int(items.groupby("system").size().min()),
-        annotators=annotators,
-        block=len(items) / len(items.drop_duplicates(["system", "doc"])),
-        arrangement="same" if same or annotators < 2 else "mixed",
-        calibration=int(calibration.median()) if len(calibration) else 0,
-    )
+    design: dict[str, Any] = {"segments": int(items.groupby("system").size().min()), "annotators": annotators}
+    design |= {"block": len(items) / len(items.drop_duplicates(["system", "doc"]))}
+    design |= {"arrangement": "same" if same or annotators < 2 else "mixed"}
+    design |= {"calibration": int(calibration.median()) if len(calibration) else 0}
+    difference = smallest_difference(variances, **design)
     return None if difference is None else (difference, difference / NORMAL)

@@ -37,24 +37,6 @@ _UNPRINTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # what XML cannot hold
 _WIDTHS = {"item": 12, "part": 6, "source": 60, "translation": 60, "translation_a": 60, "translation_b": 60}
 
 
-#: What is known of a translation that somebody is shown.
-_SHOWN = [
-    "item",
-    "task",
-    "annotator",
-    "hit",
-    "position",
-    "part",
-    "doc",
-    "segment",
-    "source",
-    "system",
-    "alias",
-    "item_type",
-    "hypothesis",
-]
-
-
 def write(folder: Path, name: str, texts: Texts, drawn: Drawn, *, planned: Mapping[str, Any]) -> list[Path]:
     """Write ``campaign.json``, ``assignment.csv``, a workbook for each annotator and ``design.json``; return the paths.
 
@@ -164,19 +146,11 @@ def _said(name: str, texts: Texts, drawn: Drawn, planned: Mapping[str, Any]) -> 
     """Say what the campaign is."""
     wish = drawn.wish
     kept = ["annotators", "hours", "seconds", "overlap", "calibration", "degraded", "repeats", "everybody", "opponents"]
-    return {
-        "name": name,
-        "protocol": wish.protocol.name,
-        "scale": wish.protocol.scale,
-        "src_lang": texts.src_lang,
-        "tgt_lang": texts.tgt_lang,
-        **{field: getattr(wish, field) for field in [*kept, "seed"]},
-        "inputs": texts.inputs,
-        "documents": len(drawn.documents),
-        "judgements": drawn.judgements,
-        "kinds": counts(drawn),
-        "planned": planned,
-    }
+    told: dict[str, Any] = {"name": name, "protocol": wish.protocol.name, "scale": wish.protocol.scale}
+    told |= {"src_lang": texts.src_lang, "tgt_lang": texts.tgt_lang}
+    told |= {field: getattr(wish, field) for field in [*kept, "seed"]}
+    told |= {"inputs": texts.inputs, "documents": len(drawn.documents), "judgements": drawn.judgements}
+    return told | {"kinds": counts(drawn), "planned": planned}
 
 
 # For Pearmut
@@ -241,6 +215,8 @@ def _workbook(own: pd.DataFrame) -> bytes:
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,39}")
 #: The largest calibration set that is drawn where nobody says its size, and the share of segments that it may be.
 _CALIBRATION, _TENTH = 20, 10
+#: Options of ``read_texts``.
+OF_TEXTS = ("source", "reference", "references", "documents", "pair")
 
 
 def make(
@@ -253,21 +229,15 @@ def make(
     pilot: Path | None = None,
     seconds: float | None = None,
     calibration: int | None = None,
-    source: Path | None = None,
-    reference: Path | None = None,
-    references: bool = True,
-    documents: Path | None = None,
-    pair: str = "",
     **wishes: Any,
 ) -> list[str]:
     """Write a designed campaign into a folder; return what is to be said of it, which its README says, too.
 
-    annotators: how many, or their names with commas. source, reference, references, documents, pair: see
-    ``read_texts``. wishes: see ``Wish``. A README.md in the folder gets the plan where it says ``{{plan}}``.
+    annotators: how many, or their names with commas. wishes: see ``Wish``, and what ``read_texts``
+    takes (``OF_TEXTS``). A README.md in the folder gets the plan where it says ``{{plan}}``.
     """
     kind, people = get_protocol(protocol), names(annotators)
-    beside: dict[str, Any] = {"source": source, "reference": reference, "documents": documents}
-    texts = read_texts(outputs, references=references, pair=pair, **beside)
+    texts = read_texts(outputs, **{option: wishes.pop(option) for option in OF_TEXTS if option in wishes})
     prior = data.open_campaign(pilot)[0] if pilot else None
     assumed = usual(kind) if prior is None else from_pilot(prior, kind)
     shared = kind.compares or wishes.get("everybody")  # a calibration set would be no more shared than the rest

@@ -150,7 +150,7 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
         "4.3.6": [finding(f"task.{name if name in ('mqm', 'preferences') else 'scale'}")],
         "4.3.8": [finding(f"form.{name}")],
         "4.3.9": [*which("sheet", protocol, weights=protocol.weights), *told.scoring(found.ranking)],
-        "4.3.10": [*told.testing(found.ranking), *told.drawing(found.ranking)],
+        "4.3.10": [*told.testing(found.ranking)],
         "4.3.1.1": [finding("sheet.text", text=campaign.criterion)],
         "4.3.11.1": [*told.agreement(found.agreement)],
         "4.3.12.1": [*told.again(found.quality)],

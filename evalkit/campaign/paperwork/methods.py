@@ -15,7 +15,6 @@ from evalkit.campaign.findings import WORDING, Finding, Missing, Result, finding
 from evalkit.campaign.method import EVEN, OWN_LINES
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.paperwork import markup
-from evalkit.campaign.plan import Plan
 from evalkit.campaign.quality import FEWEST_DEGRADED, RAW, Calibration, QualityControl
 from evalkit.campaign.ranking import Ranking
 from evalkit.data import registry
@@ -61,9 +60,9 @@ def methods(found: Analysis, *, resamples: int, seed: int) -> Methods:
     parts = [
         [*_judged(campaign, found.collection), *_protocol(campaign, protocol_of(campaign))],
         [*_read(campaign), *kinds(found.collection)],
-        [*scoring(found.ranking), *testing(found.ranking), *drawing(found.ranking), *_calibrated(found.calibration)],
+        [*scoring(found.ranking), *testing(found.ranking), *_calibrated(found.calibration)],
         [*agreement(found.agreement), *control(found.quality), *screening(found.screening)],
-        [*_planned(found.plan), finding("methods.seed", seed=seed, version=__version__)],
+        [*which("methods", found.plan, plan=found.plan), finding("methods.seed", seed=seed, version=__version__)],
     ]
     marked = [joined(part) for part in parts if part]
     works = markup.cited("\n".join(marked))
@@ -153,7 +152,7 @@ def scoring(ranking: Ranking | Missing) -> Iterator[Finding]:
 
 
 def testing(ranking: Ranking | Missing) -> Iterator[Finding]:
-    """Say how systems are compared, and what that gave for the first two."""
+    """Say how systems are compared, what that gave for the first two, and what is drawn anew for intervals."""
     if not ranking or len(ranking.names) < 2:
         return
     twice = len(ranking.method.unit) > 1
@@ -164,15 +163,9 @@ def testing(ranking: Ranking | Missing) -> Iterator[Finding]:
         rule = rules.named(ranking.method.lines)
         yield finding("testing.lines", rule=rule, test=rules.TESTS[rule.test], line=rules.LINES[rule.line])
     yield from which("testing", ranking, humans=len(ranking.humans))
-
-
-def drawing(ranking: Ranking | Missing) -> Iterator[Finding]:
-    """Say what is drawn anew for intervals, and why that."""
-    if not ranking or len(ranking.names) < 2 or ranking.best is None:
-        return
-    key = "bootstrap" if ranking.standing else "normal"
-    yield finding(f"drawing.{key}", found=ranking, crossed=len(ranking.method.unit) > 1)
-    yield finding("drawing.why", found=ranking)
+    if ranking.best is not None:
+        yield finding("drawing.bootstrap" if ranking.standing else "drawing.normal", found=ranking, crossed=twice)
+        yield finding("drawing.why", found=ranking)
 
 
 def agreement(found: Agreement | Missing) -> Iterator[Finding]:
@@ -211,11 +204,6 @@ def _calibrated(calibration: Calibration | Missing) -> Iterator[Finding]:
     if calibration and len(calibration.systems):
         forms = [form for form in calibration.systems["form"].unique() if form != RAW]
         yield finding("methods.calibrated", found=calibration, forms=forms)
-
-
-def _planned(plan: Plan | Missing) -> Iterator[Finding]:
-    if plan:
-        yield finding("methods.plan", basis=plan.basis)
 
 
 def protocol_of(campaign: Campaign) -> Protocol:
