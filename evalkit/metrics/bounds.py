@@ -10,10 +10,12 @@ meta-evaluation", whose sentinels are large models trained on other years; these
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,14 +28,15 @@ from evalkit.metrics.statistics import by_unit, every_statistic, pair_difference
 from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import defined_interval, interval, resample
 
+_TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: Collections that score all translations once each: one person's worth.
-ONE = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-DASQM", "WMT-MQM")
+ONE: list[str] = _TABLES["one"]
 #: Means of two collections of one kind: two people's worth.
-TWO = {"ESA-1 + ESA-2": ("ESA-1", "ESA-2"), "ESAAI-1 + ESAAI-2": ("ESAAI-1", "ESAAI-2")}
+TWO: dict[str, list[str]] = _TABLES["two"]
 #: What contestants are held against, one after the other.
-GOLDS = ("WMT-MQM", "MQM-1", "ESA-1 + ESA-2")
+GOLDS: list[str] = _TABLES["golds"]
 #: What a contestant is.
-KINDS = ("one person", "two people", "metric", "knows nothing")
+KINDS: list[str] = _TABLES["kinds"]
 #: How people's collections are written on pages.
 NAMES = {name: name.replace("ESAAI", "ESA^AI").replace("DASQM", "DA+SQM") for name in (*ONE, *TWO)}
 #: What names a statistic.
@@ -43,35 +46,11 @@ _HELD = ["contestant", "kind", "statistic", "value", "low", "high"]
 _DRAWS = 20  # random metrics
 _FOLDS = 5  # of documents
 #: What is measured -> how it is written. The first three need scores in people's own unit.
-MEASURES = {
-    "bias": "bias: points above people",
-    "spread": "spread: its standard deviation over people's",
-    "slope": "slope: its points for a point of people's",
-    "ties": "pairs of a segment that it ties",
-    "more ties": "the same less people's share",
-    "drift": "change along a document (sd)",
-    "more drift": "the same less people's",
-}
+MEASURES: dict[str, str] = _TABLES["measures"]
 #: Metrics whose scores are points of MQM by design (beginnings of names); of others, bias and spread mean nothing.
-IN_MQM_POINTS = ("GEMBA-MQM", "MetricX-23", "MaTESe")
-
-
-class Related(NamedTuple):
-    """Name a judge and a system that have something in common, and the system to compare with; "" is all others."""
-
-    metric: str
-    system: str
-    against: str
-    why: str
-
-
-_GPT, _BLEU = "GPT-4 judges translations by GPT-4", "translations were chosen for their BLEU"
-#: Judges and systems of WMT23 that are known to be related.
-RELATED = (
-    Related("GEMBA-MQM", "GPT4-5shot", "", _GPT),
-    Related("BLEU", "NLLB_MBR_BLEU", "NLLB_Greedy", _BLEU),
-    Related("f200spBLEU", "NLLB_MBR_BLEU", "NLLB_Greedy", f"{_BLEU}; this is a kind of it"),
-)
+IN_MQM_POINTS = tuple(_TABLES["points"])
+#: Judges and systems of WMT23 that are known to be related: metric, system, against (another one; "" is all), why.
+RELATED = pd.DataFrame(_TABLES["related"])
 
 
 def contest(
@@ -411,15 +390,14 @@ def own_kind(scores: Scores, *, resamples: int = 500, seed: int = 7) -> pd.DataF
     Caveat: what all metrics share, such as a taste for fluent translations, is taken off by ``beyond``, right or
     wrong. That a judge favours a system more than others do need not be for the relation that is known.
     """
-    names = {*scores.systems, ""}
-    wanted = [one for one in RELATED if one.metric in scores.metrics and {one.system, one.against} <= names]
-    table = pd.DataFrame(wanted, columns=Related._fields)
-    if not wanted:
+    there = RELATED["metric"].isin(scores.metrics) & RELATED["system"].isin(scores.systems)
+    table = RELATED[there & RELATED["against"].isin([*scores.systems, ""])].reset_index(drop=True)
+    if table.empty:
         return table.reindex(columns=[*table, *_FAVOURED])
 
     def favoured(counts: np.ndarray) -> np.ndarray:
         gaps = favour(*statistics.system_means(scores, counts)).swapaxes(0, 1)
-        return np.stack([_contrast(gaps, scores, one) for one in wanted], axis=1)
+        return np.stack([_contrast(gaps, scores, one) for one in table.itertuples()], axis=1)
 
     value = favoured(np.ones((1, len(scores.segments))))[0]
     low, high = interval(resample(favoured, scores.documents, resamples=resamples, seed=seed))
@@ -430,14 +408,14 @@ def own_kind(scores: Scores, *, resamples: int = 500, seed: int = 7) -> pd.DataF
 _FAVOURED = ("value", "low", "high", "others", "beyond", "beyond_low", "beyond_high")
 
 
-def _contrast(found: np.ndarray, scores: Scores, one: Related) -> np.ndarray:
+def _contrast(found: np.ndarray, scores: Scores, one: Any) -> np.ndarray:
     """Compare a system with another one, or all others: (batch, 3) of the metric, the others' median and the gap."""
     system = scores.systems.index(one.system)
     if one.against:
         gap = found[..., system] - found[..., scores.systems.index(one.against)]
     else:  # the values of a metric add up to 0
         gap = found[..., system] * len(scores.systems) / (len(scores.systems) - 1)
-    own = {each.metric for each in RELATED if each.system == one.system}
+    own = RELATED.loc[RELATED["system"] == one.system, "metric"].tolist()
     rest = [place for place, name in enumerate(scores.metrics) if name not in own]
     others = np.nanmedian(gap[:, rest], axis=1) if rest else np.full(len(gap), np.nan)
     value = gap[:, scores.metrics.index(one.metric)]

@@ -106,16 +106,9 @@ def align(
     human = _filled(human_scores, (gold, names, segments), (1, *sizes[1:]))[0]
     if not np.isfinite(values + human).any():
         raise DataError("Metrics and humans scored no translation in common. Check that names and language pair agree.")
-    return Scores(
-        metrics=metrics,
-        systems=tuple(names),
-        segments=tuple(_labels(segments)),
-        values=values,
-        human=human,
-        data=source_of(metric_scores)["name"] if data is None else data,
-        pair=pairs.pop(),
-        gold=gold[0],
-    )
+    name = source_of(metric_scores)["name"] if data is None else data
+    labels = tuple(_labels(segments))
+    return Scores(metrics, tuple(names), labels, values, human, data=name, pair=pairs.pop(), gold=gold[0])
 
 
 def of_pair(table: pd.DataFrame, pair: str) -> pd.DataFrame:

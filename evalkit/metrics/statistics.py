@@ -24,9 +24,12 @@ compared. ``agreement`` draws texts for every statistic: a campaign's systems ar
 from __future__ import annotations
 
 import itertools
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,38 +38,18 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.metrics.scores import Scores, averaged, described, patterns
 from evalkit.stats import correlation
-from evalkit.stats.correlation import PairCounts, count_pairs, pearson, ratio, spearman
+from evalkit.stats.correlation import count_pairs, pearson, ratio, spearman
 from evalkit.stats.inference import TOLERANCE, Swaps, defined_interval, resample
 
 #: How scores of segments are grouped before they are correlated.
 GROUPINGS = ("none", "item", "system")
 _OF_SAMPLES = {"pearson": pearson, "spearman": spearman}
-_OF_PAIRS = {
-    "kendall_b": PairCounts.kendall_b,
-    "kendall_c": PairCounts.kendall_c,
-    "accuracy_2way": PairCounts.accuracy_2way,
-    "accuracy_3way": PairCounts.accuracy_3way,
-}
+_OF_PAIRS = ("kendall_b", "kendall_c", "accuracy_2way", "accuracy_3way")  # methods of what count_pairs returns
 #: Statistics of two stacks of samples, of metric and human scores.
 STATISTICS = (*_OF_SAMPLES, *_OF_PAIRS)
+_TABLE: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: How statistics are written, by level, statistic and grouping.
-WORDS = {
-    ("system", "accuracy", "none"): "accuracy of systems",
-    ("system", "accuracy_3way", "none"): "accuracy of systems",
-    ("system", "pearson", "none"): "Pearson's r of systems",
-    ("system", "kendall_b", "none"): "Kendall's τ-b of systems",
-    ("system", "spa", "none"): "soft pairwise accuracy (SPA)",
-    ("segment", "acc_eq", "item"): "accuracy with ties (acc_eq)",
-    ("segment", "pearson", "none"): "Pearson's r over all segments",
-    ("segment", "pearson", "item"): "Pearson's r within segments",
-    ("segment", "pearson", "system"): "Pearson's r within systems",
-    ("segment", "kendall_b", "none"): "Kendall's τ-b over all segments",
-    ("segment", "kendall_b", "item"): "Kendall's τ-b within segments",
-    ("segment", "kendall_b", "system"): "Kendall's τ-b within systems",
-    ("segment", "pearson_differences", "item"): "Pearson's r of differences",
-    ("document", "pearson", "none"): "Pearson's r over all documents",
-    ("document", "pearson", "item"): "Pearson's r within documents",
-}
+WORDS = {(level, statistic, grouping): words for level, statistic, grouping, words in _TABLE["words"]}
 #: What ``agreement`` computes. kendall_b: over all items together; kendall_b_within: of the systems of each segment,
 #: averaged over segments.
 AGREEMENT = ("pearson", "kendall_b", "kendall_b_within", "acc_eq", "system_pearson", "system_kendall_b", "spa")
@@ -128,7 +111,7 @@ def correlations(
             found = {name: _OF_SAMPLES[name](sample, human) for name in statistics if name in _OF_SAMPLES}
             if len(found) < len(statistics):
                 pairs = count_pairs(sample, human)
-                found |= {name: _OF_PAIRS[name](pairs) for name in statistics if name in _OF_PAIRS}
+                found |= {name: getattr(pairs, name)() for name in statistics if name in _OF_PAIRS}
             for name, each in found.items():
                 defined = np.isfinite(each)
                 value = float(each[defined].mean()) if defined.any() else np.nan
