@@ -299,8 +299,8 @@ def trueskill(pairs: Pairs, better: np.ndarray, *, matches: int = 5000, seed: in
     draws = float(np.mean(better == 0)) if len(better) else 0.0
     world = TrueSkill(draw_probability=min(draws, 0.99), tau=0)
     skill = [world.create_rating() for _ in pairs.systems]
-    for one, other, drawn in zip(*(each[played].tolist() for each in (*_by_order(pairs, better), better == 0))):
-        skill[one], skill[other] = rate_1vs1(skill[one], skill[other], drawn=drawn, env=world)
+    for one, other, drawn in np.stack([*_by_order(pairs, better), better == 0], axis=1)[played].tolist():
+        skill[one], skill[other] = rate_1vs1(skill[one], skill[other], drawn=bool(drawn), env=world)
     return _ranked(pairs.systems, mu=[s.mu for s in skill], sigma=[s.sigma for s in skill])
 
 
@@ -365,10 +365,9 @@ def firsts(table: pd.DataFrame) -> pd.DataFrame:
     table: the result of ``results`` at one threshold. same: all symmetric or official variants (Table 4) agree on it.
     """
     best = table.sort_values("tau", ascending=False, kind="stable").drop_duplicates(["pair", "variant"])
-    wide = best.pivot(index="pair", columns="variant", values="metric")
-    wide = wide[[name for name in dict.fromkeys(table["variant"]) if name in wide]]
-    penalties = [name for name in ("no penalty", "soft", "hard") if name in wide]
-    return wide.assign(same=wide[penalties].nunique(axis=1) == 1).reset_index().rename_axis(columns=None)
+    wide = best.pivot(index="pair", columns="variant", values="metric")[list(table["variant"].unique())]
+    same = wide.filter(items=["no penalty", "soft", "hard"]).nunique(axis=1) == 1
+    return wide.assign(same=same).reset_index().rename_axis(columns=None)
 
 
 def rank_instability(table: pd.DataFrame) -> pd.DataFrame:
@@ -428,8 +427,7 @@ def identical_but_ordered(
         texts, pairs = of_pair(outputs, scores.pair), from_scores(scores, outputs=outputs)
         found = np.flatnonzero(pairs.same & (order(pairs, threshold=threshold, boundary=boundary) != 0))
         found = found[np.argsort(-np.abs(pairs.difference[found]), kind="stable")]
-        segment, ends = pairs.segment[found], np.stack([pairs.first[found], pairs.second[found]])
-        better, worse = np.where(pairs.difference[found] > 0, ends, ends[::-1])
+        segment, (better, worse) = pairs.segment[found], _by_order(pairs, pairs.difference)[:, found]
         names = np.array(scores.systems, dtype=object)
         columns = {"pair": scores.pair, "doc_segment": np.array(scores.segments, dtype=object)[segment]}
         columns |= {"better": names[better], "worse": names[worse], "score_better": scores.human[better, segment]}

@@ -132,7 +132,6 @@ def out_of_fold(
     ``single``, and ``best_single``: in each fold the metric with the highest mean τ-b over the languages trained on.
     Raises DataError for a missing number, or a single language (zero_shot needs two).
     """
-    _refuse_gaps(examples)
     sentence, language = sentence_groups(examples["source"]), examples["language"]
     if language.nunique() < 2:
         raise DataError("Zero-shot scoring leaves one language out, so at least two are needed. Give more languages.")
@@ -155,8 +154,6 @@ def unseen(
     Arguments and result as for ``out_of_fold``; setting is zero_shot and the only fold 0. ``attrs["excluded"]`` counts
     the examples that were not trained on because of their sentence.
     """
-    _refuse_gaps(examples)
-    _refuse_gaps(others)
     sentence, tested = np.split(sentence_groups([*examples["source"], *others["source"]]), [len(examples)])
     trained = ~np.isin(sentence, tested)
     if not trained.any():
@@ -171,7 +168,11 @@ def _predicted(
     known: pd.DataFrame, asked: pd.DataFrame, single: Sequence[str], models: _Models, seed: int
 ) -> pd.DataFrame:
     """Predict rows by models of known ones, and by the single metric with the highest mean τ-b over known languages."""
-    goal, looks = standing(known["score"], known["language"]), known.columns.drop(["language", "source", "score"])
+    numbers = pd.concat([known, asked]).drop(columns=["language", "source"])
+    gaps = ~np.isfinite(numbers.to_numpy(float)).all(axis=0)
+    if gaps.any():
+        raise DataError(f"{numbers.columns[gaps][0]} is not a number in some row. Mend it, or leave the row out.")
+    goal, looks = standing(known["score"], known["language"]), numbers.columns.drop("score")
     taus = [[float(kendall_b(own[name], own["score"])) for name in single] for _, own in known.groupby("language")]
     best = pd.DataFrame(taus, columns=list(single)).mean().idxmax()  # of equal ones the first
     table = asked[["language", "score", *single]]
@@ -179,14 +180,6 @@ def _predicted(
         model = make(seed).fit(known[looks].to_numpy(float), goal)
         table = table.assign(**{name: model.predict(asked[looks].to_numpy(float)).round(_DIGITS)})
     return table.assign(**{BEST: table[best]})
-
-
-def _refuse_gaps(examples: pd.DataFrame) -> None:
-    """Raise DataError where the score or a feature is missing."""
-    numbers = examples.drop(columns=["language", "source"])
-    gaps = ~np.isfinite(numbers.to_numpy(float)).all(axis=0)
-    if gaps.any():
-        raise DataError(f"{numbers.columns[gaps][0]} is not a number in some row. Mend it, or leave the row out.")
 
 
 def features(table: pd.DataFrame) -> pd.DataFrame:

@@ -78,10 +78,8 @@ def side_by_side(values: pd.DataFrame) -> pd.DataFrame:
     rank. A statistic that a metric has no value for stays empty.
     """
     named = values.assign(label=label(values))
-    named = named[named["label"].isin(MAIN.values())]
     named["rank"] = named.groupby("label")["value"].rank(ascending=False, method="min").astype("Int64")
-    wide = named.pivot(index="metric", columns="label", values="rank")
-    wide = wide[[name for name in MAIN.values() if name in wide]]
+    wide = named.pivot(index="metric", columns="label", values="rank").filter(items=list(MAIN.values()))
     order = wide.astype(float).mean(axis=1).sort_values(kind="stable").index
     return wide.loc[order].reset_index().rename_axis(columns=None)
 
@@ -214,9 +212,8 @@ def in_words(scores: Scores, *, size: float = 0.01) -> list[str]:
 
 def printed(table: pd.DataFrame) -> dict[str, Any]:
     """Read the settings of ``perm_both`` in ``metric_tests``, a table with one row of text."""
-    row = table.iloc[0]
-    settled = float(row["below"]), float(row["above"])
-    return {"draws": int(row["draws"]), "look": int(row["look"]), "settled": settled, "seed": 7}
+    draws, look, *settled = table[["draws", "look", "below", "above"]].iloc[0].astype(float)
+    return {"draws": int(draws), "look": int(look), "settled": tuple(settled), "seed": 7}
 
 
 def here(listed: pd.DataFrame, systems: ByPair, segments: ByPair, *, data: str) -> pd.DataFrame:
@@ -331,9 +328,8 @@ def absent(listed: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for year, part in listed.groupby("year", sort=False):
         own = tasks[tasks["year"] == year]
-        reasons = own["why"].loc[own["why"] != ""].unique()
-        if own.empty:
-            reasons = [f"about the test set {part['data'].iloc[0]}, whose scores are not here"]
+        gone = f"about the test set {part['data'].iloc[0]}, whose scores are not here"
+        reasons = [gone] if own.empty else own["why"].loc[own["why"] != ""].unique()
         rows.append((year, len(part), int((own["found"] != "").sum()), "; ".join(reasons)))
     return pd.DataFrame(rows, columns=["list", "tasks", "here", "why"])
 
