@@ -318,10 +318,9 @@ def test_pools_hold_differences_of_systems_and_lines_undo_units():
     assert own.systems[:2] == tuple(scores.systems[place] for place in best[:2])
     assert own.human[4] == pytest.approx(scores.human[best[0]] - scores.human[best[1]])
     assert list(what).count("difference of two systems") == 6
-    slope, intercept = ppi.line(scores, "m")
     fit = stats.linregress(scores.values[0].ravel(), scores.human.ravel())
-    assert (slope, intercept) == pytest.approx((fit.slope, fit.intercept))
-    moved = ppi.moved(own, what, slope, intercept).values[0]
+    moved = ppi.in_human_units(own, what, scores).values[0]
+    assert moved[0] == pytest.approx(fit.slope * own.values[0][0] + fit.intercept)
     assert moved[4] == pytest.approx(moved[0] - moved[1])
 
 
@@ -400,13 +399,18 @@ def test_draws_are_those_of_campaigns_drawn_one_by_one():
 
 def test_campaigns_of_a_pair_take_the_metrics_line_from_the_other_pair():
     scored = {"eng-deu": pooled(0.8, segments=60), "eng-jpn": pooled(0.3, segments=60)}
-    found = ppi.campaigns(scored, {pair: ["m"] for pair in scored}, humans=[20, 40], resamples=50)
+    documents = scored["eng-deu"].documents
+    texts = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "doc": documents})
+    found = ppi.campaigns(scored, {pair: ["m"] for pair in scored}, texts, humans=[20, 40], resamples=50)
     own, what = ppi.pool(scored["eng-deu"], "m")
-    moved = ppi.moved(own, what, *ppi.line(scored["eng-jpn"], "m"))
+    moved = ppi.in_human_units(own, what, scored["eng-jpn"])
     alone = ppi.simulate(moved, humans=40, resamples=50, strata=ppi.strata_of(moved))
     means = alone.assign(what=np.resize(what, len(alone))).groupby(["what", "method"])["variance_ratio"].mean()
     table = ppi.by_method(found, data="eng-deu", metric="m").set_index(["what", "humans"])
     assert table.at[(ppi.WHAT[1], 40), "variance, PPI++"] == pytest.approx(means[ppi.WHAT[1], "PPI++"])
+    found = ppi.campaigns(scored, {"eng-deu": ["m"], "eng-jpn": []}, texts.assign(domain="n"), humans=[20], resamples=9)
+    by_way = found[found["what"] == ppi.WHAT[1]].set_index("method")["variance_ratio"]
+    assert by_way["strata of domains"] == pytest.approx(by_way["classical"]), "a single domain is no stratum"
 
 
 def test_strata_are_cut_by_the_metric_by_documents_and_by_domains():
@@ -418,9 +422,6 @@ def test_strata_are_cut_by_the_metric_by_documents_and_by_domains():
     a = own.systems.index("s0")
     assert found["strata of the metric"][a].tolist() == [0, 0, 1, 2, 3, 3]
     assert found["strata of documents"][a].tolist() == [0, 0, 1, 1, 3, 3]
-    table = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "doc": ["a", "a", "b"], "domain": ["n", "n", "t"]})
-    assert ppi.domains_of(table) == {"eng-deu": {"a": "n", "b": "t"}}
-    assert ppi.domains_of(table.drop(columns="domain")) == {}
 
 
 # --- Ways to choose segments: plain readings of their definitions, laws of what comes of a choice, and odds that hold

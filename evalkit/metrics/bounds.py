@@ -104,7 +104,7 @@ def ceiling(
     scores, so that its difference is too large rather than too small, and the counts are not corrected for the number
     of comparisons.
     """
-    tables, passed = [], []
+    tables, passed = [], {}
     for gold, (segments, kinds) in contests.items():
         both = segments, of_systems(segments)
         drawing = partial(statistics.draws, resamples=resamples, documents=True, seed=seed)
@@ -112,7 +112,7 @@ def ceiling(
         table, drawn = _main(pd.concat(rows, ignore_index=True)), np.concatenate(draws, axis=1)
         table["low"], table["high"] = defined_interval(drawn)
         table["kind"] = table["contestant"].map(dict(kinds))
-        passed.append(_passing(table, drawn).assign(gold=gold))
+        passed[gold] = _passing(table, drawn)
         floor = _main(pd.concat([chance_levels(scores, seed=seed) for scores in both], ignore_index=True))
         tables += [table.assign(gold=gold), floor.dropna(subset="value").assign(kind=KINDS[3], gold=gold)]
     order = {name: place for place, name in enumerate([*contests, *rankings.MAIN.values(), *KINDS])}
@@ -121,9 +121,8 @@ def ceiling(
         key=lambda column: -column if column.name == "value" else column.map(order),
         kind="stable",
     )
-    counts = pd.concat(passed, ignore_index=True)
-    columns = ["gold", *counts.columns.drop("gold")]
-    return table[["gold", *_HELD]].reset_index(drop=True), counts[columns]
+    counts = pd.concat(passed, names=["gold", None]).reset_index("gold").reset_index(drop=True)
+    return table[["gold", *_HELD]].reset_index(drop=True), counts
 
 
 def _main(table: pd.DataFrame) -> pd.DataFrame:
@@ -426,14 +425,13 @@ def compare_judges(
     pools: Mapping[str, Scores], judges: Collection[str], *, resamples: int = 500, seed: int = 7
 ) -> pd.DataFrame:
     """Calibrate some judges on several sets of people's MQM scores: data, judge, measure, value, low, high, cells."""
-    parts = []
-    for name, scores in pools.items():
+    parts = {}
+    for data, scores in pools.items():
         own = scores.only([metric for metric in scores.metrics if metric in judges])
         in_unit = [name for name in own.metrics if name.startswith(IN_MQM_POINTS)]
-        found = measures(own, same_unit=in_unit, resamples=resamples, seed=seed)
-        parts.append(found.rename(columns={"metric": "judge"}).assign(data=name))
-    table = pd.concat(parts, ignore_index=True)
-    return table[["data", "judge", "measure", "value", "low", "high", "cells"]]
+        parts[data] = measures(own, same_unit=in_unit, resamples=resamples, seed=seed)
+    table = pd.concat(parts, names=["data", None]).reset_index("data").reset_index(drop=True)
+    return table.rename(columns={"metric": "judge"})
 
 
 def laid_out(found: pd.DataFrame, *, data: str) -> pd.DataFrame:

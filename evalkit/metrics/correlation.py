@@ -127,13 +127,12 @@ def correlate(
 
     drawn = resample(evaluate, np.arange(len(clusters)), resamples=resamples, seed=seed)
     values = np.concatenate([evaluate(np.ones((1, len(clusters)))), drawn])  # draws × groups × models × statistics
-    rows = []
+    rows, found = [], []
     for setting, part in table.groupby("setting", sort=False):
         here = [number for number, ((name, _), _) in enumerate(groups) if name == setting]
         rows += [(setting, groups[number][0][1], groups[number][1], values[:, number]) for number in here]
         if average and len(here) > 1:
             rows.append((setting, average, part, _mean(values[:, here].swapaxes(0, 1))))
-    found = []
     for setting, language, part, each in rows:
         if against:
             each = each - each[:, [wanted.index(against)]]

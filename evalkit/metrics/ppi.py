@@ -186,16 +186,11 @@ def _whole(scores: Scores, metric: str) -> Scores:
     return replace(own, segments=segments, human=own.human[:, whole], values=own.values[:, :, whole])
 
 
-def line(scores: Scores, metric: str) -> tuple[float, float]:
-    """Fit human scores by a straight line of a metric's: slope and intercept, over all cells that have both."""
-    own = scores.only([metric])
+def in_human_units(pooled: Scores, what: np.ndarray, learnt: Scores) -> Scores:
+    """Move a pool's metric along the line that fits human scores by it, over all cells of ``learnt`` that have both."""
+    own = learnt.only(pooled.metrics)
     both = np.isfinite(own.values[0]) & own.judged
     slope, intercept = np.polyfit(own.values[0][both], own.human[both], 1)
-    return float(slope), float(intercept)
-
-
-def moved(pooled: Scores, what: np.ndarray, slope: float, intercept: float) -> Scores:
-    """Put a pool's metric into the unit of human scores by a line that was learnt elsewhere."""
     return replace(pooled, values=slope * pooled.values + intercept * (what == WHAT[0])[:, None])
 
 
@@ -249,13 +244,9 @@ def correlations(scores: Scores, metric: str) -> pd.DataFrame:
     hard = float(pearson(own.values[0].mean(axis=0), own.human.mean(axis=0)))
     documents = averaged(own, own.documents)
     by_document = saved(documents)["saved"].iloc[1] if len(documents.segments) > 2 else np.nan
-    rows = [
-        (metric, WITHIN, np.sqrt(within), within, 1.0),
-        (metric, HARD, abs(hard), hard**2, common),
-        (metric, DIFFERENCES, np.sqrt(differences), differences, 1 - common),
-        (metric, BY_DOCUMENT, np.sqrt(by_document), by_document, np.nan),
-    ]
-    return pd.DataFrame(rows, columns=["metric", "what", "r", "saved", "share"])
+    table = pd.DataFrame({"metric": metric, "what": [WITHIN, HARD, DIFFERENCES, BY_DOCUMENT], "r": np.nan})
+    table = table.assign(saved=[within, hard**2, differences, by_document], share=[1, common, 1 - common, np.nan])
+    return table.assign(r=np.sqrt(table["saved"]))
 
 
 # Campaigns drawn from segments whose human scores are all known
@@ -347,16 +338,16 @@ def _sums(pooled: Scores, labels: np.ndarray, judged: np.ndarray, rest: np.ndarr
 def campaigns(
     scored: Mapping[str, Scores],
     metrics: Mapping[str, Sequence[str]],
+    outputs: pd.DataFrame,
     *,
     humans: Sequence[int],
-    domains: Mapping[str, Mapping[str, str]] | None = None,
     resamples: int = 1000,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Simulate campaigns in every language pair: few judged segments, and a metric on as many others as there are.
 
     scored: the pair's name -> its scores. metrics: the same -> metrics to try. humans: numbers of judged segments.
-    domains: the pair's name -> document -> domain, for strata of domains.
+    outputs: what systems wrote, of any pairs: src_lang, tgt_lang, doc, and domain for strata of domains.
     PPI reads the metric in human units, by a line learnt on the next language pair (its own if there is one only).
     Returns data, metric, what, humans, method (of ``METHODS`` and ``STRATA``), name (the example: the best system, or
     the best two), truth, estimate, low, high (of its first draw), variance_ratio, coverage, weight (means over all
@@ -364,10 +355,12 @@ def campaigns(
     """
     pairs, parts = list(scored), []
     for pair, after in zip(pairs, [*pairs[1:], pairs[0]], strict=True):
+        texts = of_pair(outputs, pair)
+        domains = texts.set_index("doc")["domain"].astype("str").to_dict() if "domain" in texts else None
         for metric in metrics[pair]:
             own, what = pool(scored[pair], metric)
-            own = moved(own, what, *line(scored[after], metric))
-            strata = strata_of(own, domains=(domains or {}).get(pair))
+            own = in_human_units(own, what, scored[after])
+            strata = strata_of(own, domains=domains)
             for number in humans:
                 drawn = simulate(own, humans=number, resamples=resamples, seed=seed, strata=strata)
                 by = drawn.assign(what=np.resize(what, len(drawn))).groupby(["what", "method"], sort=False)
@@ -378,27 +371,13 @@ def campaigns(
     return pd.concat(parts, ignore_index=True)[[*columns, "variance_ratio", "coverage", "weight"]]
 
 
-def domains_of(outputs: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Say which domain each document of a language pair has: pair -> document -> domain.
-
-    outputs: src_lang, tgt_lang, doc, domain. A table without domains gives none.
-    """
-    if "domain" not in outputs:
-        return {}
-    rows = outputs[["src_lang", "tgt_lang", "doc", "domain"]].astype("str").drop_duplicates()
-    pairs = rows["src_lang"] + "-" + rows["tgt_lang"]
-    return {str(name): dict(zip(own["doc"], own["domain"], strict=True)) for name, own in rows.groupby(pairs)}
-
-
 def by_method(simulated: pd.DataFrame, *, data: str, metric: str) -> pd.DataFrame:
     """Lay out what a metric did in simulated campaigns: what, humans, the variance ratios of methods, and coverages."""
     own = simulated[(simulated["data"] == data) & (simulated["metric"] == metric)]
     wide = own.pivot(index=["what", "humans"], columns="method", values=["variance_ratio", "coverage"])
-    shown = [*METHODS[1:], STRATA[0], STRATA[3]]
-    columns = {("variance_ratio", name): f"variance, {name}" for name in shown}
-    columns |= {("coverage", name): f"coverage, {name}" for name in (METHODS[0], METHODS[3], STRATA[3])}
-    table = wide[list(columns)].set_axis(list(columns.values()), axis=1)
-    return table.reset_index().sort_values(["what", "humans"], kind="stable", ignore_index=True)
+    shown = [("variance_ratio", name) for name in (*METHODS[1:], STRATA[0], STRATA[3])]
+    table = wide[[*shown, *(("coverage", name) for name in (METHODS[0], METHODS[3], STRATA[3]))]]
+    return table.set_axis(table.columns.map(", ".join).str.replace("_ratio", ""), axis=1).reset_index()
 
 
 # Which segments to judge

@@ -45,6 +45,7 @@ class _How(NamedTuple):
     settled: tuple[float, float] = (0.0, 1.0)
     clusters: bool = False
     unit: str = "pair"
+    thresholds: Any = None  # of acc_eq, one for each metric
 
 
 def perm_both(
@@ -90,15 +91,13 @@ def perm_both(
     if unit not in ("pair", "item"):
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
     how = _How(draws, seed, flips, look or draws, settled, clusters, unit)
-    test: Callable[..., Permuted]
     if statistic == "acc_eq":
-        test = partial(_acc_eq_test, thresholds=acc_eq(scores)["threshold"].to_numpy())
-    else:
-        test = {"pearson": _pearson_test, "accuracy_3way": _accuracy_test, "spa": _spa_test}[statistic]
+        how = how._replace(thresholds=acc_eq(scores)["threshold"].to_numpy())
+    tests = {"pearson": _pearson_test, "accuracy_3way": _accuracy_test, "acc_eq": _acc_eq_test, "spa": _spa_test}
     rows, level = {}, "system" if statistic == "spa" else scores.level
     for cells, members, pairs in pairings(scores):
         enough = cells.all(axis=0).any() if statistic == "spa" else cells.sum() > 2 * (statistic != "acc_eq")
-        found = test(scores, cells, members, pairs, how) if enough else _undefined(pairs)
+        found = tests[statistic](scores, cells, members, pairs, how) if enough else _undefined(pairs)
         for (a, b), difference, p in zip(members[pairs], found.observed, found.p):
             names = [scores.metrics[place] for place in ((b, a) if difference < -TOLERANCE else (a, b))]
             row = (level, statistic, TESTED[scores.level][statistic], *names)
@@ -138,9 +137,7 @@ def _undefined(pairs: np.ndarray) -> Permuted:
     return Permuted(nothing, nothing, 1, exact=False)
 
 
-def _acc_eq_test(
-    scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How, *, thresholds: np.ndarray
-) -> Permuted:
+def _acc_eq_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
     """Compare acc_eq of metrics, two by two, on the cells that both scored, each metric at its own threshold.
 
     By pairs of systems: only pairs on which two metrics differ matter, and each is a toss of a coin. With equally many
@@ -150,7 +147,7 @@ def _acc_eq_test(
     compared, (a, b) = Comparisons(scores.human, cells), pairs.T
     if not compared.segments:
         return _undefined(pairs)
-    right = np.stack([compared.right(compared.differences(scores.values[m]), thresholds[m]) for m in members])
+    right = np.stack([compared.right(compared.differences(scores.values[m]), how.thresholds[m]) for m in members])
     if how.unit == "item":
         segments, place = np.unique(compared.segment, return_inverse=True)
         each = np.stack([np.bincount(place, compared.weight * row, len(segments)) for row in right])
@@ -158,17 +155,13 @@ def _acc_eq_test(
         return _linear_test(observed, -2 * (each[a] - each[b]), how)
     accuracy = compared.mean(right)
     observed = accuracy[a] - accuracy[b]
-    wins, losses = [], []
-    for part in compared.classes:
+    rng, drawn = np.random.default_rng(how.seed), np.zeros((how.draws, len(pairs)))
+    for weight, part in zip(compared.weights, compared.classes, strict=True):
         marks = right[:, part].astype(float)
         both, alone = marks @ marks.T, marks.sum(axis=1)
-        wins.append((alone[a] - both[a, b]).astype(int))
-        losses.append((alone[b] - both[a, b]).astype(int))
-    if len(compared.classes) == 1:
-        share = stats.binom.sf(np.maximum(wins[0], losses[0]) - 1, wins[0] + losses[0], 0.5)
-        return Permuted(observed, share, 1, exact=True)
-    rng, drawn = np.random.default_rng(how.seed), np.zeros((how.draws, len(pairs)))
-    for weight, won, lost in zip(compared.weights, wins, losses):
+        won, lost = ((alone[side] - both[a, b]).astype(int) for side in (a, b))
+        if len(compared.classes) == 1:
+            return Permuted(observed, stats.binom.sf(np.maximum(won, lost) - 1, won + lost, 0.5), 1, exact=True)
         drawn += weight * (2 * rng.binomial(won + lost, 0.5, drawn.shape) - (won + lost))
     return Permuted(observed, (drawn >= np.abs(observed) - TOLERANCE).sum(axis=0), how.draws, exact=False)
 
