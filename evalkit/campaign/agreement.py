@@ -60,7 +60,8 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
     found = Agreement(pair=campaign.pair, between=every_two(campaign.asked(campaign.part, once=True)))
     found.by_pair = first[["pair", *columns, *notes[0]]].head(len(first) if first["estimate"].notna().any() else 0)
     found.measures = own[[*columns, "why", *notes[1]]].head(len(own) if there else 0)
-    found.estimate, found.reason = (float(main["estimate"]), "") if there else (None, main["note"].rstrip("."))
+    found.estimate = float(main["estimate"]) if there else None
+    found.reason = "" if there else main["note"].rstrip(".")
     found.low, found.high, found.level = float(main["low"]), float(main["high"]), main["level"]
     found.items, found.shared = int(main["items"]), int(main["annotators"])
     found.calibration = there and bool(main["note"])

@@ -123,8 +123,10 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     said.cells = {"rule": annotators.rules_in_words(used)}
     said.totals = annotators.screening_totals(found) if used else found
     said.annotators, said.looked_at = (rows["annotator"].nunique() for rows in (campaign.part, known))
-    said.unknown, said.share = tuple(rule for rule in used if rule not in told.index), float(gone.mean())
-    said.first, said.first_without = before[0] if before else "", after[0] if comparable else ""
+    said.unknown = tuple(rule for rule in used if rule not in told.index)
+    said.share = float(gone.mean())
+    said.first = before[0] if before else ""
+    said.first_without = after[0] if comparable else ""
     said.common = {str(rule): (int(some), int(of)) for rule, some, of in common.itertuples()}
     return said
 

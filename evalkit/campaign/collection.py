@@ -62,7 +62,8 @@ def count_judgements(campaign: Campaign) -> Collection:
     found = Collection(pair=campaign.pair, uses=_uses(campaign), kinds=kinds, duplicates=_duplicates(part))
     found.pairs = _by_pair(campaign.ratings).drop(columns=unnamed)
     found.systems = _by_system(judged, campaign.segment).drop(columns=unnamed)
-    found.annotators, found.judgements = by_name.head(0 if unnamed else len(by_name)), int(by_name["judgements"].sum())
+    found.annotators = by_name.head(0 if unnamed else len(by_name))
+    found.judgements = int(by_name["judgements"].sum())
     found.segments, found.cells = len(campaign.cells), int(campaign.cells.size)
     found.judged, found.several = len(people), int((people > 1).sum())
     found.notes, found.names_people = tuple(campaign.ratings.attrs.get("notes", ())), campaign.names_people

@@ -245,7 +245,8 @@ def compare_judges(
     said.systems = disagreeing_systems(sides, names, **drawn)
     said.items = disagreeing_items(sides, names, campaign)
     said.calibrated, said.cells = _calibrated(sides, units, **drawn), {"measure": MEASURES}
-    said.persons, said.unit = len(persons), "documents" if units is not None else "segments"
+    said.persons = len(persons)
+    said.unit = "documents" if units is not None else "segments"
     said.treated = ranking.method.scores_name if ranking and column != "score" else ""
     said.read = pd.DataFrame({"file": judged.attrs.get("notes", ())})
     return said

@@ -68,11 +68,13 @@ def control_quality(campaign: Campaign) -> QualityControl:
     twice = repeat_differences(with_pair(part))
     apart = twice["difference"]
     found = QualityControl(pair=campaign.pair, degraded=degraded, everywhere=len(campaign.pairs) > 1)
-    found.table, found.caliper = control.head(len(control) if len(tested) else 0), annotators.removed(tested["qc_p"])
+    found.table = control.head(len(control) if len(tested) else 0)
+    found.caliper = annotators.removed(tested["qc_p"])
     found.tested, found.failed, found.undecided = len(tested), tuple(failed["annotator"]), len(not_passed) - len(failed)
-    found.lower, found.again = float(tested["qc_difference"].median()), float(apart.median()) if len(apart) else None
-    found.equal, found.repeated = float(apart.eq(0).mean()), len(apart)
-    found.repeaters = twice["annotator"].nunique()
+    found.lower = float(tested["qc_difference"].median())
+    found.again = float(apart.median()) if len(apart) else None
+    found.equal = float(apart.eq(0).mean())
+    found.repeated, found.repeaters = len(apart), twice["annotator"].nunique()
     found.means = part.groupby("item_type", observed=True)["score"].mean()
     return found
 

@@ -355,7 +355,8 @@ def find_comparisons(
     found = Comparisons(pair=campaign.pair, answers=answers, table=table[columns], groups=groups, place=fits[0].place)
     found.fit = preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units))
     found.circles = preferences.circles(fitted, draws=resamples, seed=seed)
-    found.residuals, found.apart = preferences.residuals(fitted), apart if len(apart) > 1 else []
+    found.residuals = preferences.residuals(fitted)
+    found.apart = apart if len(apart) > 1 else []
     return found
 
 

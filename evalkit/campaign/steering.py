@@ -145,14 +145,11 @@ def weigh_steered(campaign: Campaign) -> Steering:
     if why and not _follows_scores(screens):
         raise DataError("Counts of judgements do not follow scores.")
     table = _means(screens, screens.weights if not why else np.zeros(screens.scores.shape))
-    return Steering(
-        pair=campaign.pair,
-        table=table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True),
-        weighted=not why,
-        lacking=int(screens.judgements[screens.shown & ~screens.known].sum()),
-        why=why if screens.written else "",
-        logged=reading_of(campaign.ratings).get("format") == "pearmut",
-    )
+    found = Steering(pair=campaign.pair, weighted=not why, why=why if screens.written else "")
+    found.table = table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True)
+    found.lacking = int(screens.judgements[screens.shown & ~screens.known].sum())
+    found.logged = reading_of(campaign.ratings).get("format") == "pearmut"
+    return found
 
 
 def _unusable(screens: Screens) -> str:
