@@ -222,11 +222,10 @@ def correct_labels(campaign: Campaign, judges: Judges | Missing) -> Labels | Mis
         if not labels["model"].isin(values).all() or len(checked) < FEWEST or others.empty:
             continue
         y, f = checked["people"], checked["model"]
-        counts = {"hits": (y & f).sum(), "positives": y.sum(), "passes": (~y & ~f).sum(), "negatives": (~y).sum()}
         by_ppi = ppi.mean(y, f, others)[:3] if len(others) > 1 else ()
         for system, part in [(EVERY, worse), *worse.groupby("system")]:
             people, flagged = part.loc[part["known"], "people"], part.loc[~part["known"], "model"]
-            found = ppi.corrected_share(flagged.sum(), len(flagged), **counts)
+            found = ppi.checked_share(y, f, flagged)
             row = {"judge": name, "system": system, "checked": len(people), "others": len(flagged)}
             row |= {"people": people.mean(), "flagged": flagged.mean()}
             row |= {"sensitivity": float(found.sensitivity), "specificity": float(found.specificity)}

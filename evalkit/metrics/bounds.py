@@ -264,8 +264,7 @@ def every_grouping(
     where a document is a segment, nothing new is said, and rows are left out.
     """
     documents = segments.documents
-    whole = averaged(segments, ["all"] * len(documents))
-    whole = Scores(whole.metrics, whole.systems, ("",), whole.values, whole.human) if systems is None else systems
+    whole = systems or replace(averaged(segments, ["all"] * len(documents)), segments=("",))
     tables = [every_statistic(whole, segments, seed=seed), pair_differences(segments)]
     if 1 < len(set(documents)) < len(documents):
         tables.append(by_unit(segments, documents, level="document"))

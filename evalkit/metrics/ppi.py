@@ -363,12 +363,10 @@ def campaigns(
             strata = strata_of(own, domains=domains)
             for number in humans:
                 drawn = simulate(own, humans=number, resamples=resamples, seed=seed, strata=strata)
-                by = drawn.assign(what=np.resize(what, len(drawn))).groupby(["what", "method"], sort=False)
-                examples = by[["name", "truth", "estimate", "low", "high"]].first()
-                table = examples.join(by[["variance_ratio", "coverage", "weight"]].mean()).reset_index()
-                parts.append(table.assign(data=pair, metric=metric, humans=number))
-    columns = ["data", "metric", "what", "humans", "method", "name", "truth", "estimate", "low", "high"]
-    return pd.concat(parts, ignore_index=True)[[*columns, "variance_ratio", "coverage", "weight"]]
+                parts.append(drawn.assign(data=pair, metric=metric, what=np.resize(what, len(drawn)), humans=number))
+    example = dict.fromkeys(["name", "truth", "estimate", "low", "high"], "first")
+    by = pd.concat(parts).groupby(["data", "metric", "what", "humans", "method"], sort=False)
+    return by.agg(example | dict.fromkeys(["variance_ratio", "coverage", "weight"], "mean")).reset_index()
 
 
 def by_method(simulated: pd.DataFrame, *, data: str, metric: str) -> pd.DataFrame:

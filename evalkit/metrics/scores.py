@@ -231,11 +231,10 @@ def _filled(
     rows = [_places(table["metric"], metrics), _places(table["system"], systems)]
     docs, numbers = (list(level) for level in segments.levels)
     if docs == [""]:
-        rows.append(np.zeros(len(table), int))
-    else:
-        grid = np.full((len(docs) + 1, len(numbers) + 1), -1)  # the last row and column: names that are not wanted
-        grid[tuple(segments.codes)] = np.arange(len(segments))
-        rows.append(grid[_places(table["doc"], docs), _places(table["segment"], numbers)])
+        table = table.assign(doc="", segment="")
+    grid = np.full((len(docs) + 1, len(numbers) + 1), -1)  # the last row and column: names that are not wanted
+    grid[tuple(segments.codes)] = np.arange(len(segments))
+    rows.append(grid[_places(table["doc"], docs), _places(table["segment"], numbers)])
     wanted = np.all([row >= 0 for row in rows], axis=0)
     cell = np.ravel_multi_index([row[wanted] for row in rows], sizes)
     if np.bincount(cell, minlength=1).max(initial=0) > 1:

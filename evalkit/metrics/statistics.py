@@ -421,9 +421,8 @@ def agreement(
         if resamples:
             drawing = partial(_spa, scores, flips=_FLIPS, seed=seed) if name == "spa" else estimate
             costly = name == "kendall_b" and scores.judged.sum() > _TABLES
-            low, high = defined_interval(
-                _resampled(drawing, own, min(resamples, _FEWER) if costly else resamples, seed)
-            )
+            number = min(resamples, _FEWER) if costly else resamples
+            low, high = defined_interval(_resampled(drawing, own, number, seed))
         rows += zip(scores.metrics, [name] * len(value), value, low, high)
     return pd.DataFrame(rows, columns=["metric", "statistic", "value", "low", "high"])
 
