@@ -259,8 +259,10 @@ def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, see
     said.criteria = tuple(one.criterion or "not named" for one in campaigns)
     said.unturned = other.orientation if mine.turned and not other.turned else ""
     said.ranked_by = tuple(method.title for method in methods)
-    said.systems, said.decisions = _systems(shared.systems, found, footing), _decisions(held, methods)
-    said.alike, said.persons = _alike(shared, found, cells, items), _persons(shared, rows, footing)
+    said.systems = _systems(shared.systems, found, footing)
+    said.decisions = _decisions(held, methods)
+    said.alike = _alike(shared, found, cells, items)
+    said.persons = _persons(shared, rows, footing)
     said.agreement, said.lacks = _agreement(held, cells, items, footing, resamples=resamples, seed=seed)
     said.level = level if footing.unit else {}
     return said

@@ -66,7 +66,8 @@ def count_judgements(campaign: Campaign) -> Collection:
     found.judgements = int(by_name["judgements"].sum())
     found.segments, found.cells = len(campaign.cells), int(campaign.cells.size)
     found.judged, found.several = len(people), int((people > 1).sum())
-    found.notes, found.names_people = tuple(campaign.ratings.attrs.get("notes", ())), campaign.names_people
+    found.notes = tuple(campaign.ratings.attrs.get("notes", ()))
+    found.names_people = campaign.names_people
     found.assumed_scale = None if campaign.known_scale else campaign.scale
     return found
 

@@ -241,10 +241,12 @@ def compare_judges(
     table, intervals = _tabulated(found, sides, persons)
     names = table.loc[table["kind"] != "people", "judge"].tolist()
     said = Judges(pair=campaign.pair, sides=sides, table=table, intervals=intervals, beaten=beaten)
-    said.pairs, said.models = _other_order(sides, ranking), _as_annotators(campaign, sides)
+    said.pairs = _other_order(sides, ranking)
+    said.models = _as_annotators(campaign, sides)
     said.systems = disagreeing_systems(sides, names, **drawn)
     said.items = disagreeing_items(sides, names, campaign)
-    said.calibrated, said.cells = _calibrated(sides, units, **drawn), {"measure": MEASURES}
+    said.calibrated = _calibrated(sides, units, **drawn)
+    said.cells = {"measure": MEASURES}
     said.persons = len(persons)
     said.unit = "documents" if units is not None else "segments"
     said.treated = ranking.method.scores_name if ranking and column != "score" else ""

@@ -52,7 +52,8 @@ def measure_cost(campaign: Campaign, *, hourly_pay: float = 0.0, currency: str =
     table = table.sort_values(["hours", "mean_seconds"], ascending=[False, True], kind="stable", ignore_index=True)
     judgements, price = int(table["judgements"].sum()), {"hourly_pay": hourly_pay, "currency": currency.strip()}
     found = Cost(pair=campaign.pair, by_annotator=table, judgements=judgements, how=how, **price)
-    found.untimed, found.hours = len(campaign.part) - judgements, float(table["hours"].sum())
+    found.untimed = len(campaign.part) - judgements
+    found.hours = float(table["hours"].sum())
     return found
 
 

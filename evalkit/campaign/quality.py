@@ -70,7 +70,8 @@ def control_quality(campaign: Campaign) -> QualityControl:
     found = QualityControl(pair=campaign.pair, degraded=degraded, everywhere=len(campaign.pairs) > 1)
     found.table = control.head(len(control) if len(tested) else 0)
     found.caliper = annotators.removed(tested["qc_p"])
-    found.tested, found.failed, found.undecided = len(tested), tuple(failed["annotator"]), len(not_passed) - len(failed)
+    found.tested, found.undecided = len(tested), len(not_passed) - len(failed)
+    found.failed = tuple(failed["annotator"])
     found.lower = float(tested["qc_difference"].median())
     found.again = float(apart.median()) if len(apart) else None
     found.equal = float(apart.eq(0).mean())

@@ -52,7 +52,8 @@ def screens_of(campaign: Campaign) -> Screens:
     known = (counts > 0) & np.isfinite(chance)
     found = Screens(scores=scores, judgements=counts, probability=chance, shown=counts > 0, known=known)
     found.systems, found.written = tuple(map(str, cells["score"].columns)), written
-    found.ordered, found.days = timed or logged, np.floor(began[place].to_numpy() / 86400) if timed else None
+    found.ordered = timed or logged
+    found.days = np.floor(began[place].to_numpy() / 86400) if timed else None
     found.weights = np.divide(1.0, chance, out=np.zeros(chance.shape), where=known)
     found.plain = np.nansum(scores * counts, axis=0) / counts.sum(axis=0)
     return found

@@ -200,9 +200,12 @@ def _achieved(campaign: Campaign) -> tuple[float, float] | None:
     items, annotators = judged.drop_duplicates(["system", "doc", "segment"]), judged["annotator"].nunique()
     same = judged.groupby(["doc", "segment", "annotator"])["system"].nunique().gt(1).mean() > 0.5
     calibration = campaign.part[campaign.part["item_type"].eq("calibration")].groupby("annotator").size()
-    design: dict[str, Any] = {"segments": int(items.groupby("system").size().min()), "annotators": annotators}
-    design |= {"block": len(items) / len(items.drop_duplicates(["system", "doc"]))}
-    design |= {"arrangement": "same" if same or annotators < 2 else "mixed"}
-    design |= {"calibration": int(calibration.median()) if len(calibration) else 0}
-    difference = smallest_difference(variances, **design)
+    difference = smallest_difference(
+        variances,
+        segments=int(items.groupby("system").size().min()),
+        annotators=annotators,
+        block=len(items) / len(items.drop_duplicates(["system", "doc"])),
+        arrangement="same" if same or annotators < 2 else "mixed",
+        calibration=int(calibration.median()) if len(calibration) else 0,
+    )
     return None if difference is None else (difference, difference / NORMAL)
