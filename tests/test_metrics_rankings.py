@@ -461,10 +461,7 @@ def test_one_sweep_equals_each_threshold_alone(scores):
         np.testing.assert_array_equal(counts[:, [place]], darr.tables(scores, pairs, thresholds=[step]))
     assert (np.diff(counts[:, :, [0, 2]].sum(axis=(2, 3)), axis=1) <= 0).all(), "a higher threshold keeps no more pairs"
     assert (counts.sum(axis=(2, 3)) == counts.sum(axis=(2, 3))[:, :1]).all()
-    whole = replace(
-        scores, values=np.concatenate([scores.values, scores.human[None]]), metrics=(*scores.metrics, "all")
-    )
-    left = darr.kept(darr.results({"eng-deu": whole}, thresholds=steps))
+    left = darr.kept({"eng-deu": scores}, thresholds=steps)
     assert left["pairs"].tolist() == [int((darr.order(pairs, threshold=step) != 0).sum()) for step in steps]
 
 

@@ -383,17 +383,16 @@ def rank_instability(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(counts | {"firsts": places.eq(1).groupby(level=by).any().sum(axis=1)}).reset_index()
 
 
-def kept(table: pd.DataFrame) -> pd.DataFrame:
-    """Count the pairs that are left at each threshold (Figure 1): pair, direction, threshold, pairs, share of all.
-
-    table: the result of ``results`` at many thresholds. Pairs are those that the metric with the most scores has.
-    """
-    most = table.pivot_table(
-        index=["pair", "threshold"], columns="variant", values="pairs", aggfunc="max"
-    ).reset_index()
-    direction = np.where(most["pair"].str.endswith("-eng"), "into English", "out of English")
-    left = {"direction": direction, "pairs": most["soft"], "share": most["soft"] / most["human ties"]}
-    return most[["pair", "threshold"]].assign(**left).rename_axis(columns=None)
+def kept(scored: ByPair, *, thresholds: Sequence[float], boundary: str = "at least") -> pd.DataFrame:
+    """Count the pairs that are left at each threshold (Figure 1): pair, direction, threshold, pairs, share of all."""
+    frames = []
+    for name, scores in scored.items():
+        reached = ordered_up_to(pairs := from_scores(scores), thresholds, boundary=boundary)
+        left = np.array([(reached > place).sum() for place in range(len(thresholds))])
+        direction = "into English" if name.endswith("-eng") else "out of English"
+        columns = {"pair": name, "direction": direction, "threshold": thresholds, "pairs": left}
+        frames.append(pd.DataFrame(columns | {"share": left / max(len(pairs), 1)}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def ties(scored: ByPair, *, outputs: pd.DataFrame | None = None, threshold: float = OFFICIAL) -> pd.DataFrame:
