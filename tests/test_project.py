@@ -304,7 +304,7 @@ def test_the_five_steps_are_followed_and_taken_back(real, tmp_path):
     for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", "before"]):
         run([*GIT, *words], tmp_path)
     *steps, last = blocks()
-    assert {verb for verb, *_ in steps} == {"run", "file", "cell below", "append to", "row of the table in"}
+    assert {verb for verb, *_ in steps} == {"run", "file", "cell below", "row of the table in"}
     for verb, place, text in steps:
         follow(verb, place, text, tmp_path)
     report = json.loads((tmp_path / "build" / "look" / "ends_of_the_scale.json").read_text(encoding="utf-8"))
@@ -326,7 +326,7 @@ def blocks():
     found = []
     for body in re.findall(r"^```\w+\n(.*?)^```$", recipe, re.MULTILINE | re.DOTALL):
         first, _, rest = body.partition("\n")
-        verb = re.match(r"# (file|cell below|append to|row of the table in): (.*)$", first)
+        verb = re.match(r"# (file|cell below|row of the table in): (.*)$", first)
         found.append((verb[1], verb[2], rest) if verb else ("run", "", body))
     return found
 
@@ -346,8 +346,6 @@ def follow(verb, place, text, folder):
         run(["bash", "-euo", "pipefail", "-c", text], folder)
     elif verb == "file":
         path.write_text(text, encoding="utf-8")
-    elif verb == "append to":
-        path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
     elif verb == "cell below":
         path = folder / "notebooks" / "studies" / "ends_of_the_scale.ipynb"
         notebook = json.loads(path.read_text(encoding="utf-8"))

@@ -23,7 +23,6 @@ from evalkit.data.importing.reading import EXAMPLE as ANNOTATOR
 from evalkit.reports import check, cli, execute, findings, index, notebooks, starter, studies, tally
 from evalkit.reports.notebooks import bind, declarations
 from evalkit.reports.studies import Layout, read_studies
-from evalkit.show.chart import decision_chart, in_words
 from evalkit.stats import verdicts
 from tests.makers import each, project
 from tests.test_reports import Page
@@ -315,36 +314,19 @@ def test_the_citation_file_is_complete_and_of_this_version():
 # The overview of all reports, and the links that lead over it from one report to another.
 
 
-def layout(folder, ways):
-    """Write a project of two studies, agreement and ranking, with a chart."""
+def layout(folder):
+    """Write a project of two studies, agreement and ranking."""
     entry = "[{0}]\nnotebook = '{0}.ipynb'\ntitle = 'T'\n"
     (folder / "studies.toml").write_text(entry.format("agreement") + entry.format("ranking"))
-    if ways is not None:
-        (folder / "chart.toml").write_text(ways)
     return Layout(studies=folder / "studies.toml")
 
 
-def test_every_study_is_in_the_chart_and_nothing_else():
-    ways = studies.ways()
-    assert set(ways["study"]) == set(read_studies(Layout()))
-    assert not ways.duplicated(["have", "want"]).any()
-    assert not ways.isna().any().any()
-
-
-def test_every_question_and_study_of_the_chart_is_in_its_picture_and_in_its_words():
-    ways = studies.ways()
-    figure = decision_chart(ways)
-    shown = [" ".join(text.get_text().split()) for text in figure.axes[0].texts if text.get_text()]
-    places = [shown.index(want) for want in ways["want"]]
-    assert places == sorted(places)
-    assert [shown[place + 1] for place in places] == ways["study"].tolist()
-    assert [part for part in {*ways.to_numpy().ravel()} if part not in in_words(ways)] == []
-
-
-def test_a_study_that_is_not_there_is_not_in_the_chart(tmp_path):
-    rows = "rows = [{want = 'Do they agree?', study = 'agreement'}, {want = 'When?', study = 'not_yet'}]"
-    ways = studies.ways(layout(tmp_path, f"[[kind]]\nhave = 'Scores'\n{rows}"))
-    assert ways.to_numpy().tolist() == [["Scores", "Do they agree?", "agreement"]]
+def test_the_tour_leads_to_every_study_and_lesson_by_its_own_heading():
+    folder = ROOT / "notebooks"
+    tour = "\n".join(map(notebooks.source, notebooks.read(folder / "start_here.ipynb")["cells"]))
+    for path in folder.glob("*/*.ipynb"):
+        heading = notebooks.source(notebooks.read(path)["cells"][0]).splitlines()[0].lstrip("# ")
+        assert f"[{heading}]({path.relative_to(folder).as_posix()})" in tour
 
 
 # The tally of printed numbers: bases apart, what was recomputed first, no number counted twice or lost
@@ -380,7 +362,7 @@ UNSOURCED |= {"data": [{"name": "d"}]}
     "content", ["[]", "5", "{}", '{"status": "ok"}', "[" * 5000, "\xff", '{"status": ["ok"]}', json.dumps(UNSOURCED)]
 )
 def test_what_is_no_report_is_not_in_the_overview(content, tmp_path):
-    there = replace(layout(tmp_path, None), reports=tmp_path, reference=tmp_path)
+    there = replace(layout(tmp_path), reports=tmp_path, reference=tmp_path)
     (tmp_path / "agreement.html").write_bytes(b"<p>\xff</p>")
     for name in ("agreement.json", "agreement.failed.json"):
         (tmp_path / name).write_bytes(content.encode("latin-1"))

@@ -117,14 +117,6 @@ def test_the_tour_runs_from_top_to_bottom_without_data():
     tour = nbformat.read(ROOT / "notebooks" / "start_here.ipynb", as_version=4)
     nbclient.NotebookClient(tour, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
     outputs = [output for cell in tour.cells for output in cell.get("outputs", []) if "data" in output]
-    pictures = [output["metadata"]["image/png"]["alt"] for output in outputs if "image/png" in output["data"]]
-    assert all(any(f"pen {name}." in alt for alt in pictures) for name in NAMES), "its picture leads to every study"
-    recorded = [output["data"][show.MIME] for output in outputs if show.MIME in output["data"]]
-    [ways] = [each["value"] for each in recorded if each.get("name") == "ways"]
-    assert {way["study"] for way in ways} >= set(NAMES), "and so does its table"
-    markdown = "".join(output["data"].get("text/markdown", "") for output in outputs)
-    for path in (ROOT / "notebooks").glob("*/*.ipynb"):
-        assert "](" + path.relative_to(ROOT / "notebooks").as_posix() + ")" in markdown, f"{path.name} is linked"
     shown = "".join(output["data"].get("text/html", "") for output in outputs)
     assert "SIMULATED" in shown
     assert data.listing()["name"].isin(re.findall(r"<t[dh][^>]*>([\w-]+)</t[dh]>", shown)).all()

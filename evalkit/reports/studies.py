@@ -1,21 +1,16 @@
-"""The studies that there are (``notebooks/studies.toml``), and which of them answers what (``chart.toml``)."""
+"""The studies that there are (``notebooks/studies.toml``)."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalkit import ROOT, DataError
 from evalkit.data import registry
-from evalkit.reports.notebooks import Misuse, read, source, suggestion
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from IPython.display import Markdown
+from evalkit.reports.notebooks import Misuse, suggestion
 
 #: What an entry has under each key.
 FIELDS: dict[str, Any] = dict.fromkeys(("notebook", "title", "question", "paper", "link", "fallback"), str) | {
@@ -93,41 +88,3 @@ def choose(studies: dict[str, Study], names: list[str]) -> list[Study]:
         if name not in studies:
             raise Misuse(f"There is no study '{name}'. {suggestion(name, studies)} See: evalkit list")
     return [studies[name] for name in dict.fromkeys(names)]
-
-
-def ways(layout: Layout | None = None) -> pd.DataFrame:
-    """List what a person may have and want to know, and which study answers, in the order of ``chart.toml``.
-
-    Returns have, want, study: a row per question. Only studies that ``studies.toml`` names are in it, so the chart
-    never leads to a notebook that is not there.
-
-    >>> ways().columns.tolist(), bool(ways()["study"].isin(read_studies(Layout())).all())
-    (['have', 'want', 'study'], True)
-    """
-    import pandas as pd  # the command line reads studies without it
-
-    layout = layout or Layout()
-    kinds = tomllib.loads((layout.notebooks / "chart.toml").read_text(encoding="utf-8"))["kind"]
-    rows = [(kind["have"], row["want"], row["study"]) for kind in kinds for row in kind["rows"]]
-    table = pd.DataFrame(rows, columns=["have", "want", "study"])
-    return table[table["study"].isin(list(read_studies(layout)))].reset_index(drop=True)
-
-
-def linked(folder: str, layout: Layout | None = None) -> Markdown:
-    """Link the notebooks of a folder beside the tour, ``studies`` or ``lessons``, each by its own first heading.
-
-    Links start from the folder of the tour. Headings are the project's own texts, and stay plain text.
-    """
-    from IPython.display import Markdown
-
-    layout = layout or Layout()
-    known = [study.notebook for study in read_studies(layout).values()]
-    paths = known if folder == "studies" else sorted((layout.notebooks / folder).glob("*.ipynb"))
-    lines = [f"- [{_title(path)}]({path.relative_to(layout.notebooks).as_posix()})" for path in paths]
-    return Markdown("\n".join(lines))
-
-
-def _title(path: Path) -> str:
-    """Return a notebook's first heading, without what Markdown would take for markup."""
-    heading = source(read(path)["cells"][0]).splitlines()[0].lstrip("# ")
-    return "".join("\\" + sign if sign in "\\`*_[]<>" else sign for sign in heading)
