@@ -16,7 +16,7 @@ from scipy import stats
 from evalkit import ROOT, DataError, data
 from evalkit.data import compared, direct, indicmt, mtme, mturk, protocols, stand_ins
 from evalkit.data.schemas import PREFERENCES, UNSTATED
-from evalkit.human import context, mqm
+from evalkit.human import mqm
 from evalkit.papers import wmt
 from tests.makers import as_judgements
 from tests.workbooks import tarred
@@ -150,9 +150,9 @@ def test_scores_types_and_places_of_a_small_file(pair_of_files):
     ("text", "told"),
     [
         ('[1] "W1"\n[1] 50\n', "not triples of lines"),
-        ('[1] "W1"\n[1] 50\n[1] -20\n', "line 1: a worker .* whose mean and sd"),
-        ('[1] "W1"\n[1] fifty\n[1] 20\n', "line 1: a worker .* whose mean and sd"),
-        (STATISTICS * 2, "line 10: a worker who stands there twice"),
+        ('[1] "W1"\n[1] 50\n[1] -20\n', "line 1, column sd: -20 is outside"),
+        ('[1] "W1"\n[1] fifty\n[1] 20\n', "line 1, column mean: 'fifty' is not a number"),
+        (STATISTICS * 2, "line 10, columns annotator: the same as line 1"),
     ],
 )
 def test_broken_statistics_are_told_with_their_line(text, told, tmp_path):
@@ -172,35 +172,6 @@ def test_real_raw_scores_standardise_to_the_published_z(real):
 def test_the_simulation_has_its_own_ranking():
     drawn, table = stand_ins.stand_in("wmt21-mturk"), stand_ins.stand_in("wmt21-mturk-ranking")
     assert wmt.compare_with_official(drawn, table)["equal"].all()
-
-
-# Archives of a year's evaluation
-
-
-def archived(folder, files):
-    named = {f"newstest2020-humaneval/{name}": content for name, content in files.items()}
-    return [tarred(folder / "newstest2020-humaneval.tar.gz", named)]
-
-
-SENTENCES = "mturk-sntlevel-humaneval-newstest2020/analysis"
-
-
-def test_without_documents_each_copy_is_paired_with_its_own_original(pair_of_files, tmp_path):
-    rows = [
-        ("W1", "9", "REPEAT", "1", 0.5),
-        ("W1", "9", "REPEAT", "2", 1.0),
-        ("W1", "3", "SYSTEM", "1", 1.0),
-        ("W1", "4", "SYSTEM", "2", 0.5),
-        ("W1", "4", "SYSTEM", "2", 0.75),
-    ]
-    ratings, means = (path.read_bytes().replace(b"\tlv\t", b"\tkm\t") for path in pair_of_files(rows=rows))
-    files = {f"{SENTENCES}/ad-kmen-good-stnd.csv": ratings, f"{SENTENCES}/ad-kmen-trk-mean-sd.txt": means}
-    frame = mturk.archive(archived(tmp_path, files))
-    assert (frame["context"].unique().tolist(), frame["src_lang"].unique().tolist()) == (["sentence"], ["khm"])
-    expected = [["repeat", *"31", 60], ["repeat", *"42", 70], ["system", *"31", 70], ["system", *"42", 60]]
-    assert frame[["item_type", "doc", "segment", "score"]].to_numpy().tolist() == expected
-    assert frame.attrs["excluded"] == {"judgements that are there twice in a HIT": 1}
-    assert context.pairs(frame)["difference"].tolist() == [10, -10]
 
 
 # --- Label files, lists of assessments and sign language scores: what the loaders read and keep
@@ -374,17 +345,20 @@ def with_error(**changed):
 @pytest.mark.parametrize(
     ("cell", "told"),
     [
-        (with_error(score=-5), "line 1: an error's score is -5"),  # it came out as +5, and true as -1
-        (with_error(score=True), "line 1: an error's score is true"),
-        (with_error(score=float("nan")), "score is NaN"),
-        (with_error(score=[5]), "no number"),
-        (with_error(start=True), "start is true"),
-        (with_error(end="4"), "end is .4., no number"),
-        (with_error(is_source_error=1), "is_source_error is 1"),
-        (with_error(severity=5), "severity is 5"),
+        (with_error(score=-5), "line 1, column weight: -5 is outside 0-inf"),  # it came out as +5, and true as -1
+        (with_error(score=True), "column weight: True is not a number"),
+        (with_error(score=float("nan")), "column weight: is empty"),
+        (with_error(score=float("inf")), "column weight: inf is not a number"),
+        (with_error(score=[5]), "column weight: .* is not a number"),
+        (with_error(start=True), "column start: True is not a number"),
+        (with_error(end="four"), "column end: 'four' is not a number"),
+        (with_error(is_source_error="no"), "column side: is empty"),
+        (with_error(severity=None), "column severity: is empty"),
         (TWICE, "no list of errors in JSON"),
         ("[1", "line 1: '.1' is no list of errors"),
-        ('{"errors": [{"start": 1}]}', "lacks one of start, end"),
+        ("{}", "line 1: '{}' is no list of errors"),
+        ('{"errors": [5]}', "is no list of errors"),
+        ('{"errors": [{"start": 1}]}', "column weight: is empty"),
         (with_error(start=5), "ends before it starts"),
         (with_error(start=-1), "outside 0-inf"),
     ],

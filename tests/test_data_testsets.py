@@ -239,7 +239,7 @@ def test_a_missing_human_score_has_no_row_and_shifts_no_other(real, mirrored, pa
     segments = len(rows(mirrored(f"{WMT23}/documents/{pair}.docs"), delimiter="\t"))
     expected = [(s, str(n % segments + 1), float(v)) for n, (s, v) in enumerate(raw) if v != "None"]
     assert len(expected) < len(raw)
-    ours = of(real("wmt23-human"), *languages.pair(pair, origin=""), metric=gold)
+    ours = of(real("wmt23-human"), *languages.in_full(pair).split("-"), metric=gold)
     assert list(ours[["system", "segment", "score"]].itertuples(index=False, name=None)) == expected
 
 

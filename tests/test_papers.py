@@ -353,13 +353,6 @@ def test_claims_about_degraded_context_rest_on_their_data_sets_and_on_what_annot
         gap = tables[f"{name} gap"].set_index("scale").at["raw", "before_minus_after"]
         p = tables[f"{name} welch"].query(over_all)["p_less"].item()
         assert (gap, p) == pytest.approx(before_and_after(paired[name]), rel=1e-12)
-    alone = crowd["segment"].astype(int) % 2 == 0
-    years = {f"wmt{year}-mturk": crowd.assign(context=np.where(alone, "sentence", "document")) for year in (18, 19, 20)}
-    tables, apart = knowles2024.of_earlier_years(years), context.pairs(crowd[alone])["difference"]
-    assert tables["wmt18-20 repeats"].iloc[0][["n", "mean"]].tolist() == pytest.approx([3 * len(apart), apart.mean()])
-    p = before_and_after(pd.concat([context.pairs(crowd[~alone])] * 2))[1]
-    assert tables["wmt19-20 welch"].query(over_all)["p_less"].item() == pytest.approx(p, rel=1e-12)
-    assert not knowles2024.of_earlier_years({"wmt19-mturk": years["wmt19-mturk"]})
 
 
 def test_additional_hits_are_held_against_the_calibration_set(crowd):

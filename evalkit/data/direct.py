@@ -49,7 +49,7 @@ def wmt17(paths: list[Path]) -> pd.DataFrame:
     once and are named with all of them, joined by ``+``; here each system has its row, and ``together`` holds the
     joined name. ``hypothesis`` is empty for language pairs without outputs, as those from English.
     """
-    frame = _with_languages(_wmt17(paths), origin="DA-seglevel.csv").assign(metric="DA")
+    frame = _with_languages(_wmt17(paths)).assign(metric="DA")
     order = ["src_lang", "tgt_lang", "system", "doc", "segment", "metric", "score", "together", "hypothesis"]
     return schemas.check(frame[order], schemas.METRIC_SCORES, origin="DA-seglevel.csv")
 
@@ -78,30 +78,18 @@ def labels(paths: list[Path]) -> pd.DataFrame:
     lists of rows do. Labels in files without an annotator were agreed upon: ``AGREED``. Which system made a translation
     is not in these files: ``system`` is "various".
     """
-    frames = []
+    parts = {}
     for path in paths:
-        if not (name := _LABELS.fullmatch(path.name)):
-            continue
-        year, dimension, annotator, source, target = name.groups()
-        letters = lines(path)
-        places = {letter: float(place) for place, letter in enumerate(LABELS[dimension], 1)}
-        frames.append(
-            pd.DataFrame(
-                {
-                    "src_lang": CODES[source],
-                    "tgt_lang": CODES[target],
-                    "system": "various",
-                    "doc": f"newstest{year or path.parent.name.rpartition('newstest')[2]}",
-                    "segment": [str(number) for number in range(1, len(letters) + 1)],
-                    "annotator": annotator or AGREED,
-                    "score": [places[letter] for letter in letters],
-                    "item_type": "system",
-                    "dimension": dimension,
-                    "label": letters,
-                }
-            )
-        )
-    return pd.concat(frames, ignore_index=True)
+        if name := _LABELS.fullmatch(path.name):
+            year, dimension, annotator, source, target = name.groups()
+            test_set = f"newstest{year or path.parent.name.rpartition('newstest')[2]}"
+            named = CODES[source], CODES[target], test_set, annotator or AGREED, dimension
+            parts[named] = pd.DataFrame({"label": lines(path)}).rename_axis("segment")
+    frame = pd.concat(parts, names=["src_lang", "tgt_lang", "doc", "annotator", "dimension"]).reset_index()
+    places = {(kind, letter): float(n) for kind, own in LABELS.items() for n, letter in enumerate(own, 1)}
+    frame["score"] = [places[one] for one in zip(frame["dimension"], frame["label"], strict=True)]
+    frame["segment"] = (frame["segment"] + 1).astype("str")
+    return frame.assign(system="various", item_type="system")[[*_RATED, "dimension", "label"]]
 
 
 def translations(paths: list[Path]) -> pd.DataFrame:
@@ -131,7 +119,7 @@ def translations(paths: list[Path]) -> pd.DataFrame:
     for path in (path for path in paths if path.name == "dev.ids"):  # lines like DAseg.newstest2015.cs-en:15
         frame.loc[rows.loc[[line.partition(".")[2] for line in lines(path)]], "split"] = "dev"
     order = ["src_lang", "tgt_lang", "doc", "segment", "system", "hypothesis", "reference", "z", "split"]
-    return _with_languages(frame, origin="the assessed translations")[order].astype(dict.fromkeys(order[:2], "str"))
+    return _with_languages(frame)[order].astype(dict.fromkeys(order[:2], "str"))
 
 
 def wmt20(paths: list[Path]) -> pd.DataFrame:
@@ -149,7 +137,7 @@ def wmt20(paths: list[Path]) -> pd.DataFrame:
             doc=place[0].astype("category"),
             segment=place[2].astype("category"),
         )
-        frames.append(_with_languages(raw, origin=path.name))
+        frames.append(_with_languages(raw))
     frame = stacked(frames).astype({"judgements": int})
     return schemas.check(frame, schemas.METRIC_SCORES, origin="the direct assessments", scale=(0, 100))
 
@@ -166,7 +154,7 @@ def wmt20_metrics(paths: list[Path]) -> pd.DataFrame:
         raw = _wmt20(path, header, "\t", compression="gzip")
         news = raw["pair"] != "en-in"
         elsewhere += int((~news).sum())
-        frames.append(_with_languages(raw[news].drop(columns=["testset"]), origin=path.name))
+        frames.append(_with_languages(raw[news].drop(columns=["testset"])))
     frame = schemas.check(stacked(frames), schemas.METRIC_SCORES, origin="the metric scores", first_line=1)
     frame.attrs["excluded"] = {"out-of-domain scores of English-Inuktitut": elsewhere}
     return frame
@@ -179,10 +167,10 @@ def _wmt20(path: Path, header: list[str], separator: str, **options) -> pd.DataF
     return pd.read_csv(path, sep=separator, names=header, dtype=types, quoting=3, index_col=False, **options)
 
 
-def _with_languages(frame: pd.DataFrame, *, origin: str) -> pd.DataFrame:
+def _with_languages(frame: pd.DataFrame) -> pd.DataFrame:
     """Put source and target language in the place of the column ``pair``."""
     pairs = frame["pair"]
-    codes = {name: languages.pair(name, origin=origin) for name in pairs.unique()}
+    codes = {name: languages.in_full(name).split("-") for name in pairs.unique()}
     ends = {
         column: pairs.map({name: both[place] for name, both in codes.items()}).astype("category")
         for place, column in enumerate(["src_lang", "tgt_lang"])
@@ -261,23 +249,19 @@ def on_lines(scores: np.ndarray, z: np.ndarray) -> np.ndarray:
     x, y = points.T
     i, j = np.triu_indices(len(x), 1)
     i, j = i[x[i] != x[j]], j[x[i] != x[j]]
-    slope = (y[j] - y[i]) / (x[j] - x[i])
-    i, slope = i[slope > 0], slope[slope > 0]
-    keys = np.column_stack([np.round(slope, 8), np.round(y[i] - slope * x[i], 6)])
-    order = np.lexsort(keys.T)
-    starts = np.flatnonzero(np.r_[True, (np.diff(keys[order], axis=0) != 0).any(axis=1)])
-    sizes = np.diff(np.r_[starts, len(order)])
-    taken, found = np.full(len(x), -1), 0
-    for place in np.argsort(-sizes, kind="stable"):
-        if sizes[place] < _POINTS * (_POINTS - 1) / 2:
-            break
-        one = order[starts[place]]
-        on = (np.abs(y - y[i[one]] - slope[one] * (x - x[i[one]])) < _EXACT) & (taken < 0)
-        if on.sum() >= _POINTS:
-            taken[on], found = found, found + 1
-    line = taken[at.ravel()]
-    ranks = np.argsort(-np.bincount(line[line >= 0], minlength=found), kind="stable")
-    return np.where(line >= 0, np.argsort(ranks)[line] if found else -1, -1)
+    pairs = pd.DataFrame({"slope": (y[j] - y[i]) / (x[j] - x[i])})
+    pairs["base"] = y[i] - pairs["slope"] * x[i]
+    pairs = pairs[pairs["slope"] > 0]
+    alike = pairs.groupby([pairs["base"].round(6), pairs["slope"].round(8)])
+    longest = alike.size().sort_values(ascending=False, kind="stable")
+    known = alike.first().loc[longest.index[longest >= _POINTS * (_POINTS - 1) / 2]]
+    line = np.full(len(x), -1)
+    for number, (slope, base) in enumerate(known.to_numpy()):
+        on = (np.abs(y - base - slope * x) < _EXACT) & (line < 0)
+        line[on] = number if on.sum() >= _POINTS else -1
+    line = line[at.ravel()]
+    order = np.argsort(-np.bincount(line[line >= 0], minlength=len(known) + 1), kind="stable")
+    return np.where(line >= 0, np.argsort(order)[line], -1)
 
 
 def xsts(paths: list[Path], *, columns: dict[str, str | list[str]] | None = None) -> pd.DataFrame:

@@ -4,8 +4,6 @@ import csv
 import re
 from pathlib import Path
 
-from evalkit import DataError
-
 _KNOWN = list(csv.DictReader(Path(__file__).with_suffix(".csv").open(encoding="utf-8")))
 #: ISO 639-1's two letters -> ISO 639-3's three, of the languages in ``languages.csv``.
 CODES = {two: row["code"] for row in _KNOWN for two in row["two"].split()}
@@ -13,21 +11,6 @@ _NAMES = {row["name"]: row["code"] for row in _KNOWN if row["name"]}
 _THREE = {row["code"] for row in _KNOWN}
 #: ISO 639's code for a language that nobody stated.
 UNKNOWN = "und"
-
-
-def pair(name: str, *, origin: str) -> tuple[str, str]:
-    """Read source and target language from a pair as WMT writes it.
-
-    Raises DataError for a language that is not known here, naming ``origin``.
-
-    >>> pair("en-de", origin="my.tsv")
-    ('eng', 'deu')
-    """
-    source, _, target = name.partition("-")
-    for code in (source, target):
-        if code not in CODES:
-            raise DataError(f"{origin}: {code!r} in {name!r} is no language that is known here. Correct it.")
-    return CODES[source], CODES[target]
 
 
 def code(text: str) -> str | None:

@@ -9,7 +9,6 @@ Errors of MQM stand in ``human-scores/PAIR.mqm.RATER.seg.rating``, a line a judg
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
@@ -34,15 +33,16 @@ _SCORES = re.compile(r"(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.)?(?P<name>.+?)\.(?P<
 _REFERENCE = re.compile(r"(ref|post|syn|std|hyp|newstest)\w*(\.\w+)*|src|all", re.IGNORECASE)
 _SCORE = re.compile(r"None|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _RATING = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.rating")
-_MOST = 1e9  # no weight and no place in a text reaches it
-_WEIGHT = "number of 0 or more; these files say what an error takes away, as 5 for a major one"
-#: What an error of MQM says: the types of each value, a word for them, and the lowest number.
-_FIELDS: dict[str, tuple[tuple[type, ...], str, float]] = {
-    **dict.fromkeys(("start", "end"), ((int, float), "number", -_MOST)),
-    **dict.fromkeys(("category", "severity"), ((str,), "text", 0.0)),
-    "score": ((int, float), _WEIGHT, 0.0),
-    "is_source_error": ((bool,), "truth value", 0.0),
+#: What an error of MQM says, and the column that says it: a place in the text, a name, a penalty or where it lies.
+_FIELDS = {
+    "start": "start",
+    "end": "end",
+    "category": "error_type",
+    "severity": "severity",
+    "score": "weight",
+    "is_source_error": "side",
 }
+_MARKED = schemas.SPANS.also(dict.fromkeys(["start", "end", "weight"], schemas.Column("float", low=0)))
 _OUTPUTS = ["src_lang", "tgt_lang", "system", "domain", "doc", "segment", "source", "reference", "hypothesis"]
 
 
@@ -363,10 +363,10 @@ def mqm_ratings(paths: list[Path]) -> pd.DataFrame:
     ``segment`` counts from 1 within a system. item_type is "reference" for systems called ref..., else "system".
     Raises DataError where a line is no judgement or a system has not a line per segment, with file and line.
     """
-    frame = _mqm(paths)
-    weights = [-math.fsum(error["score"] for error in marked) + 0.0 for marked in frame.pop("errors")]
-    kind = np.where(frame["system"].str.startswith("ref"), "reference", "system")
-    return schemas.check(frame.assign(score=weights, item_type=kind), schemas.RATINGS, origin="the MQM judgements")
+    judged, marked = _mqm(paths)
+    lost = marked.groupby("judgement")["weight"].agg(math.fsum).reindex(judged.index, fill_value=0.0)
+    kind = np.where(judged["system"].str.startswith("ref"), "reference", "system")
+    return schemas.check(judged.assign(score=0.0 - lost, item_type=kind), schemas.RATINGS, origin="the MQM judgements")
 
 
 def mqm_spans(paths: list[Path]) -> pd.DataFrame:
@@ -374,59 +374,51 @@ def mqm_spans(paths: list[Path]) -> pd.DataFrame:
 
     A place of no length is where something is missing. Errors marked in the source have the side "source".
     """
-    place = _mqm(paths).explode("errors").dropna(subset="errors")
-    marked = pd.DataFrame(place.pop("errors").tolist(), columns=[*_FIELDS])
-    place["span"] = place.groupby(level=0).cumcount().add(1).astype("str")
-    table = place.reset_index(drop=True).assign(
-        error_type=marked["category"].str.removesuffix("!").str.lower(),  # "non-translation!"
-        severity=marked["severity"].str.lower(),
-        side=np.where(marked["is_source_error"], "source", "target"),
-        weight=marked["score"].astype(float),
-        start=marked["start"].astype(float),
-        end=marked["end"].astype(float),
-    )
-    table = schemas.check(table, schemas.SPANS, origin="the marked errors")
-    if len(wrong := np.flatnonzero(table["end"] < table["start"])):
-        row = table.iloc[wrong[0]]
-        raise DataError(
-            f"{row['annotator']}, {row['system']}, segment {row['segment']}: an error ends before it starts."
-        )
-    return table
+    return _mqm(paths)[1].drop(columns="judgement")
 
 
-def _mqm(paths: list[Path]) -> pd.DataFrame:
-    """Read all judgements: what each judges, and its ``errors``."""
+def _mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read all judgements, and the errors marked in them; ``judgement`` is the row of each error's."""
     docs, frames = {path.stem: documents(path) for path in paths if path.suffix == ".docs"}, []
-    for path in (path for path in paths if path.suffix != ".docs"):
+    files = [path for path in paths if path.suffix != ".docs"]
+    for path in files:
         found = _RATING.fullmatch(path.name)
         if not found:
             raise DataError(f"{path.name} is not named as mt-metrics-eval names ratings. Keep the names of the files.")
-        source, target = languages.pair(found["pair"], origin=path.name)
         rows = [line.partition("\t")[::2] for line in lines(path)]
         table = pd.DataFrame(rows, columns=["system", "errors"]).astype({"system": "category"})
-        table = lined_up(table, docs[found["pair"]], path)
-        table = table[table["errors"] != "None"]
-        table["errors"] = [_errors(cell, f"{path.name}, line {row + 1}") for row, cell in table["errors"].items()]
-        table = table.astype(dict.fromkeys(("system", "doc", "segment"), "str"))
+        table = lined_up(table, docs[found["pair"]], path).assign(line=np.arange(1, len(rows) + 1))
+        table = table[table["errors"] != "None"].astype(dict.fromkeys(schemas.ITEM, "str"))
+        table["errors"] = [_errors(*row, path.name) for row in zip(table["errors"], table["line"], strict=True)]
+        source, target = _ends(found["pair"])
         frames.append(table.assign(src_lang=source, tgt_lang=target, annotator=found["annotator"]))
-    order = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "errors"]
-    return pd.concat(frames, ignore_index=True)[order]
+    order = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator"]
+    judged = pd.concat(frames, ignore_index=True)
+    marked = judged.explode("errors").dropna(subset="errors").reset_index(names="judgement").set_index("line")
+    said = pd.DataFrame(marked["errors"].tolist(), marked.index, columns=[*_FIELDS]).rename(columns=_FIELDS)
+    marked = marked[[*order, "judgement"]].assign(
+        span=marked.groupby("judgement").cumcount() + 1,
+        error_type=said["error_type"].astype("str").str.removesuffix("!").str.lower(),  # "non-translation!"
+        severity=said["severity"].astype("str").str.lower(),
+        side=said["side"].map({True: "source", False: "target"}),
+        **said[["weight", "start", "end"]],
+    )
+    if len(marked):
+        marked = schemas.check(marked, _MARKED, origin=listed(path.name for path in files))
+    if len(wrong := marked[marked["end"] < marked["start"]]):
+        row = wrong.iloc[0]
+        raise DataError(
+            f"{row['annotator']}, {row['system']}, segment {row['segment']}: an error ends before it starts."
+        )
+    return judged[order], marked
 
 
-def _errors(cell: str, place: str) -> list[dict[str, Any]]:
-    """Read the errors of one judgement. Raises DataError, naming ``place``, for values that could mean two things."""
+def _errors(cell: str, line: int, origin: str) -> list[dict[str, Any]]:
+    """Read the errors of one judgement. Raises DataError for what could mean two things."""
     try:
-        errors = json.loads(cell, object_pairs_hook=once)["errors"]
-        whole = all(isinstance(error, dict) and set(_FIELDS) <= set(error) for error in errors)
+        return [dict(error) for error in json.loads(cell, object_pairs_hook=once)["errors"]]
     except (TypeError, KeyError, ValueError, RecursionError) as problem:
-        raise DataError(f"{place}: {cell[:40]!r} is no list of errors in JSON. Correct the row.") from problem
-    if not whole:
-        raise DataError(f"{place}: an error lacks one of {', '.join(_FIELDS)}. Correct the row.")
-    for error, (name, (kinds, word, least)) in itertools.product(errors, _FIELDS.items()):
-        value = error[name]
-        if type(value) not in kinds or (float in kinds and not least <= value < _MOST):
-            raise DataError(f"{place}: an error's {name} is {str(json.dumps(value))[:40]}, no {word}. Correct it.")
-    return errors
+        raise DataError(f"{origin}, line {line}: {cell[:40]!r} is no list of errors in JSON. Correct it.") from problem
 
 
 def once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from evalkit import DataError
 
@@ -85,7 +83,7 @@ class Looks:
         columns = names if isinstance(names, Mapping) else {name: name for name in names}
         new = {}
         for ours, column in columns.items():
-            if ours in NAMED and column in table and not _usual(table[column]) and (odd := _odd(table[column])):
+            if ours in NAMED and column in table and (odd := _odd(table[column])):
                 counts = table[column].value_counts()
                 for text, name in odd.items():
                     self._changed.setdefault(ours, Counter())[text, name] += int(counts[text])
@@ -95,16 +93,6 @@ class Looks:
     def notes(self) -> list[str]:
         """Tell, a sentence for each column, how many cells were written in another way, with an example."""
         return [_note(ours, changed) for ours, changed in self._changed.items()]
-
-
-def _usual(cells: pd.Series) -> bool:
-    """Tell, quickly, that a column of text has nothing but plain ASCII."""
-    try:
-        named = cells.cat.categories if isinstance(cells.dtype, pd.CategoricalDtype) else cells
-        texts = pa.Array.from_pandas(named.astype("str"), type=pa.string())
-        return not pc.any(pc.match_substring_regex(texts, r"[^\x20-\x7e]|^ | $")).as_py()
-    except (pa.ArrowException, UnicodeEncodeError):  # half a surrogate pair, which JSON can hold
-        return False
 
 
 def _odd(cells: pd.Series) -> dict[str, str]:

@@ -3,7 +3,6 @@
 All are read by the importer, as `evalkit import --keep-names` reads them.
 """
 
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -186,19 +185,13 @@ def side_by_side(paths: list[Path]) -> pd.DataFrame:
     pair always stood in the same order, so that place and system cannot be told apart.
     """
     ratings, _ = _imported(paths[:1])
-    return _in_test_set(_placed(ratings), _lines(ratings, paths))
+    return _in_test_set(_placed(ratings), ratings, paths)
 
 
 def side_by_side_spans(paths: list[Path]) -> pd.DataFrame:
     """Load a row per error that was marked on these screens, with ``against``, ``hit`` and ``weight``."""
     ratings, spans = _imported(paths[:1])
-    return _in_test_set(_placed(spans), _lines(ratings, paths))
-
-
-def one_by_one(paths: list[Path]) -> pd.DataFrame:
-    """Load MQM of the same texts, one translation at a time, by three raters each; nobody here has seen the file."""
-    ratings, _ = _imported(paths[:1])
-    return _in_test_set(ratings, _lines(ratings, paths))
+    return _in_test_set(_placed(spans), ratings, paths)
 
 
 def contrastive(paths: list[Path]) -> pd.DataFrame:
@@ -230,26 +223,15 @@ def _placed(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _lines(ratings: pd.DataFrame, paths: list[Path]) -> dict[str, tuple[str, str]]:
-    """Find the document and the line of each segment in the test set, by document and source text.
+def _in_test_set(frame: pd.DataFrame, ratings: pd.DataFrame, paths: list[Path]) -> pd.DataFrame:
+    """Name documents and segments as the test set does, found by document and source text.
 
     The release numbers its own selection, 1 to 104. paths: behind the release, the test set's documents and sources.
     """
-    docs = [line.split("\t")[1] for line in paths[1].read_text(encoding="utf-8").splitlines()]
-    texts = paths[2].read_text(encoding="utf-8").split("\n")
-    places: dict[tuple[str, str], list[int]] = {}
-    for line, (doc, text) in enumerate(zip(docs, texts), start=1):
-        places.setdefault((doc, " ".join(text.split())), []).append(line)
-    found = {}
-    for row in ratings.drop_duplicates("segment").itertuples():
-        doc = re.sub(_DOC, r"\1", row.doc)
-        [line] = places[doc, " ".join(row.source.split())]
-        found[row.segment] = (doc, str(line))
-    return found
-
-
-def _in_test_set(frame: pd.DataFrame, lines: dict[str, tuple[str, str]]) -> pd.DataFrame:
-    """Name documents and segments as the test set does."""
+    texts = [" ".join(text.split()) for text in mtme.lines(paths[2])]
+    line = mtme.documents(paths[1]).assign(text=texts).set_index(["doc", "text"])["segment"]
+    own = ratings.drop_duplicates("segment").set_index("segment")
+    doc = own["doc"].str.replace(_DOC, r"\1", regex=True)
+    places = pd.MultiIndex.from_arrays([doc, own["source"].str.split().str.join(" ")])
     names = frame["segment"].astype("str")
-    doc, segment = (names.map({name: place[k] for name, place in lines.items()}) for k in (0, 1))
-    return frame.assign(doc=doc, segment=segment)
+    return frame.assign(doc=names.map(doc), segment=names.map(dict(zip(own.index, line[places], strict=True))))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,7 @@ class Scheme:
     """One way to turn errors into a score: ``top`` less the errors' weights.
 
     severities: the weight of each severity. factors: what multiplies it for some types (1 for all others). fixed:
-    weights of a (type, severity), which go before both; severity "*" is any. most: how many errors count, the heaviest
+    type, severity ("*" is any), weight, which go before both, the last first. most: how many errors count, the heaviest
     first (None: all). floor: the lowest score. non_translation: the score of a translation so marked, whatever else
     is (None: its weight counts like any other). discard: types whose translations get no score. ``source`` says where
     the scheme is described.
@@ -37,11 +36,11 @@ class Scheme:
     severities: Mapping[str, float]
     top: float = 25.0
     factors: Mapping[str, float] = field(default_factory=dict)
-    fixed: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    fixed: Sequence[tuple[str, str, float]] = ()
     most: int | None = None
     floor: float | None = None
     non_translation: float | None = None
-    discard: tuple[str, ...] = ()
+    discard: Sequence[str] = ()
 
     def weigh(self, error_type: pd.Series, severity: pd.Series) -> pd.Series:
         """Weigh each error (points of the score); NaN where the scheme does not know its severity.
@@ -59,7 +58,7 @@ class Scheme:
 
     def _weight(self, kind: str, severity: str) -> float:
         """Weigh an error of this type and severity; NaN where the scheme does not know the severity."""
-        for (fixed_type, fixed_severity), value in reversed([*self.fixed.items()]):
+        for fixed_type, fixed_severity, value in reversed(self.fixed):
             if kind == fixed_type and fixed_severity in (severity, "*"):
                 return value
         unknown = 0.0 if severity == "neutral" else np.nan  # a matter of taste, which no scheme counts
@@ -125,22 +124,7 @@ def _spelled(text: str) -> str:
     return re.sub(rf"^({_GROUPS})-", r"\1/", bare)
 
 
-def _scheme(
-    source: str,
-    levels: Sequence[float],
-    unstated: float = 0.0,
-    severities: dict[str, float] | None = None,
-    fixed: Iterable[tuple[str, str, float]] = (),
-    discard: Iterable[str] = (),
-    **others: Any,
-) -> Scheme:
-    """Make a scheme of what ``typology.toml`` says of it; levels: weights of the five severities."""
-    weights = dict(zip(SEVERITIES, levels, strict=True)) | {UNSTATED: unstated} | (severities or {})
-    special = {(kind, severity): weight for kind, severity, weight in fixed}
-    return Scheme(source, weights, fixed=special, discard=tuple(discard), **others)
-
-
 #: What errors weigh where nobody says otherwise.
 WMT = "Freitag et al. 2021 (WMT)"
 #: Schemes by name.
-SCHEMES = {name: _scheme(**fields) for name, fields in _WORDS["schemes"].items()}
+SCHEMES = {name: Scheme(**fields) for name, fields in _WORDS["schemes"].items()}

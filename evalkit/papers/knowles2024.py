@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -203,26 +203,3 @@ def of_context(
         tables |= {f"{name} contrast": own, f"{name} gap": context.gap(own), f"{name} degraded": degraded}
         tables |= {f"{name} welch": welch[welch["data"] == name], f"{name} degraded by annotator": medians}
     return tables
-
-
-def of_earlier_years(ratings: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Make the tables about WMT18 to 2020: name -> table; none where the data sets that one needs are not all here.
-
-    ratings: wmt18-mturk, wmt19-mturk, wmt20-mturk, with the column ``context`` (sentence or document).
-    """
-    tables: dict[str, pd.DataFrame] = {}
-    if {"wmt18-mturk", "wmt19-mturk", "wmt20-mturk"} <= set(ratings):
-        alone = _paired(ratings, "sentence", ["wmt18-mturk", "wmt19-mturk", "wmt20-mturk"])
-        tables["wmt18-20 repeats"] = context.repeats(alone)
-    if {"wmt19-mturk", "wmt20-mturk"} <= set(ratings):
-        inside = _paired(ratings, "document", ["wmt19-mturk", "wmt20-mturk"])
-        tested = context.welch(inside)
-        outcome = np.where(tested["p_less"] < 0.05, "significant", "not significant")
-        tables |= {"wmt19-20 contrast": context.contrasts(inside), "wmt19-20 welch": tested.assign(outcome=outcome)}
-    return tables
-
-
-def _paired(ratings: Mapping[str, pd.DataFrame], kind: str, names: Sequence[str]) -> pd.DataFrame:
-    """Pair the repeats that were shown with one kind of context."""
-    parts = [context.pairs(ratings[name][ratings[name]["context"] == kind]) for name in names]
-    return pd.concat(parts, ignore_index=True)

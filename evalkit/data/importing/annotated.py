@@ -87,7 +87,7 @@ def resolve(text: str | None) -> Scheme:
 
 def _spelled_out(text: str) -> Scheme:
     """Read weights that a user spells out."""
-    severities, fixed = {}, {}
+    severities, fixed = dict[str, float](), list[tuple[str, str, float]]()
     for part in text.split(","):
         name, _, value = part.partition("=")
         kind, _, severity = (" ".join(one.casefold().split()) for one in name.rpartition(":"))
@@ -96,11 +96,11 @@ def _spelled_out(text: str) -> Scheme:
         if not severity or (severity == "*" and not kind):
             raise DataError(f"--weights: {part.strip()!r} names no severity. W{_LIKE}.")
         if kind:
-            fixed[spelled(pd.Series([kind], dtype="str"))[0], severity] = float(value)
+            fixed.append((spelled(pd.Series([kind], dtype="str"))[0], severity, float(value)))
         else:
             severities[severity] = float(value)
     told = [f"{severity} {weight:g}" for severity, weight in severities.items()]
-    told += [f"{kind} {severity} {weight:g}".replace(" *", "") for (kind, severity), weight in fixed.items()]
+    told += [f"{kind} {severity} {weight:g}".replace(" *", "") for kind, severity, weight in fixed]
     ending = "" if fixed else ", whatever the type"
     return Scheme(f"as told: {', '.join(told)}{ending}", severities, top=0.0, fixed=fixed)
 

@@ -207,18 +207,7 @@ def _retell(path: Path, digest: str, receipt: Receipt) -> None:
 DA_SCALE = (0.0, 100.0)
 _MEANS = re.compile(r"mean-sd[\w.-]*\.txt$")
 _WHOLE, _MOST = re.compile(r"\d{1,3}(\.0+)?"), 10  # raw scores; a standardised one is never so high
-_DA = {
-    "src_lang": "Input.src",
-    "tgt_lang": "Input.trg",
-    "system": "sys_id",
-    "doc": "rid",
-    "segment": "sid",
-    "annotator": "WorkerId",
-    "score": "score",
-    "item_type": "type",
-    "hit": "HITId",
-}
-_DA_KEY = [name for ours, name in _DA.items() if ours != "score"]
+_DA_KEY = [name for ours, name in mturk.NAMES.items() if ours != "score"]
 
 
 def is_companion(name: str) -> bool:
@@ -234,10 +223,10 @@ def convert_mturk(rows: Rows) -> Judgements:
         rows.note(f"raw scores were recovered from standardised ones with {means.name}")
         if is_unfinished(means):
             rows.note(f"{means.name}: {UNFINISHED.format(where='its last line')}")
-    rows.names = dict(_DA)
-    rows.cells = cells = rows.options.looks.alike(rows.cells, _DA)
+    rows.names = dict(mturk.NAMES)
+    rows.cells = cells = rows.options.looks.alike(rows.cells, mturk.NAMES)
     codes = _languages(cells)
-    for column in _DA.values():
+    for column in mturk.NAMES.values():
         rows.reject(np.flatnonzero(cells[column].isna()), column, "is empty: fill it in, or drop the row")
     for column in ("Input.src", "Input.trg"):
         rows.reject(np.flatnonzero(~cells[column].isin([*codes])), column, "is no language that is known: correct it")
@@ -255,7 +244,7 @@ def convert_mturk(rows: Rows) -> Judgements:
         rows.reject(np.flatnonzero(values != np.round(values)), "score", reason)
     again = cells.index[rows.kept][cells[rows.kept].duplicated(_DA_KEY)]
     rows.reject(again, "", "repeats an earlier judgement of the same HIT: drop one of them")
-    rows.receipt.describe(_DA, "layout")
+    rows.receipt.describe(mturk.NAMES, "layout")
     rows.receipt.orientation = "higher is better, as in WMT's direct assessment"
     found = cells[rows.kept]
     if len(found):
@@ -263,7 +252,7 @@ def convert_mturk(rows: Rows) -> Judgements:
         found = mturk.of_rows(found, workers, origin=table.name, codes=codes)
         hidden = aliases.column(found["annotator"])
         found = found.assign(annotator=hidden, hit=accounts + hidden)
-    return Judgements(found, names=dict(_DA), scale=scale, beside=[Seen.at(means)] if means else [])
+    return Judgements(found, names=dict(mturk.NAMES), scale=scale, beside=[Seen.at(means)] if means else [])
 
 
 def _languages(cells: pd.DataFrame) -> dict[str, str]:
