@@ -286,8 +286,8 @@ def test_the_first_page_of_real_judgements_says_what_plain_computation_finds(nam
 @pytest.fixture(scope="module")
 def golden():
     """A campaign with quality control, calibration items, times and marked errors: every analysis can be made."""
-    design = simulate.Design(systems=3, documents=12, annotators=6, judgements=2, calibration=20)
-    table = simulate.campaign(design=design, control=simulate.Control(copies=2))
+    design = simulate.Design(systems=3, documents=12, annotators=6, judgements=2, calibration=20, copies=2)
+    table = simulate.campaign(design)
     table["position"] = table.groupby("annotator").cumcount()
     table["copy"] = table["item_type"].isin(["degraded", "repeat"])
     table.attrs["source"] = SOURCE

@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,7 +17,7 @@ from evalkit import DataError, campaign, data, show
 from evalkit.data import provenance, registry, simulate, stand_ins
 from evalkit.data.indicmt import with_language
 from evalkit.data.schemas import HITS, RATINGS, check
-from evalkit.data.simulate import Behaviour, Control, Design, Quality
+from evalkit.data.simulate import Design
 from evalkit.human import annotators, calibration, context, normalization, preferences
 from evalkit.metrics import lexical
 from evalkit.metrics.scores import align
@@ -336,7 +337,7 @@ def test_the_seed_alone_decides_a_table_that_has_the_columns_of_the_real_one_and
 # The generative models hit what they promise: kappas, and campaigns part by part
 
 
-STILL = Behaviour(sd_bias=0, sd_gain=0, sd_noise=0)
+STILL = {"sd_bias": 0, "sd_gain": 0, "sd_noise": 0}
 
 
 @pytest.mark.parametrize(
@@ -357,7 +358,7 @@ def test_what_is_drawn_follows_the_model(kappa, marginal):
 
 def test_a_campaign_without_noise_shows_the_truth_alone():
     true = 70 + np.arange(8.0)[:, None, None] * np.ones((8, 12, 8))
-    ratings = simulate.campaign(design=Design(systems=8), behaviour=STILL, true=true)
+    ratings = simulate.campaign(Design(systems=8, **STILL), true=true)
     means = ratings.groupby("system")["score"].agg(["min", "max"])
     assert means["min"].tolist() == means["max"].tolist() == [*range(70, 78)]
 
@@ -378,18 +379,16 @@ def drop(ratings):
     ],
 )
 def test_each_part_of_the_behaviour_does_what_it_says_and_is_off_otherwise(change, moved):
-    flat = Quality(sd_system=0, sd_document=0, sd_segment=0)
-    spread = {"ticks": Quality(mean=100, sd_system=0, sd_document=0, sd_segment=30), "sd_gain": Quality(mean=50)}
-    wide = spread.get(next(iter(change)), flat)
-    design = Design(judgements=5)
-    assert not moved(simulate.campaign(design=design, quality=wide, behaviour=STILL))
-    on = {"sd_bias": 0.0, "sd_gain": 0.0, "sd_noise": 0.0} | change
-    assert moved(simulate.campaign(design=design, quality=wide, behaviour=Behaviour(**on)))
+    flat = {"sd_system": 0, "sd_document": 0, "sd_segment": 0}
+    spread = {"ticks": flat | {"mean": 100, "sd_segment": 30}, "sd_gain": {"mean": 50}}
+    still = Design(judgements=5, **STILL, **spread.get(next(iter(change)), flat))
+    assert not moved(simulate.campaign(still))
+    assert moved(simulate.campaign(replace(still, **change)))
 
 
 def test_degraded_context_moves_clean_copies_after_the_first_spoilt_segment_by_its_effect():
-    control = Control(copies=2, degraded=0.4, loss=30, context=5)
-    ratings = simulate.campaign(control=control, behaviour=STILL, quality=Quality(mean=50), design=Design(documents=40))
+    control = {"copies": 2, "degraded": 0.4, "loss": 30, "context": 5}
+    ratings = simulate.campaign(Design(documents=40, mean=50, **control, **STILL))
     keys = ["annotator", "hit", "system", "doc", "segment"]
     originals = ratings[ratings["item_type"] == "system"].set_index(keys)["score"]
     copies = ratings[ratings["item_type"] != "system"]
@@ -405,7 +404,7 @@ def test_degraded_context_moves_clean_copies_after_the_first_spoilt_segment_by_i
 
 
 def test_hits_hold_documents_of_one_system_within_their_size_and_each_document_has_its_judgements():
-    ratings = simulate.campaign(design=Design(hit=24, judgements=3))
+    ratings = simulate.campaign(Design(hit=24, judgements=3))
     assert ratings.groupby("hit").size().max() <= 24
     assert ratings.groupby("hit")["system"].nunique().max() == 1
     assert (ratings.groupby(["system", "doc", "segment"])["annotator"].nunique() == 3).all()
@@ -418,7 +417,7 @@ def drawn_categories(kappa, marginal):
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: simulate.campaign(design=Design(judgements=9)),
+        lambda: simulate.campaign(Design(judgements=9)),
         lambda: drawn_categories(1.1, [0.5, 0.5]),
         lambda: drawn_categories(-0.1, [0.25] * 4),
         lambda: drawn_categories(0.5, [0.5, 0.6]),

@@ -317,8 +317,12 @@ def test_a_translation_alone_gives_wider_intervals_than_four_independent_ones(ce
     assert ratio == pytest.approx(2, abs=0.15)  # the mean of four independent kappas has half the standard error
 
 
+#: How good translations are on a scale from 1 to 5.
+QUALITY = {"mean": 3, "sd_system": 0.4, "sd_document": 0.2, "sd_segment": 1}
+
+
 def five_points():
-    ratings = simulate.campaign(scale=(1, 5), quality=simulate.Quality(3, 0.4, 0.2, 1))
+    ratings = simulate.campaign(simulate.Design(**QUALITY), scale=(1, 5))
     scores = observed.matrix(ratings, named=False)
     scores.attrs |= {"named": False, "categories": [1, 2, 3, 4, 5]}
     return scores
@@ -468,9 +472,9 @@ def test_bins_are_the_nearest_points_and_all_of_them_change_nothing(bins, scores
 
 
 def test_moving_scores_to_places_changes_no_coefficient_that_needs_no_names():
-    drawn = {"behaviour": simulate.Behaviour(0.3, 0.1, 0.5), "quality": simulate.Quality(3, 0.4, 0.2, 1)}
-    design = simulate.Design(annotators=6, judgements=3)
-    ratings = simulate.campaign(scale=(1, 5), design=design, **drawn).sample(frac=0.9, random_state=1)
+    behaviour = {"sd_bias": 0.3, "sd_gain": 0.1, "sd_noise": 0.5}
+    design = simulate.Design(annotators=6, judgements=3, **behaviour, **QUALITY)
+    ratings = simulate.campaign(design, scale=(1, 5)).sample(frac=0.9, random_state=1)
     options = {"measures": list(observed.ANONYMOUS), "resamples": 0, "categories": [1, 2, 3, 4, 5]}
     matrices = [observed.matrix(ratings, named=named) for named in (True, False)]
     named, placed = (agreement.coefficients(matrix, **options)["estimate"] for matrix in matrices)

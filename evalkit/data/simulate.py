@@ -20,8 +20,12 @@ _SYLLABLES = ("ka", "ro", "mi", "tel", "nu", "sa", "lo", "den", "vi", "pur")
 
 @dataclass(frozen=True)
 class Design:
-    """Say who judges what: systems, documents, and how they are packed into HITs."""
+    """Say who judges what, how good translations are, how annotators use the scale, and how HITs check them.
 
+    Standard deviations, points and shares of 0 switch a part off.
+    """
+
+    # Who judges what, and how documents are packed into HITs
     systems: int = 4
     documents: int = 12
     segments: int = 8  # in each document
@@ -32,22 +36,14 @@ class Design:
     mixed: int = 0  # a HIT holds documents of different systems, and each is judged in so many systems' translations
     through: bool = False  # segments are numbered through all documents
 
-
-@dataclass(frozen=True)
-class Quality:
-    """Say how good the translations are, in points of the scale; a standard deviation of 0 switches a part off."""
-
+    # How good translations are, in points of the scale
     mean: float = 70.0
     sd_system: float = 6.0
     sd_document: float = 4.0
     sd_segment: float = 12.0
     leads: tuple[float, ...] = (0.0,)  # how much better each system is besides, over and over again
 
-
-@dataclass(frozen=True)
-class Behaviour:
-    """Say how annotators use the scale, in its points; 0 switches a part off (for ``ticks``: all points are used)."""
-
+    # How annotators use the scale, in its points
     sd_bias: float = 6.0
     sd_gain: float = 0.2  # of the logarithm of the gain
     sd_noise: float = 7.0
@@ -55,11 +51,7 @@ class Behaviour:
     coarse: float = 0.0  # probability that an annotator uses only every fifth of them or, a quarter of these, tenth
     drift: float = 0.0  # points by which scores have moved at the end of an annotator's work
 
-
-@dataclass(frozen=True)
-class Control:
-    """Say how each HIT checks its annotator: copies of documents, some of their segments spoilt on purpose."""
-
+    # How each HIT checks its annotator: copies of documents, some of their segments spoilt on purpose
     copies: int = 0  # documents of each HIT that are shown again
     degraded: float = 0.4  # share of a copy's segments that are spoilt
     references: float = 0.0  # share of a copy's other segments that are references, as much better as spoilt ones lose
@@ -69,11 +61,8 @@ class Control:
 
 
 def campaign(
-    *,
     design: Design = Design(),
-    quality: Quality = Quality(),
-    behaviour: Behaviour = Behaviour(),
-    control: Control = Control(),
+    *,
     scale: tuple[float, float] = (0, 100),
     true: np.ndarray | None = None,
     seed: int | Sequence[int] = 7,
@@ -81,7 +70,7 @@ def campaign(
     r"""Draw the ratings of one language pair on a scale of whole numbers, continuous (0-100) or ordinal (1-5).
 
     Segment i of document d by system s has the quality :math:`q_{sdi} = \mu + S_s + D_d + \theta_{sdi}`, three
-    independent normals around ``quality.mean``. At showing t annotator a means
+    independent normals around ``mean``. At showing t annotator a means
 
     .. math:: x_{at} = \mu + g_a (q - \mu - \ell\,B_t + c\,A_t) + b_a + \lambda u_t
         + \epsilon_{at}, \qquad \epsilon_{at} \sim N(0, \sigma^2)
@@ -101,7 +90,7 @@ def campaign(
     true: the qualities, systems × documents × segments, where they are known and not drawn.
     Raises DataError for a design that cannot be drawn.
 
-    >>> campaign(design=Design(judgements=9))
+    >>> campaign(Design(judgements=9))
     Traceback (most recent call last):
     evalkit.DataError: 9 judgements of each document need as many annotators, and there are 5. Add annotators.
     """
@@ -112,29 +101,29 @@ def campaign(
             "annotators."
         )
     rng = np.random.default_rng(seed)
-    system = rng.normal(0, quality.sd_system, design.systems)
+    system = rng.normal(0, design.sd_system, design.systems)
     if true is None:
-        document = rng.normal(0, quality.sd_document, design.documents)
-        segment = rng.normal(0, quality.sd_segment, (design.systems, design.documents, design.segments))
-        true = quality.mean + system[:, None, None] + document[:, None] + segment
-    true = true + np.resize(quality.leads, design.systems)[:, None, None]
-    step = (high - low) / (behaviour.ticks - 1) if behaviour.ticks else 1.0
-    coarse = np.array([1 - behaviour.coarse, 0.75 * behaviour.coarse, 0.25 * behaviour.coarse])
+        document = rng.normal(0, design.sd_document, design.documents)
+        segment = rng.normal(0, design.sd_segment, (design.systems, design.documents, design.segments))
+        true = design.mean + system[:, None, None] + document[:, None] + segment
+    true = true + np.resize(design.leads, design.systems)[:, None, None]
+    step = (high - low) / (design.ticks - 1) if design.ticks else 1.0
+    coarse = np.array([1 - design.coarse, 0.75 * design.coarse, 0.25 * design.coarse])
     person = pd.DataFrame(
         {
-            "bias": rng.normal(0, behaviour.sd_bias, people),
-            "gain": np.exp(rng.normal(0, behaviour.sd_gain, people)),
+            "bias": rng.normal(0, design.sd_bias, people),
+            "gain": np.exp(rng.normal(0, design.sd_gain, people)),
             "step": step * rng.choice([1, 5, 10], people, p=coarse),
         },
         index=[f"sim-annotator-{n}" for n in range(1, people + 1)],
     )
-    work = pd.concat([_calibration(design, low, high), _shown(design, control, true, rng)]).reset_index(drop=True)
+    work = pd.concat([_calibration(design, low, high), _shown(design, true, rng)]).reset_index(drop=True)
     work = work.sort_values("who", kind="stable", ignore_index=True)
     by, own = work.groupby("who")["who"], person.iloc[work["who"]].reset_index(drop=True)
     progress = by.cumcount() / (by.transform("size") - 1).clip(lower=1)
-    felt = work["true"] - quality.mean - control.loss * work["spoilt"] + control.context * work["after"]
-    noise = rng.normal(0, 1, len(work)) * behaviour.sd_noise
-    meant = quality.mean + own["gain"] * felt + own["bias"] + behaviour.drift * progress + noise
+    felt = work["true"] - design.mean - design.loss * work["spoilt"] + design.context * work["after"]
+    noise = rng.normal(0, 1, len(work)) * design.sd_noise
+    meant = design.mean + own["gain"] * felt + own["bias"] + design.drift * progress + noise
     begun = 1.6e9 + 1e6 * work["who"]
     ended = begun + pd.Series(rng.gamma(2, 10, len(work))).groupby(work["who"]).cumsum().round(3)
     frame = work.drop(columns=["who", "true", "spoilt", "after"]).assign(
@@ -157,19 +146,19 @@ def _calibration(design: Design, low: float, high: float) -> pd.DataFrame:
     return pd.DataFrame({"who": range(design.annotators)}).merge(items, how="cross")
 
 
-def _shown(design: Design, control: Control, true: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
+def _shown(design: Design, true: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
     """List the segments that are shown, in the order of showing; copies have spoilt ones."""
     rows = []
     for number, hit in enumerate(_hits(design, rng)):
         for turn in range(design.judgements):
             name = f"sim-hit-{number + 1:03}-{turn + 1}"
-            order = _order(len(hit), control, rng)
+            order = _order(len(hit), design, rng)
             rows += [((number + turn) % design.annotators, name, *hit[unit], copy) for unit, copy in order]
     showings = pd.DataFrame(rows, columns=["who", "hit", "system", "doc", "copy"])
     work = showings.loc[showings.index.repeat(design.segments)]
     place = work.groupby(level=0).cumcount()
-    spoilt = work["copy"] & (rng.random(len(work)) < control.degraded)
-    better = work["copy"] & (rng.random(len(work)) < control.references) & ~spoilt
+    spoilt = work["copy"] & (rng.random(len(work)) < design.degraded)
+    better = work["copy"] & (rng.random(len(work)) < design.references) & ~spoilt
     kinds = np.select([spoilt, better, work["copy"]], ["degraded", "reference", "repeat"], "system")
     number = place + 1 + (work["doc"] * design.segments if design.through else 0)
     return work.drop(columns="copy").assign(
@@ -177,7 +166,7 @@ def _shown(design: Design, control: Control, true: np.ndarray, rng: np.random.Ge
         doc="sim-doc-" + (work["doc"] + 1).astype("str").str.zfill(2),
         segment=number.astype("str"),
         item_type=kinds,
-        true=true[work["system"], work["doc"], place] + control.loss * better,
+        true=true[work["system"], work["doc"], place] + design.loss * better,
         spoilt=spoilt,
         after=(spoilt.groupby(level=0).cumsum() > 0) & ~spoilt & ~better,
     )
@@ -197,12 +186,12 @@ def _hits(design: Design, rng: np.random.Generator) -> list[list[tuple[int, int]
     return [[((place + shift) % design.systems, doc) for place, doc in enumerate(block)] for block, shift in turns]
 
 
-def _order(documents: int, control: Control, rng: np.random.Generator) -> list[tuple[int, bool]]:
+def _order(documents: int, design: Design, rng: np.random.Generator) -> list[tuple[int, bool]]:
     """Put the documents of a HIT into an order of showing, with copies of some of them."""
     order = [(unit, False) for unit in rng.permutation(documents).tolist()]
-    for unit in rng.permutation(documents)[: control.copies].tolist():
+    for unit in rng.permutation(documents)[: design.copies].tolist():
         place = order.index((unit, False))
-        at = rng.integers(0, place + 1) if rng.random() < control.first else rng.integers(place + 1, len(order) + 1)
+        at = rng.integers(0, place + 1) if rng.random() < design.first else rng.integers(place + 1, len(order) + 1)
         order.insert(int(at), (unit, True))
     return order
 

@@ -23,7 +23,7 @@ import pandas as pd
 
 from evalkit.data import schemas
 from evalkit.data.mtme import constant, stacked
-from evalkit.data.simulate import Behaviour, Control, Design, Quality, campaign, categories, crossed, finished
+from evalkit.data.simulate import Design, campaign, categories, crossed, finished
 
 #: Words of five letters and of eight.
 _WORDS = np.array(
@@ -36,7 +36,6 @@ _SEGMENT = [*_PAIR, *schemas.SEGMENT]
 _LABELS = {"fluency": "FDBAS", "adequacy": "NOCFBAS"}
 #: Pairs of systems, by number, that share a screen; some share none with others, even through third ones.
 _SCREENS = ((1, 2), (3, 4), (5, 6), (7, 8), (8, 9))
-_PARTS = {"design": Design, "quality": Quality, "behaviour": Behaviour, "control": Control}
 
 
 @cache
@@ -68,40 +67,36 @@ def stand_in(name: str, *, seed: int = 7, **changes: Any) -> pd.DataFrame:
 
 def campaigns(
     *,
-    pairs: dict[str, dict[str, dict[str, Any]]],
+    pairs: dict[str, dict[str, Any]],
     seed: int,
-    parts: dict[str, dict[str, dict[str, Any]]] | None = None,
+    parts: dict[str, dict[str, Any]] | None = None,
     by: str = "",
     scale: Sequence[float] = (0, 100),
     task: str = "",
     person: str = "",
     by_account: bool = False,
     kinds: dict[str, str] | None = None,
-    **options: dict[str, Any],
+    **options: Any,
 ) -> pd.DataFrame:
     """Draw a campaign a language pair, and ``parts``, each with annotators of its own.
 
-    options: of ``Design``, ``Quality``, ``Behaviour`` and ``Control``; pairs, parts: those that differ in each. by: the
-    column that names the part. task: the test set whose translations are judged. person: what the last system is
-    called, where its translations are a person's. by_account: an account has one HIT. kinds: item types called
-    otherwise.
+    options: of ``Design``; pairs, parts: those that differ in each. by: the column that names the part. task: the test
+    set whose translations are judged. person: what the last system is called, where its translations are a person's.
+    by_account: an account has one HIT. kinds: item types called otherwise.
     """
     frames = []
     for (part, shared), (pair, own) in itertools.product((parts or {"": {}}).items(), pairs.items()):
-        told: dict[str, Any] = {
-            name: make(**options.get(name, {}) | shared.get(name, {}) | own.get(name, {}))
-            for name, make in _PARTS.items()
-        }
+        design = Design(**options | shared | own)
         stream = f"{part}-{pair}" if part else pair
-        true = _meant(task, pair, told["design"], seed) if task else None
-        frame = campaign(**told, scale=(scale[0], scale[1]), true=true, seed=[seed, *stream.encode()])
+        true = _meant(task, pair, design, seed) if task else None
+        frame = campaign(design, scale=(scale[0], scale[1]), true=true, seed=[seed, *stream.encode()])
         frame[_PAIR] = pair.split("-")
         frame["annotator"] = frame["annotator"].str.replace("sim-annotator", f"sim-{stream}")
         frame["hit"] = frame["hit"].str.replace("sim-", f"sim-{stream}-")
         frames.append(frame.assign(**{by: part} if by else {}))
     frame = pd.concat(frames, ignore_index=True).replace({"item_type": kinds or {}})
     if person:
-        last = frame["system"].eq(f"sim-system-{told['design'].systems}")
+        last = frame["system"].eq(f"sim-system-{design.systems}")
         frame["item_type"] = frame["item_type"].mask(last & frame["item_type"].eq("system"), "reference")
         frame["system"] = frame["system"].mask(last, person)
     frame["hit"] = frame["annotator"] if by_account else frame["hit"]
