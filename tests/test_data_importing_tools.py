@@ -371,6 +371,27 @@ def test_an_error_without_a_place_takes_its_judgement_with_it(start, end, export
     assert (ratings["annotator"].tolist(), report.rows_rejected) == (["b"], 1)
 
 
+# WMT25's release
+
+
+def test_a_line_of_wmt25_has_the_judgements_of_a_segment(exported):
+    by_two = {"human1": 85.0, "errors1": [span(0, 3)], "annotator1": "x1", "human2": 70, "annotator2": "x2"}
+    scores = {"A": by_two, "refA": {"human2": 99.0, "errors2": [], "annotator2": "x2"}}
+    texts = {"A": "Ein Haus", "refA": "Das Haus", "unjudged": "Haus"}
+    one = {"doc_id": "en-de_DE_#_news_#_x.1_#_0", "src_text": "A house", "tgt_text": texts, "scores": scores}
+    nobody = one | {"doc_id": "en-de_DE_#_news_#_x.1_#_1", "scores": {}}
+    ratings, spans, report = exported(in_lines(one, nobody), "wmt25.jsonl", keep_names=True)
+    assert (report.format, report.scale) == ("wmt25", [0, 100])
+    names = ["tgt_lang", "domain", "doc", "segment", "system", "item_type", "annotator", "score", "hypothesis"]
+    said = ["deu", "news", "x.1", "0"]
+    assert ratings[names].values.tolist() == [
+        [*said, "A", "system", "x1", 85, "Ein Haus"],
+        [*said, "A", "system", "x2", 70, "Ein Haus"],
+        [*said, "refA", "reference", "x2", 99, "Das Haus"],
+    ]
+    assert spans[["annotator", "severity", "text"]].values.tolist() == [["x1", "minor", "Ein "]]
+
+
 # Probabilities of what was shown: a column that is kept, and those that Pearmut's log lets one rebuild
 
 HEADER = "lp,system,doc,segment,annotator,score,"

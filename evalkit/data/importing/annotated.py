@@ -25,7 +25,13 @@ from evalkit.data.importing.vocabulary import bare, meaning
 from evalkit.data.typology import SCHEMES, WMT, Scheme, spelled
 
 #: Annotation tools whose exports are laid out as rows with the columns below.
-TITLES = {"pearmut": "Pearmut", "label-studio": "Label Studio", "doccano": "Doccano", "prodigy": "Prodigy"}
+TITLES = {
+    "pearmut": "Pearmut",
+    "label-studio": "Label Studio",
+    "doccano": "Doccano",
+    "prodigy": "Prodigy",
+    "wmt25": "WMT25",
+}
 #: What a row is (nothing: a judgement); whether its errors make its score; its errors, a list of objects; how its
 #: segment is named; the ends of its scale, like 0:5 (? where unknown); whether a campaign's design knows its item.
 KIND, MADE, ERRORS = "row_kind", "made_of_errors", "error_spans"

@@ -43,7 +43,8 @@ class Format:
     def missing(self, table: Table, options: Options) -> tuple[list[str] | None, str]:
         """Say what a table lacks, None where it is far from this format; and why it has it."""
         if self.kind or table.kind:
-            return ([] if self.kind == table.kind else None), f"by its {'name' if not self.needs else 'fields'}"
+            by_name = self.kind in (whole.IMPORTED, whole.MTME)
+            return ([] if self.kind == table.kind else None), f"by its {'name' if by_name else 'fields'}"
         if self.lacks:
             return self.lacks(table, options)
         have = {bare(name) for name in table.header}
@@ -223,6 +224,12 @@ def _unrecognised(table: Table, options: Options, nearest: tuple[Format, list[st
     tried = ", ".join(dict.fromkeys(one.name for one in FORMATS))
     start = f"{table.name} has none of the formats that were tried ({tried}). {near}{headed}."
     layout = plain.layout(table, options)
+    if (
+        not table.line and any("." in name for name in table.header) and "score" in lacks
+    ):  # a part of an object is no way
+        return (
+            f"{start}{_first_row(table)} Write an object for each judgement, with these four under names of their own."
+        )
     if layout.question and "score" in lacks:
         return f"{start}{_first_row(table)} {layout.question}. {_ways_of(table, options)}"
     remedy = "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "

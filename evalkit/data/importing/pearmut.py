@@ -17,16 +17,14 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import languages
 from evalkit.data.designs import by_place, inclusion
 from evalkit.data.importing import annotated, records
 from evalkit.data.importing.records import Records
 from evalkit.data.importing.tables import Seen, Table, text_digest
-from evalkit.data.importing.tools import Judged, rows_of
+from evalkit.data.importing.tools import Judged, parts_of_name, rows_of
 
 #: What stands in the place of annotations where an annotator began anew.
 RESET = "__RESET__"
-_CUT = "_#_"  # between the parts of a name, as WMT writes them
 _COPY = re.compile(r"_#_dup\d{1,4}$")
 _SCREEN = re.compile(r"\d{1,6}\.json")
 
@@ -309,7 +307,7 @@ class _Names:
         if outputs:
             cells["hypothesis"] = records.cell(outputs.get(model, outputs.get(f"{model}'")))
         if name:
-            cells |= _parts(stem if len(self._copies[stem]) == 1 else name) | {annotated.NAMED: "id"}
+            cells |= parts_of_name(stem if len(self._copies[stem]) == 1 else name) | {annotated.NAMED: "id"}
             if len(self._sources[name]) > 1:  # one name for several texts names none
                 cells |= {"segment": f"{cells['segment']} {text_digest(text)}"}
         elif text:
@@ -319,23 +317,6 @@ class _Names:
             own = position if self._shared else f"{self._users[entry.user]}:{position}"
             cells |= {"segment": own, annotated.NAMED: "shared" if self._shared else "position"}
         return cells, again
-
-
-def _parts(name: str) -> dict[str, str]:
-    """Cut a name as WMT writes it into languages, domain, document and segment; another is the segment's.
-
-    >>> _parts("en-ja_JP_#_news_#_guardian.1_#_s0")
-    {'pair': 'en-ja_JP', 'domain': 'news', 'doc': 'guardian.1', 'segment': 's0'}
-    >>> _parts("en-es-0")
-    {'segment': 'en-es-0'}
-    """
-    pair, *rest = name.split(_CUT)
-    if not rest or not languages.split(pair):
-        return {"segment": name}
-    *before, segment = rest
-    if len(before) == 2:
-        return {"pair": pair, "domain": before[0], "doc": before[1], "segment": segment}
-    return {"pair": pair, "doc": _CUT.join(before) or "all", "segment": segment}
 
 
 # Probabilities of dynamic assignment. Pearmut logs none, but they follow from what had been logged when a screen was

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from evalkit.data import languages
 from evalkit.data.importing import annotated, numbers, records
 from evalkit.data.importing.comparisons import head_two
 from evalkit.data.importing.records import Cells, Records
@@ -19,6 +20,7 @@ from evalkit.data.importing.tables import Table, text_digest
 from evalkit.data.importing.vocabulary import bare, is_quality, meaning, words
 
 _FIRST = 50  # objects by which a tool is told
+_CUT = "_#_"  # between the parts of a name, as WMT writes them
 _SEVERITY = r"(neutral|trivial|minor|major|critical)"
 _LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W_]{{1,4}}{_SEVERITY}\W?", re.I | re.S)
 #: What fields are called that hold a judgement, and what a value has that was said of a task or a stretch.
@@ -333,10 +335,49 @@ def _of_prodigy(line: int, said: Object) -> Iterator[Judged]:
     yield Judged(line, cells, scores, errors if isinstance(spans, list) or "options" not in said else None, kind)
 
 
+# WMT25's release (humeval/04-collect_humeval.py of wmt-conference/wmt25-general-mt): a segment with the judgements of
+# each system, which are numbered: human1, errors1, annotator1, human2, …
+
+
+def parts_of_name(name: str) -> dict[str, str]:
+    """Cut a name as WMT writes it into languages, domain, document and segment; another is the segment's.
+
+    >>> parts_of_name("en-ja_JP_#_news_#_guardian.1_#_s0")
+    {'pair': 'en-ja_JP', 'domain': 'news', 'doc': 'guardian.1', 'segment': 's0'}
+    >>> parts_of_name("en-es-0")
+    {'segment': 'en-es-0'}
+    """
+    pair, *rest = name.split(_CUT)
+    if not rest or not languages.split(pair):
+        return {"segment": name}
+    *before, segment = rest
+    if len(before) == 2:
+        return {"pair": pair, "domain": before[0], "doc": before[1], "segment": segment}
+    return {"pair": pair, "doc": _CUT.join(before) or "all", "segment": segment}
+
+
+def _of_wmt25(line: int, said: Object) -> Iterator[Judged]:
+    """Read a segment: each of its numbered judgements of a system."""
+    texts, told = said["tgt_text"], parts_of_name(str(said["doc_id"]))
+    for system, judged in said["scores"].items():
+        of_system = {"system": system, "source": said.get("src_text"), "hypothesis": texts.get(system)}
+        for number in (name.removeprefix("human") for name in judged if name.startswith("human")):
+            cells = of_system | {"annotator": judged.get(f"annotator{number}"), annotated.NAMED: "id"} | told
+            scores = {"score": records.cell(judged[f"human{number}"])}
+            written = {name: records.cell(value) for name, value in cells.items()}
+            yield Judged(line, written, scores, judged.get(f"errors{number}"), ends={"score": "0:100"})
+
+
+def _is_of_wmt25(said: Object) -> bool:
+    scores = said.get("scores")
+    return {"doc_id", "tgt_text"} <= {*said} and _is_object(scores) and all(map(_is_object, scores.values()))
+
+
 #: A tool's name, how an object of its exports is told, and what says what was judged in it.
 _TOOLS: tuple[tuple[str, Callable[[Object], bool], Callable[[int, Object], Iterator[Judged]]], ...] = (
     ("label-studio", lambda said: _is_object(said.get("data")) and isinstance(said.get("annotations"), list), _of_task),
     ("label-studio", _is_row, _of_row),
     ("prodigy", lambda said: "answer" in said and bool({"_input_hash", "_task_hash"} & set(said)), _of_prodigy),
     ("doccano", lambda said: _stretches(said) is not None, _of_doccano),
+    ("wmt25", _is_of_wmt25, _of_wmt25),
 )
