@@ -100,10 +100,21 @@ REFUSED = [
     ("m.seg.score", "Alpha\t1\n" * 11, {"metric": "m.seg.score"}, "Alpha has 11 lines"),
     ("m.seg.score", "Alhpa\t1\n" * 12, {"metric": "m.seg.score"}, "'Alhpa'. Is it Alpha?"),
     ("m.tsv", HEADED + "Alpha\t13\t1\n", {"metric": "m.tsv"}, "line 2: the test set has no segment 13"),
-    ("m.tsv", HEADED + "Alpha\t1\t1\nAlpha\t1\t2\n", {"metric": "m.tsv"}, "line 3: a system more than once"),
-    ("m.tsv", HEADED + "Alpha\t1\thigh\n", {"metric": "m.tsv"}, "line 2: 'high'"),
+    (
+        "m.tsv",
+        HEADED + "Alpha\t1\t1\nAlpha\t1\t2\n",
+        {"metric": "m.tsv"},
+        "line 3, columns src_lang, tgt_lang, metric, system, doc, segment: the same as line 2",
+    ),
+    ("m.tsv", HEADED + "Alpha\t1\thigh\n", {"metric": "m.tsv"}, "line 2, column score: 'high'"),
+    ("m.tsv", HEADED + "\t1\t1\n", {"metric": "m.tsv"}, "line 2, column system: is empty"),
     ("m.tsv", HEADED + "Alpha\t1\n", {"metric": "m.tsv"}, "line 2: 2 cells"),
-    ("m.csv", "system,score\nAlpha,1\nAlpha,2\n", {"metric": "m.csv"}, "line 3: a system more than once"),
+    (
+        "m.csv",
+        "system,score\nAlpha,1\nAlpha,2\n",
+        {"metric": "m.csv"},
+        "line 3, columns src_lang, tgt_lang, metric, system: the same as line 2",
+    ),
     ("m.csv", "system,score\t\nAlpha\t1\n", {"metric": "m.csv"}, "no columns system and score"),
 ]
 

@@ -298,8 +298,8 @@ def _in_two(path: Path, what: str) -> list[list[str]]:
     return rows
 
 
-def numbers(cells: Sequence[str], *, origin: str, lines: Sequence[int] = ()) -> np.ndarray:
-    """Turn cells into scores, None into NaN. lines: the line of each cell, where they do not count from 1.
+def numbers(cells: Sequence[str], *, origin: str) -> np.ndarray:
+    """Turn the cells of a file's lines into scores, None into NaN.
 
     >>> numbers(["0.5", "None", "-1e-3"], origin="my.score").tolist()
     [0.5, nan, -0.001]
@@ -310,8 +310,8 @@ def numbers(cells: Sequence[str], *, origin: str, lines: Sequence[int] = ()) -> 
     values = np.array([float(cell.replace("None", "nan")) if _SCORE.fullmatch(cell) else np.inf for cell in cells])
     if len(bad := np.flatnonzero(np.abs(values) >= schemas.LARGEST)):
         raise DataError(
-            f"{origin}, line {lines[bad[0]] if len(lines) else bad[0] + 1}: {cells[bad[0]][:40]!r} is no score. Write "
-            "a number, or None where there is no score."
+            f"{origin}, line {bad[0] + 1}: {cells[bad[0]][:40]!r} is no score. Write a number, or None where there is "
+            "no score."
         )
     return values
 

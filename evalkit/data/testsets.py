@@ -363,18 +363,19 @@ def with_own(testset: TestSet, path: Path) -> TestSet:
     """
     if not path.is_file():
         raise DataError(f"metric: {path} is no file. Give the path of your metric's scores, or the name of a metric.")
-    docs, header = testset.documents, {meaning(cell.strip('"')) for cell in re.split(r"[\t,;]", mtme.lines(path)[0])}
-    table, how = _by_names(path, docs) if {"system", "score"} <= header else _by_lines(path, docs)
+    header = {meaning(cell.strip('"')) for cell in re.split(r"[\t,;]", mtme.lines(path)[0])}
+    read = _by_names if {"system", "score"} <= header else _by_lines
+    table, how = read(path, testset.documents)
     known = _systems(testset.metrics, testset.human, *([] if testset.outputs is None else [testset.outputs]))
-    if unknown := [str(name) for name in table["system"].unique() if name not in known]:
+    if unknown := [str(name) for name in table["system"].dropna().unique() if name not in known]:
         near = difflib.get_close_matches(unknown[0], list(known), n=1)
         remedy = f"Is it {near[0]}?" if near else f"It has {listed(sorted(known))}."
         raise DataError(f"{path.name}: the test set has no system {unknown[0]!r}. {remedy} Correct the file.")
     source, _, target = testset.pair.partition("-")
     name = f"{mtme.parted(_ENDING.sub('', path.name))[0]} (yours)"
-    table = table.dropna(subset="score").assign(src_lang=source, tgt_lang=target, metric=name).reset_index(drop=True)
-    names = [column for column in table if column != "score"]
-    table = table.astype(dict.fromkeys(names, "str")).astype(dict.fromkeys(names, "category"))
+    table = table.dropna(subset="score").assign(src_lang=source, tgt_lang=target, metric=name)
+    schema = schemas.METRIC_SCORES if "segment" in table else schemas.SYSTEM_SCORES
+    table = schemas.check(table, schema, origin=path.name)
     mine = {"of_systems": table}
     if "segment" in table:
         mine, how = {"metrics": table, "of_systems": means(table)}, f"{how}; a system's score is the mean of them"
@@ -397,46 +398,31 @@ def _by_lines(path: Path, documents: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def _by_names(path: Path, documents: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Read a table with a header, of segments or of systems; say how its rows were matched."""
+    """Read a table with a header, of systems or of segments, which are numbered in the test set or in documents."""
     raw = reading.table(path, "Correct the file.").cells
     names = {ours: name for name in raw for ours in ("system", "doc", "segment", "score") if meaning(name) == ours}
     if not {"system", "score"} <= {*names}:
         raise DataError(
             f"{path.name}, line 1: no columns system and score. Separate all cells alike, by tabs or commas."
         )
-    table = raw[[*names.values()]].set_axis([*names], axis=1)
-    scores = mtme.numbers(table["score"].fillna("None").str.strip().tolist(), origin=path.name, lines=table.index)
-    table = table.assign(score=scores, system=table["system"].map(plain, na_action="ignore"), place=0)
-    how = "scores of whole systems only"
-    if "segment" in table:
-        table["place"], how = _places(table, documents, path.name)
-    for wrong, what in (
-        (table["system"].isna(), "a row without a system. Check that it is complete"),
-        (table.duplicated(["system", "place"]), "a system more than once for this segment. Keep one row"),
-    ):
-        if wrong.any():
-            raise DataError(f"{path.name}, line {wrong.idxmax()}: {what}.")
-    if "segment" in table:
-        table = table.drop(columns=["doc", "segment"], errors="ignore").join(documents[["doc", "segment"]], on="place")
-    return table.drop(columns="place"), how
-
-
-def _places(table: pd.DataFrame, documents: pd.DataFrame, origin: str) -> tuple[pd.Series, str]:
-    """Find the line of the test set that each row is of, by the number of its segment or by document and number."""
-    within = (documents.groupby("doc", sort=False).cumcount() + 1).astype(str)
+    table = raw[[*names.values()]].set_axis([*names], axis=1).apply(lambda cells: cells.str.strip())
+    keys = [name for name in ("doc", "segment") if name in names]
+    named = ["system", *keys]
+    table[named] = table[named].map(plain, na_action="ignore")
+    table["score"] = table["score"].replace("None", None)
+    if "segment" not in names:
+        return table, "scores of whole systems only"
     ways = {
         "matched by the number of the segment in the test set": documents["segment"],
-        "matched by the document and the number of the segment within it": within,
+        "matched by the document and the number of the segment within it": documents.groupby("doc").cumcount() + 1,
     }
-    keys = [name for name in ("doc", "segment") if name in table]
-    named = table[keys].apply(lambda cells: cells.str.strip().map(plain, na_action="ignore"))
-    for how, number in ways.items() if "doc" in table else [*ways.items()][:1]:
-        order = documents[["doc"]].assign(segment=number, place=np.arange(len(documents)))
-        place = named.merge(order[[*keys, "place"]], on=keys, how="left").set_index(table.index)["place"]
-        if place.notna().all():
-            return place.astype(int), how
-    line = place.isna().idxmax()
+    for how, number in [*ways.items()][: len(keys)]:
+        order = documents[["doc"]].assign(segment=number.astype(str), line=documents["segment"])
+        placed = table.merge(order, on=keys, how="left").set_index(table.index)
+        if placed["line"].notna().all():
+            return placed.drop(columns="segment").rename(columns={"line": "segment"}), how
+    line = placed["line"].isna().idxmax()
     raise DataError(
-        f"{origin}, line {line}: the test set has no segment {' '.join(map(str, named.loc[line]))}. Number segments "
-        f"from 1 to {len(documents):,} in its order or, with the column doc, within their documents."
+        f"{path.name}, line {line}: the test set has no segment {' '.join(map(str, table.loc[line, keys]))}. Number "
+        f"segments from 1 to {len(documents):,} in its order or, with the column doc, within their documents."
     )
