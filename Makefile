@@ -13,7 +13,7 @@ export PYTHONHASHSEED := 0
 # Tests and reports start dozens of processes that import the same: bytecode is kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup reports test test-nightly freeze frozen check docs catalogue wheel bench fuzz reference lab lock clean
+.PHONY: help setup reports test test-nightly freeze frozen check docs wheel bench fuzz reference lab lock clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,9 +57,6 @@ docs: $(READY)  ## an API reference without a network, in reports/api, linked fr
 	$(BIN)/python -c 'import pathlib, evalkit, pdoc; [getattr(evalkit, name) for name in evalkit.__all__]; \
 	  pdoc.pdoc("evalkit", output_directory=pathlib.Path("reports/api"))'
 	$(BIN)/python -m evalkit.reports.index
-
-catalogue: $(READY)  ## data/README.md's list of data sets, made from data/registry.toml
-	$(BIN)/python -c 'from evalkit.data import registry; registry.write_catalogue()'
 
 wheel: $(READY)  ## dist/evalkit-VERSION-py3-none-any.whl, which installs anywhere
 	$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir dist

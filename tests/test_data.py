@@ -311,8 +311,11 @@ def test_a_file_without_a_digest_is_fetched_by_hand(tmp_path):
 README = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_list_of_data_sets_is_made_from_the_registry():
-    assert README.partition(registry.CATALOGUE)[2] == f"\n{registry.catalogue()}", "run: make catalogue"
+def test_every_data_set_is_described_with_its_licence_and_citation():
+    for name, entry in registry.entries().items():
+        assert f"\n### `{name}`" in README, f"{name} has no section in data/README.md"
+        for text in (entry.title, entry.licence, entry.citation, entry.loader, entry.files[0].url):
+            assert text in README, f"{name}: {text}"
 
 
 EXAMPLES = dict(re.findall(r"\(`([\w.-]+)`[^\n]*\n```\n(.*?)```", README, re.DOTALL))

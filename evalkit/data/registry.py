@@ -14,8 +14,6 @@ from evalkit import ROOT, DataError, one_line
 
 _PLACE = ROOT / "data" / "registry.toml"
 _RAW_GITHUB = "raw.githubusercontent.com"
-#: The line of ``data/README.md`` below which it is made.
-CATALOGUE = "<!-- What follows is made from registry.toml: change it there, then run `make catalogue`. -->\n"
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,11 @@ class File:
 class Entry:
     """One data set: what it is, whose it is, the ends of its scale, and which function reads its files.
 
-    about: in Markdown, what is in it and what to beware of. loader: ``module.function`` in ``evalkit.data``. stand_in:
-    whether ``evalkit.data.stand_ins`` draws one. optional: not fetched unless it is named. base: what the addresses of
-    its files have in common. mapped: the user says which of its columns is which of ours. kept: the table that its
-    loader makes is kept in the cache, for parsing takes long. released: a year or an ISO date, "" where unknown;
-    dated_by: what it is the date of.
+    ``data/README.md`` says what is in it and what to beware of. loader: ``module.function`` in ``evalkit.data``.
+    stand_in: whether ``evalkit.data.stand_ins`` draws one. optional: not fetched unless it is named. base: what the
+    addresses of its files have in common. mapped: the user says which of its columns is which of ours. kept: the table
+    that its loader makes is kept in the cache, for parsing takes long. released: a year or an ISO date, "" where
+    unknown; dated_by: what it is the date of.
     """
 
     name: str
@@ -70,7 +68,6 @@ class Entry:
     kept: bool = False
     released: str = ""
     dated_by: str = ""
-    about: str = ""
 
 
 def toml(path: Path, *, remedy: str) -> dict[str, Any]:
@@ -145,33 +142,3 @@ def publication(table: str) -> str:
     source, _, number = table.partition("_table")
     origin = _contents().get("published", {}).get(source, source)
     return f"{origin}, Table {number}" if number else origin
-
-
-def catalogue() -> str:
-    """Describe every data set in Markdown, as ``data/README.md`` does below its hand-written part."""
-    studies = toml(ROOT / "notebooks" / "studies.toml", remedy="Restore it with git checkout.")
-    lines = ["## The data sets", "", "What a section leaves out is as in the one above it.", ""]
-    before: dict[str, str] = {}
-    for entry in entries().values():
-        used = [name for name, one in studies.items() if entry.name in (*one.get("data", ()), *one.get("optional", ()))]
-        several = f"{len(entry.files)} files, such as " if len(entry.files) > 1 else ""
-        facts = {
-            "Origin": f"{several}<{entry.files[0].url}>",
-            "Released": entry.released and f"{entry.released} ({entry.dated_by})",
-            "Licence": entry.licence,
-            "Citation": entry.citation,
-            "Read by": f"`evalkit.data.{entry.loader}`",
-            "Used for": ", ".join(f"`{name}`" for name in used),
-        }
-        lines += [f"### `{entry.name}`{' (optional)' * entry.optional}", f"{entry.title}.", ""]
-        lines += [*filter(None, [entry.about.strip()])]
-        lines += [f"- **{name}**: {text}" for name, text in facts.items() if text and text != before.get(name)]
-        lines, before = [*lines, ""], facts
-    return "\n".join([*lines, "## Published tables", "", _contents()["published"]["notes"]])
-
-
-def write_catalogue() -> None:
-    """Write that part of ``data/README.md`` anew, below the line that begins it."""
-    path = ROOT / "data" / "README.md"
-    own = path.read_text(encoding="utf-8").partition(CATALOGUE)[0]
-    path.write_text(f"{own}{CATALOGUE}\n{catalogue()}", encoding="utf-8")
