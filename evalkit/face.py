@@ -217,7 +217,8 @@ def rank(
     segments, best first. ``attrs["why"]`` says which scores were chosen and why, ``attrs["unit"]`` what was drawn.
     Raises DataError where no order can be had, as each annotator judged one system only.
     Source: intervals by crossed influences with Student's t (Cameron, Gelbach & Miller 2011); clusters at .05 after
-    Holm.  Caveat: with few annotators the intervals hold for these annotators only, which ``attrs["unit"]`` tells.
+    Holm.  Caveat: with few annotators the intervals hold for these annotators only, which ``attrs["unit"]`` tells; in a
+    table without annotators each judgement counts as another person's, and intervals are too narrow where it is not so.
 
     >>> table = pd.DataFrame({"system": ["A"] * 4 + ["B"] * 4, "segment": [1, 2, 3, 4] * 2,
     ...                       "score": [60, 71, 80, 90, 10, 20, 32, 65]})

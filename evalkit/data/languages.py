@@ -4,7 +4,7 @@ import csv
 import re
 from pathlib import Path
 
-_KNOWN = list(csv.DictReader(Path(__file__).with_suffix(".csv").open(encoding="utf-8")))
+_KNOWN = list(csv.DictReader(Path(__file__).with_suffix(".csv").read_text(encoding="utf-8").splitlines()))
 #: ISO 639-1's two letters -> ISO 639-3's three, of the languages in ``languages.csv``.
 CODES = {two: row["code"] for row in _KNOWN for two in row["two"].split()}
 _NAMES = {row["name"]: row["code"] for row in _KNOWN if row["name"]}

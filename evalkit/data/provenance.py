@@ -127,7 +127,7 @@ def called(frame: pd.DataFrame) -> str:
     'The table of 2 rows with system, score'
     """
     if name := (frame.attrs.get("source") or {}).get("name"):
-        return f"The table {name}"
+        return f"The table {name}" if name != "table" else "The table"
     columns = ", ".join(map(str, frame.columns[:4])) or "no columns"
     more = f" and {frame.shape[1] - 4} more" if frame.shape[1] > 4 else ""
     return f"The table of {len(frame):,} row{'' if len(frame) == 1 else 's'} with {columns}{more}"
