@@ -82,10 +82,5 @@ def _runs(part: str) -> bool:
 
 def guard_table(table: pd.DataFrame) -> pd.DataFrame:
     """Guard the headings and all cells of text of a table."""
-    made = table.copy()
-    for place, kind in enumerate(table.dtypes):
-        if pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind):
-            column = table.iloc[:, place]
-            made.isetitem(place, column.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell))
-    made.columns = [guarded(str(name)) for name in table.columns]
-    return made
+    made = table.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
+    return made.set_axis([guarded(str(name)) for name in table.columns], axis=1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 import sys
 import tarfile
@@ -85,17 +84,18 @@ def obtain(file: File, *, progress: bool = False) -> Path:
         damage = ""
     except DataError as problem:
         damage = str(problem)
-    folder, base = _mirror()
+    (folder, base), absent = _mirror(), ""
     if not file.digest:
-        place = (folder or cache()) / unquote(file.path)
-        absent = f"{file.path} has no known digest, so it is never downloaded unseen."
-        raise DataError(damage or f"{absent} Fetch {file.url} by hand, look at it, and put it at {place}.")
-    if folder:
-        absent = f"{file.path} is neither in the mirror {folder} nor in the cache."
-        raise DataError(damage or f"{absent} Complete the mirror, or unset EVALKIT_DATA_MIRROR.")
-    if os.environ.get("EVALKIT_OFFLINE", "0") not in ("", "0"):
-        absent = f"{file.path} is not in the cache, and EVALKIT_OFFLINE forbids the network."
-        raise DataError(damage or f"{absent} Unset it, or set EVALKIT_DATA_MIRROR to a folder that has the file.")
+        remedy = f"Fetch {file.url} by hand, look at it, and put it at {(folder or cache()) / unquote(file.path)}."
+        absent = f"has no known digest, so it is never downloaded unseen. {remedy}"
+    elif folder:
+        remedy = "Complete the mirror, or unset EVALKIT_DATA_MIRROR."
+        absent = f"is neither in the mirror {folder} nor in the cache. {remedy}"
+    elif os.environ.get("EVALKIT_OFFLINE", "0") not in ("", "0"):
+        remedy = "Unset it, or set EVALKIT_DATA_MIRROR to a folder that has the file."
+        absent = f"is not in the cache, and EVALKIT_OFFLINE forbids the network. {remedy}"
+    if absent:
+        raise DataError(damage or f"{file.path} {absent}")
     try:
         return _download(f"{base}/{file.path}" if base else file.url, file, progress=progress)
     except DataError as problem:
@@ -121,7 +121,7 @@ def _download(url: str, file: File, *, progress: bool) -> Path:
     try:
         with replacing(target) as part, tqdm(disable=not progress, **looks) as bar:
             with part.open("xb") as sink:
-                problem = _brought(url, sink, bar) or ""
+                problem = _brought(url, sink, bar)
             problem = problem or _flaw(part, file)
             if problem:  # raised outside any except: its context would tell the password in an address
                 raise DataError(f"{file.path} could not be fetched: {problem}. {_HINT}")
@@ -179,24 +179,20 @@ def kept(name: str, loader: Callable[[list[Path]], pd.DataFrame], paths: list[Pa
     """Return ``loader(paths)``, from the cache where the same code has read files of the same content before.
 
     name: of the data set, of which one table is kept, as Parquet. digest: of the files' content. A kept table bears in
-    its name what it was made from and a digest of its content, and is held against both at every load. One that was
-    damaged, or that cannot be written, is parsed again.
+    its name what it was made from, and its pages a checksum each. One that was damaged, or that cannot be written, is
+    parsed again.
     """
     import pandas as pd
     import pyarrow
 
-    folder, made_from = cache() / "parsed", _made_from(digest)
-    for place in sorted(folder.glob(f"{name}.{made_from}.*.parquet")):
-        with contextlib.suppress(OSError, pyarrow.ArrowException):
-            if place.name == f"{name}.{made_from}.{_short(content := place.read_bytes())}.parquet":
-                return pd.read_parquet(io.BytesIO(content))
+    place = cache() / "parsed" / f"{name}.{_made_from(digest)}.parquet"
+    with contextlib.suppress(OSError, pyarrow.ArrowException):
+        return pd.read_parquet(place, page_checksum_verification=True)
     frame = loader(paths)
-    frame.to_parquet(buffer := io.BytesIO())
-    target = folder / f"{name}.{made_from}.{_short(buffer.getvalue())}.parquet"
     try:
-        with replacing(target) as part:
-            part.write_bytes(buffer.getvalue())
-        for older in set(folder.glob(f"{name}.*.parquet")) - {target}:
+        with replacing(place) as part:
+            frame.to_parquet(part, write_page_checksum=True)
+        for older in set(place.parent.glob(f"{name}.*.parquet")) - {place}:
             older.unlink(missing_ok=True)
     except OSError as problem:
         print(f"evalkit: {name} could not be kept: {problem.strerror}. It is parsed at each load.", file=sys.stderr)
@@ -208,11 +204,8 @@ def _made_from(digest: str) -> str:
     import pandas as pd
 
     here = [path for path in sorted(Path(__file__).parent.rglob("*")) if path.suffix in (".py", ".csv", ".toml")]
-    return _short(b"".join([digest.encode(), pd.__version__.encode(), *(path.read_bytes() for path in here)]))
-
-
-def _short(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:32]
+    whole = b"".join([digest.encode(), pd.__version__.encode(), *(path.read_bytes() for path in here)])
+    return hashlib.sha256(whole).hexdigest()[:32]
 
 
 def member(path: Path, name: str) -> bytes:

@@ -7,8 +7,7 @@ from pathlib import Path
 _KNOWN = list(csv.DictReader(Path(__file__).with_suffix(".csv").read_text(encoding="utf-8").splitlines()))
 #: ISO 639-1's two letters -> ISO 639-3's three, of the languages in ``languages.csv``.
 CODES = {two: row["code"] for row in _KNOWN for two in row["two"].split()}
-_NAMES = {row["name"]: row["code"] for row in _KNOWN if row["name"]}
-_THREE = {row["code"] for row in _KNOWN}
+_WORDS = CODES | {word: row["code"] for row in _KNOWN for word in (row["code"], row["name"]) if word}
 #: ISO 639's code for a language that nobody stated.
 UNKNOWN = "und"
 
@@ -22,14 +21,7 @@ def code(text: str) -> str | None:
     ['eng', 'zho', 'eng', 'deu', 'deu', None]
     """
     plain = text.strip().casefold()
-    stem = re.split(r"[-_]", plain)[0]
-    return next(
-        (found for word in (plain, stem) if (found := CODES.get(word) or _NAMES.get(word) or _three(word))), None
-    )
-
-
-def _three(word: str) -> str | None:
-    return word if word in _THREE else None
+    return _WORDS.get(plain) or _WORDS.get(re.split(r"[-_]", plain)[0])
 
 
 def locale(text: str) -> str:
@@ -59,14 +51,12 @@ def split(text: str) -> tuple[str, str] | None:
     """
     plain = re.sub(r"\s*(→|->|–|>|/|\bto\b|\s)\s*", "-", text.strip().casefold())
     parts = plain.split("-")
-    source = target = None
-    if len(parts) == 2 or (len(parts) == 4 and code(parts[2])):
-        half = len(parts) // 2
-        source, target = code("-".join(parts[:half])), code("-".join(parts[half:]))
-    elif len(plain) == 4:
-        source, target = CODES.get(plain[:2]), CODES.get(plain[2:])
-    elif len(plain) == 6:
-        source, target = _three(plain[:3]), _three(plain[3:])
+    if len(parts) == 1 and len(plain) in (4, 6):
+        parts = [plain[: len(plain) // 2], plain[len(plain) // 2 :]]
+    if len(parts) != 2 and not (len(parts) == 4 and code(parts[2])):
+        return None
+    half = len(parts) // 2
+    source, target = code("-".join(parts[:half])), code("-".join(parts[half:]))
     return (source, target) if source and target else None
 
 

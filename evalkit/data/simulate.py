@@ -243,16 +243,8 @@ def categories(
     if not 0 <= kappa <= 1:
         raise DataError(f"kappa={kappa:g} cannot be drawn. Choose one from 0 to 1.")
     shape = (draws, items, annotators)
-    guessed, true = _draw(share, shape, rng), _draw(share, (draws, items, 1), rng)
+    guessed, true = (rng.choice(len(share), size, p=share / share.sum()) for size in (shape, (draws, items, 1)))
     return np.where(rng.random(shape) < np.sqrt(kappa), true, guessed)
-
-
-def _draw(share: np.ndarray, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Draw codes with the given shares."""
-    chance, codes = rng.random(shape), np.zeros(shape, np.int8)
-    for below in np.cumsum(share)[:-1]:  # quicker than a search, the categories being few
-        codes += chance >= below
-    return codes
 
 
 def protocol_study(
