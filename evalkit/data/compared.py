@@ -29,16 +29,10 @@ _LITERARY = {
     "preference": "choice",
     "screen": "eval",
     "source": "source",
-    "reference": "target",
-    "hypothesis_a": "text1",
-    "hypothesis_b": "text2",
     "close": "difficult_choice",
-    "changed": "added_omitted",
-    "comment": "comment",
     "marks_a": "annotations.text1",
     "marks_b": "annotations.text2",
 }
-_CHANGED = {"NEITHER": "neither", "BOTH": "both", "TRANSLATION 1": "a", "TRANSLATION 2": "b"}
 
 
 def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie: float = 0.0) -> pd.DataFrame:
@@ -126,10 +120,8 @@ def literary(paths: list[Path]) -> pd.DataFrame:
 
     The systems translate sentence by sentence (sent), with the paragraph before it (para_sent), as a paragraph (para),
     or are Google Translate (gtr); nobody could answer that they tie. ``close``: whether the choice was said to be
-    difficult. ``changed``: which text adds or omits what changes the meaning (a, b, both, neither). ``marks_a``,
-    ``marks_b``: how many stretches were marked. ``comment``: why, in words. ``doc`` is the book, ``segment`` the
-    paragraph in it. The file does not name annotators: ``annotator`` is "unnamed", and who judged what cannot be told
-    apart.
+    difficult. ``marks_a``, ``marks_b``: how many stretches were marked. ``doc`` is the book, ``segment`` the paragraph
+    in it. The file does not name annotators: ``annotator`` is "unnamed", and who judged what cannot be told apart.
     """
     records = pd.json_normalize(json.loads(delimited.content(paths[0])))
     frame = records[[*_LITERARY.values()]].set_axis([*_LITERARY], axis=1)
@@ -143,7 +135,6 @@ def literary(paths: list[Path]) -> pd.DataFrame:
         first="a",
         screen=frame["screen"].astype("str") + "/" + (frame.index + 1).astype("str"),
         close=frame["close"].str.startswith("YES"),
-        changed=frame["changed"].str.extract(f"^({'|'.join(_CHANGED)})", expand=False).map(_CHANGED),
         marks_a=frame["marks_a"].map(len),
         marks_b=frame["marks_b"].map(len),
     )

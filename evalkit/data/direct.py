@@ -16,8 +16,6 @@ from evalkit.data.mtme import constant, lines, stacked
 _SPLITS = {"train": "train", "dev": "dev", "test": "test20"}
 _POINTS = 5  # different points that only one line goes through by no chance
 _EXACT = 1e-9  # how far rounding moves a point off its line
-#: What counts words of texts, and what the release calls these texts.
-_TEXTS = {"source": "original", "target": "translation"}
 _RATED = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"]
 XSTS = "NLLB_200_XSTS_annotation_data.tsv"
 #: Labels from worst to best, as Sudoh et al. 2021 list them in Tables 2 and 3. F means two different things, and the
@@ -193,14 +191,13 @@ def mlqe(paths: list[Path]) -> pd.DataFrame:
 
 
 def mlqe_people(paths: list[Path]) -> pd.DataFrame:
-    """Load scores of MLQE-PE with who gave them, as far as the release's own z-scores tell, and what may judge beside.
+    """Load scores of MLQE-PE with who gave them, as far as the release's own z-scores tell, and what the model said.
 
     paths: as for ``mlqe``. A z-score is a line in the score, with a slope and an intercept of the annotator's own,
     so that points on one line are one annotator's (see ``on_lines``), whatever their place in a row. Names are
     ``person-1`` …, numbered in each language pair by how much they judged. Scores on no line are left out, and those of
     a translation that one line scores twice. Besides the columns of ratings: ``z``, the score as the release
-    standardises it; ``model_score``, what the NMT system gave its own translation, the mean log probability of a token;
-    ``source_words`` and ``target_words``, lengths in words between blanks.
+    standardises it; ``model_score``, what the NMT system gave its own translation, the mean log probability of a token.
     Caveat: an annotator who was standardised twice would count as two.
     """
     frame = _mlqe(paths, ["scores", "z_scores"]).assign(annotator=None)
@@ -209,10 +206,8 @@ def mlqe_people(paths: list[Path]) -> pd.DataFrame:
         frame.loc[rows.index[line >= 0], "annotator"] = [f"person-{n + 1}" for n in line[line >= 0]]
     twice = frame.duplicated(["src_lang", "tgt_lang", "doc", "segment", "annotator"], keep=False)
     sure = frame["annotator"].notna() & ~twice
-    kept = frame[sure]
-    sizes = {f"{ours}_words": kept[texts].str.split().str.len().astype(float) for ours, texts in _TEXTS.items()}
-    found = kept.astype({"annotator": "str"}).assign(model_score=kept["model_scores"].astype(float), **sizes)
-    found = found[[*_RATED, "z", "model_score", *sizes]].reset_index(drop=True)
+    found = frame[sure].astype({"annotator": "str", "model_score": float}).reset_index(drop=True)
+    found = found[[*_RATED, "z", "model_score"]]
     found.attrs["excluded"] = {"scores on nobody's line, or on one that scores a translation twice": int((~sure).sum())}
     return found
 
@@ -230,7 +225,7 @@ def _mlqe(paths: list[Path], lists: list[str]) -> pd.DataFrame:
         raw = raw.assign(src_lang=CODES[source], tgt_lang=CODES[target], doc=split)
         frames.append(raw.explode(lists, ignore_index=True))
     frame = pd.concat(frames, ignore_index=True).astype(dict.fromkeys(lists, float))
-    frame = frame.rename(columns={"scores": "score", "z_scores": "z"})
+    frame = frame.rename(columns={"scores": "score", "z_scores": "z", "model_scores": "model_score"})
     return frame.assign(system="mlqe-pe", item_type="system")
 
 

@@ -157,16 +157,15 @@ def official(*, of: str, seed: int) -> pd.DataFrame:
 
 
 def by_people(**recipe: Any) -> pd.DataFrame:
-    r"""Draw direct assessments with z-scores, lengths of 4 to 30 words, and what a model says of each item.
+    r"""Draw direct assessments with z-scores, and what a model says of each item.
 
     The model says :math:`-0.6 + 0.01 (\bar y - 65) + N(0, 0.2^2)` of the item's mean score.
     """
     frame, rng = campaigns(**recipe), np.random.default_rng(recipe["seed"])
     frame["annotator"] = "sim-person-" + frame["annotator"].str.rpartition("-")[2]
     item, own = frame.groupby(_SEGMENT), frame.groupby([*_PAIR, "annotator"])["score"]
-    at, mean = item.ngroup(), item["score"].transform("mean")
-    frame["model_score"] = (-0.6 + 0.01 * (mean - 65) + rng.normal(0, 0.2, item.ngroups)[at]).round(4)
-    frame["source_words"], frame["target_words"] = rng.integers(4, 31, (2, item.ngroups)).astype(float)[:, at]
+    mean = item["score"].transform("mean")
+    frame["model_score"] = (-0.6 + 0.01 * (mean - 65) + rng.normal(0, 0.2, item.ngroups)[item.ngroup()]).round(4)
     return frame.assign(z=(frame["score"] - own.transform("mean")) / own.transform("std", ddof=0))
 
 
