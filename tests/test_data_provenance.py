@@ -129,14 +129,12 @@ def test_scales_and_sources_that_are_none_are_refused(ask, told):
         ask()
 
 
-def test_what_was_left_out_is_added_up_and_what_differs_is_not_kept():
+def test_what_tables_share_is_kept_and_what_differs_is_not():
     a, b = stars("a"), stars("b", kind="simulated")
-    a.attrs |= {"excluded": {"document scores": 3}, "notes": ["one"], "seed": 1, "same": 5}
-    b.attrs |= {"excluded": {"document scores": 2, "others": 1}, "notes": ["two", "one"], "seed": 2, "same": 5}
+    a.attrs |= {"seed": 1, "same": 5}
+    b.attrs |= {"seed": 2, "same": 5}
     b.attrs["why_simulated"] = "The file is not here."
     whole = provenance.stack([a, b]).attrs
-    assert whole["excluded"] == {"document scores": 5, "others": 1}
-    assert whole["notes"] == ["one", "two"]
     assert whole["why_simulated"] == "The file is not here."
     assert whole["same"] == 5
     assert "seed" not in whole

@@ -382,7 +382,6 @@ def test_rules_of_schemes_act_alone():
     assert scores("release") == [25 - 100, 24.0, 25 - 16, 25.0]
     assert scores("release", floor=0.0) == [0.0, 24.0, 9.0, 25.0]
     assert scores("release", non_translation=0.0) == [0.0, 24.0, 9.0, 25.0]
-    assert scores("release", most=5) == [-75.0, 24.0, 9.5, 25.0]
     assert np.isnan(scores("release", discard=("source error",))[1])
     assert scores("paper")[0] == 0.0
     assert np.isnan(scores("paper")[1])

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from evalkit.data import importing, mtme, schemas
-from evalkit.data.provenance import in_common, like
+from evalkit.data.provenance import like
 
 #: What the release calls each collection -> the export that holds it, and the tasks that its accounts were given.
 EXPORTS = {
@@ -173,7 +173,8 @@ def _in_time(frame: pd.DataFrame) -> pd.DataFrame:
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Put collections on top of each other; what was excluded is counted over all of them."""
     whole = pd.concat(frames, ignore_index=True)
-    whole.attrs = in_common([frame.attrs for frame in frames])
+    excluded = pd.DataFrame([frame.attrs.get("excluded", {}) for frame in frames])
+    whole.attrs = {"excluded": excluded.sum().astype(int).to_dict()} if len(excluded.columns) else {}
     return whole
 
 

@@ -8,7 +8,6 @@ the table and the remedy: no default stands in for it.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -170,8 +169,8 @@ def merged(tables: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[str, str]:
 def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Put loaded tables below one another; the whole has one source, the weakest of theirs, and their common scale.
 
-    Rows are numbered anew. What was left out is added up, notes are put together, and other facts are kept where all
-    tables have the same. Raises DataError where a table does not say where it comes from, or scales differ.
+    Rows are numbered anew. Facts are kept where all tables have the same, and why one is simulated. Raises DataError
+    where a table does not say where it comes from, or scales differ.
 
     >>> ratings = pd.DataFrame({"score": [1.0]})
     >>> ratings.attrs |= {"scale": (1, 5), "source": {"name": "a", "source": "real", "origin": "o", "digest": "d"}}
@@ -189,23 +188,12 @@ def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
             "them to one scale before stacking, or look at them apart."
         )
     whole = pd.concat(tables, ignore_index=True)
-    whole.attrs = in_common([table.attrs for table in tables]) | {"source": source}
+    facts, *others = (table.attrs for table in tables)
+    whole.attrs = {name: value for name, value in facts.items() if all(own.get(name) == value for own in others)}
+    if why := dict.fromkeys(table.attrs["why_simulated"] for table in tables if "why_simulated" in table.attrs):
+        whole.attrs["why_simulated"] = " ".join(why)
+    whole.attrs["source"] = source
     return whole
-
-
-def in_common(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Keep the facts that all tables share; sum what was left out, gather notes and why a table is simulated."""
-    kept = {name: value for name, value in facts[0].items() if all(other.get(name) == value for other in facts[1:])}
-    if len(facts) > 1 and any("excluded" in one for one in facts):
-        counts: Counter[str] = Counter()
-        for one in facts:
-            counts.update(one.get("excluded", {}))
-        kept["excluded"] = dict(counts)
-    if notes := dict.fromkeys(note for one in facts for note in one.get("notes", ())):
-        kept["notes"] = list(notes)
-    if why := dict.fromkeys(one["why_simulated"] for one in facts if "why_simulated" in one):
-        kept["why_simulated"] = " ".join(why)
-    return kept
 
 
 @dataclass(frozen=True)

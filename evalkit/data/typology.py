@@ -25,11 +25,10 @@ TYPOLOGIES = {name: tuple(types) for name, types in _WORDS["typologies"].items()
 class Scheme:
     """One way to turn errors into a score: ``top`` less the errors' weights.
 
-    severities: the weight of each severity. factors: what multiplies it for some types (1 for all others). fixed:
-    type, severity ("*" is any), weight, which go before both, the last first. most: how many errors count, the heaviest
-    first (None: all). floor: the lowest score. non_translation: the score of a translation so marked, whatever else
-    is (None: its weight counts like any other). discard: types whose translations get no score. ``source`` says where
-    the scheme is described.
+    severities: the weight of each severity. factors: what multiplies it for some types (1 for all others). fixed: type,
+    severity ("*" is any), weight, which go before both, the last first. floor: the lowest score. non_translation: the
+    score of a translation so marked, whatever else is (None: its weight counts like any other). discard: types whose
+    translations get no score. ``source`` says where the scheme is described.
     """
 
     source: str
@@ -37,7 +36,6 @@ class Scheme:
     top: float = 25.0
     factors: Mapping[str, float] = field(default_factory=dict)
     fixed: Sequence[tuple[str, str, float]] = ()
-    most: int | None = None
     floor: float | None = None
     non_translation: float | None = None
     discard: Sequence[str] = ()
@@ -74,11 +72,7 @@ class Scheme:
         >>> SCHEMES[WMT].scores(np.array([0, 0, 2]), pd.Series(["other"] * 3), np.array([1.0, 5.0, 1.0]), 3)[1].tolist()
         [-6.0, 0.0, -1.0]
         """
-        counted = np.ones(len(weight), bool)
-        if self.most is not None:
-            heaviest = pd.Series(-weight).groupby(judgement).rank(method="first").to_numpy()
-            counted = heaviest <= self.most
-        penalty = np.bincount(judgement[counted], weights=weight[counted], minlength=size)
+        penalty = np.bincount(judgement, weights=weight, minlength=size)
         score = float(self.top) - penalty  # of no errors bincount counts in whole numbers
         kind = spelled(error_type).to_numpy()
         if self.non_translation is not None:

@@ -122,7 +122,7 @@ def get_scheme(scheme: str | Scheme) -> Scheme:
 
 
 def changed(scheme: str | Scheme, **fields: Any) -> Scheme:
-    """Copy a scheme with other settings, as ``changed("release", most=5)``."""
+    """Copy a scheme with other settings, as ``changed("release", floor=0.0)``."""
     return replace(get_scheme(scheme), **fields)
 
 
