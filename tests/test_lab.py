@@ -203,7 +203,7 @@ def turned(source, values):
 
 def place_of(cells, call):
     """Return the place of the one cell that makes a call."""
-    [place] = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and call in notebooks.source(cell)]
+    [place] = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and call in cell["source"]]
     return place
 
 
@@ -256,7 +256,7 @@ def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_fig
     here(*study.data)
     cells = notebooks.read(study.notebook)["cells"]
     declared = {parameter.name for parameter in notebooks.parameters(study.notebook)}
-    short = turned(notebooks.source(cells[1]), {key: QUICK[key] for key in QUICK.keys() & declared})
+    short = turned(cells[1]["source"], {key: QUICK[key] for key in QUICK.keys() & declared})
     page = opened(f"notebooks/studies/{study.notebook.name}")
     write(page, short)
     run_all(page)
@@ -311,15 +311,15 @@ def test_a_reader_puts_an_own_frame_in_place_of_the_studys(study, opened, here, 
         mine = ["mine, _ = data.open_campaign('../../mine.parquet')"]
     notebook = notebooks.read(read_studies(Layout())[study].notebook)
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    again = [line for line in notebooks.source(code[2]).splitlines() if line.startswith("groups, scale")]
+    again = [line for line in code[2]["source"].splitlines() if line.startswith("groups, scale")]
     lines = [line for line in LINES[study] if " = " in line and "…" not in line]
-    code[2]["source"] = "\n".join([notebooks.source(code[2]), *mine, *lines, *again])
-    short = {name: value for name, value in QUICK.items() if f"\n{name}: " in notebooks.source(code[0])}
-    if "\npair: " in "\n" + notebooks.source(code[0]):
+    code[2]["source"] = "\n".join([code[2]["source"], *mine, *lines, *again])
+    short = {name: value for name, value in QUICK.items() if f"\n{name}: " in code[0]["source"]}
+    if "\npair: " in "\n" + code[0]["source"]:
         short["pair"] = '"eng-fra"'
-        code[1]["source"] = notebooks.source(code[1]).replace('"eng-hrv"', '"eng-fra"')
-    code[0]["source"] = turned(notebooks.source(code[0]), short)
-    print_cells = [cell for cell in code if "show.compare(" in notebooks.source(cell)]
+        code[1]["source"] = code[1]["source"].replace('"eng-hrv"', '"eng-fra"')
+    code[0]["source"] = turned(code[0]["source"], short)
+    print_cells = [cell for cell in code if "show.compare(" in cell["source"]]
     notebook["cells"] = [cell for cell in notebook["cells"] if cell not in print_cells]
     (home / "notebooks" / "studies" / "mine.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     page = opened("notebooks/studies/mine.ipynb")

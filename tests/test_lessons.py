@@ -68,7 +68,7 @@ def cells(path, tag=None):
 
 def call(cell):
     """Return the one call of a check cell: the exercise's name, and its other arguments as they are written."""
-    [statement] = ast.parse(notebooks.source(cell)).body
+    [statement] = ast.parse(cell["source"]).body
     assert statement.value.func.id == "check"
     name, *arguments = statement.value.args
     return name.value, [ast.unparse(each) for each in arguments]
@@ -89,7 +89,7 @@ def removed(path):
     """List the lines that a student must not see: those of marked solutions, and cells that are left out whole."""
     lines = []
     for cell in cells(path, "solution"):
-        text = notebooks.source(cell)
+        text = cell["source"]
         inside = re.findall(rf"{re.escape(BEGIN)}\n(.*?)\n\s*{re.escape(END)}", text, re.DOTALL)
         lines += "\n".join(inside or [text]).splitlines()
     return [line.strip() for line in lines]
@@ -98,7 +98,7 @@ def removed(path):
 @each_lesson
 def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path):
     copy = student(path, tmp_path / path.name)
-    kept = "\n".join(notebooks.source(cell) for cell in cells(copy))
+    kept = "\n".join(cell["source"] for cell in cells(copy))
     hints = " ".join(hint for each in lessons.exercises(module(path)).values() for hint in each.hints.values())
     secret = [line for line in removed(path) if len(line) >= 12]
     assert secret
@@ -310,7 +310,7 @@ def test_a_students_copy_keeps_the_start_of_an_exercise_and_leaves_out_what_is_f
     made += [("markdown", "Because.", ["solution"]), ("code", "check(f)", ["check"])]
     copy = cells(student(notebook(tmp_path / "a.ipynb", *made), tmp_path / "copy.ipynb"))
     kept = 'def f(x):\n    """Return x."""\n    # TODO: write it'
-    assert [notebooks.source(cell) for cell in copy] == ["Question", kept, "check(f)"]
+    assert [cell["source"] for cell in copy] == ["Question", kept, "check(f)"]
     assert [notebooks.tags(cell) for cell in copy] == [[], ["exercise"], ["check"]]
 
 

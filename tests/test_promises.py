@@ -18,7 +18,7 @@ import pytest
 from evalkit import ROOT, campaign
 from evalkit.campaign import exports, paperwork
 from evalkit.data import registry
-from evalkit.reports import execute, grading, kernels
+from evalkit.reports import execute, grading, kernels, notebooks
 from evalkit.reports.studies import Layout, Study, read_studies
 from tests.makers import project
 from tests.test_lessons_classroom import KAPPA, NAMES, WRONG, hand_in, wrong
@@ -134,18 +134,18 @@ def test_neither_a_terminal_nor_a_spreadsheet_obeys_what_students_write(tmp_path
 def test_of_two_runs_at_once_no_page_stands_beside_the_numbers_of_the_other(tmp_path, monkeypatch):
     """What belongs together is moved while no other run moves anything."""
     fcntl = pytest.importorskip("fcntl", reason="does not apply: this system locks no folders")
-    place, locked = execute.Batch.place, set()
+    write_text, locked = notebooks.write_text, set()
 
-    def seen(batch, final, text):
+    def seen(final, text):
         folder = os.open(final.parent, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             locked.add(final.name)
         os.close(folder)
-        place(batch, final, text)
+        write_text(final, text)
 
-    monkeypatch.setattr(execute.Batch, "place", seen)
+    monkeypatch.setattr(notebooks, "write_text", seen)
     execute.run(None, project(tmp_path, {"one": ["assert True"]}))
     assert locked == {"one.html", "one.json"}
 
@@ -161,7 +161,7 @@ def test_no_kernel_outlives_its_run(tmp_path):
             processes = [psutil.Process(manager.provisioner.pid) for manager in pool.started]
             assert all(process.is_running() for process in processes)
         assert psutil.wait_procs(processes, timeout=5)[1] == []
-        with pytest.raises(Exception, match="Kernel died"):
+        with pytest.raises(Exception, match="the kernel died"):
             asleep.result(timeout=10)
 
 

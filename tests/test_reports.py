@@ -143,7 +143,7 @@ def test_the_index_has_a_card_for_every_study(site):
 
 def test_texts_of_strangers_stay_text(site):
     page = Page(site[0].reports / "hostile.html")
-    source = notebooks.source(notebooks.read(TINY.parent / "hostile.ipynb")["cells"][1])
+    source = notebooks.read(TINY.parent / "hostile.ipynb")["cells"][1]["source"]
     space = {}
     exec(source[source.index("texts = [") : source.index("rows =")], space)
     for text in space["texts"]:

@@ -64,7 +64,7 @@ def test_bytes_that_are_no_text_are_no_path(told, capsysbinary, tmp_path):
     """As in file names that were written in Latin-1: no report or receipt could name them."""
     assert cli.main([*told, "--out", str(tmp_path / "out")]) == 1
     sentence = f"evalkit: The name {told[-1]} is no text in UTF-8. Rename that file or folder, then try again.\n"
-    assert capsysbinary.readouterr().err == os.fsencode(sentence)
+    assert capsysbinary.readouterr().err == sentence.encode(errors="backslashreplace")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -162,7 +162,7 @@ def test_a_killed_run_leaves_no_process_and_no_half_file_and_the_next_is_clean(t
     runner.kill()
     runner.communicate()
     assert psutil.wait_procs(kernels, timeout=5)[1] == []
-    assert [path.name.split("-")[0] for path in out.iterdir()] == [".partial"]
+    assert list(out.iterdir()) == []
     command = [sys.executable, "-c", OVER_TINY, "run", "sleeps", "-p", "seconds=0", "--out", str(out)]
     subprocess.run(command, check=True, capture_output=True)
     assert sorted(path.name for path in out.iterdir()) == ["index.html", "sleeps.html", "sleeps.json"]
@@ -194,9 +194,8 @@ def address():
 @pytest.mark.parametrize(
     "address", ["", "nonsense", "127.0.0.1", "inproc://x/y", "http://h:8786", "tcp://me:pw@h:8786"]
 )
-def test_what_is_no_address_is_told_before_distributed_is_imported(address, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(DataError, match="is no address of a Dask scheduler"):
+def test_what_is_no_address_is_told(address):
+    with pytest.raises(DataError, match="No Dask scheduler answers at"):
         cluster.connect(address)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
 TIMEOUT = 10.0  # seconds to wait for a scheduler or a first worker that may not be there
 ALIKE = ("evalkit", "numpy", "pandas", "scipy")  # what could change a result from one version to the next
-_ADDRESS = re.compile(
-    r"(?:(tcp|tls|ws|wss|ucx)://)?(\[[0-9a-f:.%]+\]|[^\s:/@\[\]]+):(\d{1,5})/?", re.ASCII | re.IGNORECASE
-)
 
 
 def connect(address: str, *, timeout: float = TIMEOUT) -> Client:
@@ -35,8 +31,6 @@ def connect(address: str, *, timeout: float = TIMEOUT) -> Client:
     timeout: seconds for each step. Returns a client to be closed.
     Raises DataError where nothing answers, what answers is no Dask, nobody works, or versions differ.
     """
-    if not _ADDRESS.fullmatch(address.strip()):  # some of these distributed would take for a wish of a cluster
-        raise DataError(f"{address!r} is no address of a Dask scheduler. Write it like tcp://host:8786.")
     try:
         from distributed import Client, comm
     except ImportError:
@@ -47,7 +41,7 @@ def connect(address: str, *, timeout: float = TIMEOUT) -> Client:
     for chatter in ("distributed", "tornado", "asyncio"):  # what they would tell in tracebacks is told in a sentence
         logging.getLogger(chatter).setLevel(logging.CRITICAL)
 
-    async def greeted() -> None:  # Client waits without end for what is no scheduler, such as a scheduler's dashboard
+    async def greeted() -> None:  # Client waits without end for what is no scheduler, and takes "" for a wish of one
         link = await asyncio.wait_for(comm.connect(address.strip(), timeout=timeout), timeout)
         link.abort()
 
@@ -63,13 +57,11 @@ def connect(address: str, *, timeout: float = TIMEOUT) -> Client:
     try:
         client.wait_for_workers(1, timeout=timeout)
         _demand_alike(client)
-    except TimeoutError:
+    except BaseException as problem:
         client.close()
-        raise DataError(
-            f"The Dask scheduler at {address} has no workers. Start one with: dask worker {address}"
-        ) from None
-    except BaseException:
-        client.close()
+        if isinstance(problem, TimeoutError):
+            absent = f"The Dask scheduler at {address} has no workers. Start one with: dask worker {address}"
+            raise DataError(absent) from None
         raise
     return client
 

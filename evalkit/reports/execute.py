@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import sys
+import tempfile
+import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,9 +23,9 @@ from typing import Any
 
 from evalkit import DataError, one_line
 from evalkit.reports import notebooks
-from evalkit.reports.kernels import Kernels, execute_notebook, explain, scratch
+from evalkit.reports.kernels import Kernels, execute_notebook
 from evalkit.reports.notebooks import Misuse
-from evalkit.reports.studies import Layout, Study, choose, read_studies
+from evalkit.reports.studies import Layout, Study, choose, read_studies, settings
 
 #: What stands in paths, and in no name of a metric or system.
 _LIKE_A_PATH = re.compile(r"[/\\]|\.(score|scores|tsv|csv|txt)$", re.IGNORECASE)
@@ -49,7 +50,7 @@ def run(
     jobs: int | None = None,
     scheduler: str | None = None,
     timeout: float = CELL_TIMEOUT,
-    tell: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> list[Outcome]:
     """Run studies (default: all) and write their reports and the index; the outcomes come in the order of ``names``.
 
@@ -59,23 +60,28 @@ def run(
     that ended.
     Raises, before any kernel starts, DataError for an unknown study or a wrong value, and OSError for a folder that
     cannot be written. A study that its own entry in ``studies.toml``, or its notebook, makes unusable fails alone,
-    unless there is no other.
+    unless it alone was chosen.
     """
     layout = layout or Layout()
     known = read_studies(layout)
     chosen = choose(known, list(known) if names is None else names)
-    tasks, unusable = bind_all(chosen, values or {}, layout.studies.parent)
+    batch, tasks, unusable = Batch(layout, timeout), list[Study](), dict[str, str]()
+    for study in chosen:
+        try:
+            tasks.append(bound(study, values or {}, layout.studies.parent))
+        except DataError as problem:
+            if isinstance(problem, Misuse) or len(chosen) == 1:
+                raise
+            unusable[study.name] = one_line(problem)
     for task in tasks if values else ():
         check_parameters(task)
+    layout.reports.mkdir(parents=True, exist_ok=True)
+    tempfile.TemporaryFile(dir=layout.reports).close()  # a folder that cannot be written is told now
     with contextlib.ExitStack() as stack:
-        progress = Progress(tasks, tell)
-        layout.reports.mkdir(parents=True, exist_ok=True)
-        partial_folder = stack.enter_context(scratch(layout.reports, ".partial"))  # no half-made file has a final name
-        batch = Batch(layout, partial_folder, timeout)
         work: Callable[[Study], Outcome]
         if scheduler is None:
             kernels, cores = stack.enter_context(Kernels()), os.cpu_count() or 1
-            work, stop = partial(replace(batch, begin=progress.begin).run, kernels=kernels), kernels.close
+            work, stop = partial(batch.run, kernels=kernels), kernels.close
         else:
             from evalkit.reports import cluster
 
@@ -84,44 +90,39 @@ def run(
             work = cluster.runner(client, batch)
         absent = fetch(tasks)
         skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
-        done = [
-            batch.keep(replace(study, parameters={}), "failed", unusable[study.name])
-            for study in chosen
-            if study.name in unusable
-        ]
+        left = [replace(study, parameters={}) for study in chosen if study.name in unusable]
+        done = [batch.keep(study, "failed", unusable[study.name]) for study in left]
         done += [batch.keep(task, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
         todo = [task for task in tasks if task.name not in skipped]
         todo.sort(key=lambda task: task.notebook.stat().st_size, reverse=True)  # long ones first, so that none is late
+        outcomes = {}
         with contextlib.closing(side_by_side(todo, work, stop, jobs=jobs or cores)) as engine:
-            outcomes = {one.study: one for one in progress.over(chain(done, engine))}
+            for outcome in chain(done, engine):
+                outcomes[outcome.study] = outcome
+                tell(f"{outcome.study}: {outcome.status}" + (f" ({outcome.reason})" if outcome.reason else ""))
         from evalkit.reports import index
 
-        batch.place(layout.reports / "index.html", index.page(layout))
+        notebooks.write_text(layout.reports / "index.html", index.page(layout))
     return [outcomes[study.name] for study in chosen]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The studies of one run: where they read and write, the run's own folder, and how many seconds a cell may take.
-
-    begin: is told each section that a study begins, by the study's name and its heading.
-    """
+    """The studies of one run: where they read and write, and how many seconds a cell may take."""
 
     layout: Layout
-    partial: Path
     timeout: float
-    begin: Callable[[str, str], None] = lambda study, heading: None
 
     def run(self, task: Study, kernels: Kernels) -> Outcome:
         """Execute one study's notebook and put its report in place, or keep what is left of it."""
-        executed, start = self.partial / f"{task.name}.failed.ipynb", time.monotonic()
+        executed, start = kernels.folder / f"{task.name}.ipynb", time.monotonic()
         try:
-            notebook = execute_notebook(task, executed, self.timeout, kernels, begin=partial(self.begin, task.name))
+            notebook = execute_notebook(task, executed, self.timeout, kernels)
             self.report(task, notebook, seconds=time.monotonic() - start)
         except Exception as problem:  # whatever a notebook does, the other studies go on
             if kernels.closed:
                 raise CancelledError from None
-            reason = explain(problem, executed, self.timeout)
+            reason = ("" if isinstance(problem, DataError) else f"{type(problem).__name__}: ") + one_line(problem)
             return self.keep(task, "failed", reason, seconds=time.monotonic() - start, executed=executed)
         return Outcome(task.name, "ok", self.layout.reports / f"{task.name}.html")
 
@@ -138,8 +139,8 @@ class Batch:
         page = export.export(notebook, task, report, reference=reference)
         final = self.layout.reports / task.name
         with alone(self.layout.reports):  # or, of two runs at once, one's page would stand beside the other's numbers
-            self.place(final.with_suffix(".html"), page)
-            self.place(final.with_suffix(".json"), text)
+            notebooks.write_text(final.with_suffix(".html"), page)
+            notebooks.write_text(final.with_suffix(".json"), text)
             for ending in (".failed.ipynb", ".failed.json"):
                 final.with_suffix(ending).unlink(missing_ok=True)
 
@@ -154,46 +155,13 @@ class Batch:
         text = findings.canonical(report)
         final = self.layout.reports / f"{task.name}.json"
         note = final.with_suffix(".failed.json")
-        self.place(note, text)
+        notebooks.write_text(note, text)
         if executed is not None and executed.exists():
             note = note.with_suffix(".ipynb")
-            os.replace(executed, note)
+            notebooks.write_text(note, executed.read_text(encoding="utf-8"))
         if (findings.read_report(final) or {}).get("status") != "ok" or not final.with_suffix(".html").exists():
-            self.place(final, text)
+            notebooks.write_text(final, text)
         return Outcome(task.name, status, note, reason)
-
-    def place(self, final: Path, text: str) -> None:
-        """Write a file in the run's own folder, then move it to its final name."""
-        (self.partial / final.name).write_text(text, encoding="utf-8")
-        os.replace(self.partial / final.name, final)
-
-
-def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
-    """Bind a study's parameters: the notebook's defaults, then ``studies.toml``, then ``values``."""
-    declared = notebooks.parameters(study.notebook)
-    defaults = {parameter.name: parameter.default for parameter in declared}
-    own = notebooks.bind(declared, study.parameters, origin=f"studies.toml, [{study.name}.parameters]")
-    with notebooks.misuse():
-        return defaults | own | notebooks.bind(declared, values, origin=study.name)
-
-
-def bind_all(chosen: list[Study], values: dict[str, Any], folder: Path) -> tuple[list[Study], dict[str, str]]:
-    """Bind the parameters of studies; return those that can be used, and why the others cannot, by name.
-
-    Raises DataError for what ``values`` get wrong, and where no study can be used.
-    """
-    tasks: list[Study] = []
-    problems: dict[str, DataError] = {}
-    for study in chosen:
-        try:
-            tasks.append(bound(study, values, folder))
-        except Misuse:
-            raise
-        except DataError as problem:
-            problems[study.name] = problem
-    if problems and not tasks:
-        raise next(iter(problems.values()))
-    return tasks, {name: one_line(problem) for name, problem in problems.items()}
 
 
 def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
@@ -221,13 +189,13 @@ def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
 def _path(study: Study, declared: notebooks.Parameter, value: str, base: Path) -> str:
     """Return the whole path of a file or folder of the user's own, or the name that stands in its place."""
     path = (base / Path(value).expanduser()).resolve()
-    there = path if path.exists() else path.with_name(path.name.rstrip("+-") or path.name)  # as in TER-, a file's mark
-    exists = {"folder": path.exists(), "files": there.exists()}  # a folder's own reader tells what a file is
-    if exists.get(declared.names, path.is_file()):
+    folders = declared.names in ("folder", "files")  # a folder's own reader tells what a file is
+    unmarked = Path(str(path).rstrip("+-"))  # as in TER-, a file's mark
+    if path.is_file() or (folders and (path.exists() or unmarked.exists())):
         return str(path)
     if declared.names == "file or name" and not _LIKE_A_PATH.search(value):
         return value
-    kind = {"folder": "folder", "files": "file or folder"}.get(declared.names, "file")
+    kind = "file or folder" if folders else "file"
     raise DataError(f"{study.name}: {declared.name}={value} is no {kind} in {base}. Correct the path.")
 
 
@@ -281,38 +249,11 @@ def side_by_side(
     """Run studies, ``jobs`` at a time, by ``work``; call ``stop`` where they are not to end."""
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(work, task) for task in tasks]
+        # all that pages need, while kernels work; not in this thread, where a stop within an import can get lost
+        threading.Thread(target=import_module, args=["evalkit.reports.index"], daemon=True).start()
         try:
-            import_module("evalkit.reports.index")  # nbconvert and all that pages need, while kernels work
             yield from (future.result() for future in as_completed(futures))
         except BaseException:  # Ctrl-C, too: start no more, and wait for nobody
             pool.shutdown(wait=False, cancel_futures=True)
             stop()
             raise
-
-
-class Progress:
-    """Show at a terminal which sections studies begin, and tell how studies end; ``tell`` None tells nothing."""
-
-    def __init__(self, tasks: list[Study], tell: Callable[[str], None] | None) -> None:
-        """Take the studies to be run, and what a line is told to."""
-        from tqdm import tqdm
-
-        self.left = {one.name: len(notebooks.headings(notebooks.read(one.notebook)["cells"])) + 1 for one in tasks}
-        self.tell, silent = tell or (lambda line: None), tell is None or not sys.stderr.isatty()
-        form = "{desc} {percentage:3.0f}% {elapsed}"
-        self.bar = tqdm(total=sum(self.left.values()), file=sys.stderr, disable=silent, bar_format=form)
-
-    def begin(self, study: str, section: str) -> None:
-        """Hear that a study begins a section; called by the threads that run the studies."""
-        self.left[study] -= 1
-        self.bar.set_description_str(f"{study}: {section}"[:70], refresh=False)
-        self.bar.update()
-
-    def over(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-        """Pass outcomes on as they come, with one line for each study that ended."""
-        with self.bar as bar:
-            for outcome in outcomes:
-                bar.clear()
-                self.tell(f"{outcome.study}: {outcome.status}" + (f" ({outcome.reason})" if outcome.reason else ""))
-                bar.update(self.left.pop(outcome.study, 0))
-                yield outcome

@@ -34,7 +34,6 @@ TEMPLATE = Path(__file__).parent / "template"
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
 )
-MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
 #: Captions and headings of what annotators are told.
 AGAIN, TWICE = "Your scores that are far from the others'", "Your scores of one item that are far apart"
 FOR_THEM = {"yours": "your score", "others": "others' mean", "apart": "apart", "hypothesis": "translation"}
@@ -53,7 +52,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     simulated = findings.simulated(report)
     earlier, used, counts = reference if simulated else None, sources.listed(notebook), tally.count(report["published"])
     names, declared = markup.Names(), notebooks.parameters(study.notebook)
-    opening, reasoning, sections = arranged(with_results(authored(notebook["cells"])))
+    opening, reasoning, sections = arranged(with_results(notebooks.authored(notebook["cells"])))
     first, argument = (shown_cells(part, names, earlier) for part in (opening, reasoning))
     back = [cell for part in sections for cell in shown_cells(part, names, earlier, lift=level(part[0][1]) - 2)]
     title, own = lift_title([*first, *argument, *back]), report.get("title", study.title) != study.title
@@ -102,7 +101,7 @@ def shown_cells(
         try:
             cells.append(prepared(cell, names, reference))
         except DataError as problem:
-            raise DataError(f"{cell_name(number, cell)}: {problem}") from None
+            raise DataError(f"{notebooks.cell_name(number, cell)}: {problem}") from None
         cells[-1].sections = [(name, html, False) for name, html in names.sections[before:]]
     for place, (_, cell) in enumerate(part):
         if level(cell) > 1 and {"fold", "back"} & set(notebooks.tags(cell)):
@@ -127,25 +126,9 @@ def fold(start: SimpleNamespace, last: SimpleNamespace) -> None:
     last.unfolds += 1
 
 
-def authored(cells: list[Any]) -> Iterator[tuple[int, Any]]:
-    """Yield the cells that the notebook's author wrote, numbered from 1 as in the source."""
-    own = (cell for cell in cells if not MADE_BY_RUNNER & set(notebooks.tags(cell)))
-    return enumerate(own, start=1)
-
-
-def cell_name(number: int, cell: Any) -> str:
-    """Name a cell by its place and its first line.
-
-    >>> cell_name(3, {"source": "x = 1"})
-    'cell 3 (x = 1)'
-    """
-    lines = notebooks.source(cell).strip().splitlines()
-    return f"cell {number} ({lines[0][:60]})" if lines else f"cell {number}"
-
-
 def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -> SimpleNamespace:
     """Return a cell as the template shows it: prose as HTML, outputs reduced to one safe form each."""
-    tags, source, kind = notebooks.tags(cell), notebooks.source(cell), cell["cell_type"]
+    tags, source, kind = notebooks.tags(cell), cell["source"], cell["cell_type"]
     shown = SimpleNamespace(kind=kind, source=source, tags=tags, html="", outputs=[], folded="", unfolds=0)
     if kind == "markdown":
         shown.html = markup.prose(source, names, attachments=cell.get("attachments"))
@@ -310,7 +293,7 @@ def level(cell: Any) -> int:
     """
     if cell["cell_type"] != "markdown":
         return 0
-    found = _HEADING.search(_FENCED.sub("", notebooks.source(cell)))
+    found = _HEADING.search(_FENCED.sub("", cell["source"]))
     return len(found[1]) if found else 0
 
 

@@ -1,20 +1,18 @@
 """A table of students by exercise, made of the notebooks that they handed in.
 
 Students' notebooks are programs of strangers, so nothing of them is executed: the table rests on what the check cells
-recorded when the students ran them. A notebook is a text file, so such a record can be forged; what does not fit is
-said beside it.
+recorded when the students ran them. A notebook is a text file, so such a record can be forged; one that does not fit
+the cells around it is no record, and is said to be doubtful.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evalkit import ROOT, DataError
@@ -23,56 +21,37 @@ from evalkit.reports import notebooks
 from evalkit.reports.notebooks import copied
 from evalkit.show import MIME
 
-# What was handed in
-
+Cell = dict[str, Any]
 KINDS = ("right", "empty", "misconception", "form", "error", "other")
-_MOST_BYTES, _MOST_LETTERS = 50 << 20, 400
 _VERDICT = re.compile(r"^(✓ Right|✗ Not yet)\.\s*(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """A lesson as students get it.
-
-    module: of its exercises. given: the copy's cells by id. exercises: name -> the ids of its check cell and of the
-    answer above it, in order.
-    """
-
-    name: str
-    module: str
-    given: Mapping[str, dict[str, Any]]
-    exercises: Mapping[str, tuple[str, str]]
+def lessons() -> dict[str, tuple[str, list[Cell]]]:
+    """Return the lessons that ship, by the module of their exercises: name, and cells as they are handed out."""
+    found = {path.stem: copied(path) for path in sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))}
+    return {opened(cells): (name, cells) for name, cells in found.items()}
 
 
-def lessons() -> dict[str, Lesson]:
-    """Read the lessons that ship, by the name of their module."""
-    found = [lesson(path) for path in sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))]
-    return {one.module: one for one in found}
+def opened(cells: Iterable[Cell]) -> str:
+    """Name the lesson whose checks a notebook opens: ``check = lessons.of("…")``; "" where it opens none."""
+    named = (re.search(r"\blessons\.of\(\s*[\"'](\w+)[\"']", cell["source"]) for cell in cells if _is_code(cell))
+    return next((found[1] for found in named if found), "")
 
 
-def lesson(path: Path) -> Lesson:
-    """Read one lesson."""
-    cells = copied(path)
-    exercises, answer = {}, ""
-    for cell in cells:
+def exercises(cells: Iterable[Cell]) -> dict[str, tuple[Cell, Cell]]:
+    """Return the cell that checks each exercise, and the one above it that has, or had, the answer; in order."""
+    found: dict[str, tuple[Cell, Cell]] = {}
+    answer: Cell = {}
+    for cell in filter(_is_code, cells):
         if "exercise" in notebooks.tags(cell):
-            answer = cell["id"]
-        elif name := checked(cell):
-            exercises[name] = (cell["id"], answer)
-    module = next(filter(None, map(opened, cells)), path.stem)
-    return Lesson(path.stem, module, {cell["id"]: cell for cell in cells}, exercises)
+            answer = cell
+        elif name := re.match(r"\s*check\(\s*[\"'](\w+)[\"']", cell["source"]):
+            found[name[1]] = cell, answer
+    return found
 
 
-def checked(cell: Mapping[str, Any]) -> str:
-    """Name the exercise that a cell checks; "" where it checks none."""
-    found = re.match(r"\s*check\(\s*[\"'](\w+)[\"']", notebooks.source(dict(cell)))
-    return found[1] if found and cell.get("cell_type") == "code" else ""
-
-
-def opened(cell: Mapping[str, Any]) -> str:
-    """Name the lesson whose checks a cell opens: ``check = lessons.of("…")``; "" where it opens none."""
-    found = re.search(r"\blessons\.of\(\s*[\"'](\w+)[\"']", notebooks.source(dict(cell)))
-    return found[1] if found and cell.get("cell_type") == "code" else ""
+def _is_code(cell: Cell) -> bool:
+    return cell["cell_type"] == "code"
 
 
 def found_in(folder: Path) -> list[Path]:
@@ -99,185 +78,118 @@ def student_of(path: Path, folder: Path, lesson: str) -> str:
     return plain(name, 60)
 
 
-def plain(text: object, most: int = _MOST_LETTERS) -> str:
+def plain(text: object, most: int = 400) -> str:
     """Return a stranger's text on one line, without what a terminal would obey, and not too long."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)).split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def recorded(cell: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return what a check cell shows, kind and hint; None where it shows no check.
+def recorded(check: Cell) -> tuple[str, str]:
+    """Return what a check cell shows: the kind of answer, and the hint.
 
     A program that saves notebooks may keep the text alone; then a wrong answer's kind is "other".
     """
-    outputs = cell.get("outputs")
-    for output in outputs if isinstance(outputs, list) else []:
-        data = output.get("data") if isinstance(output, dict) else None
-        if not isinstance(data, dict):
-            continue
-        payload = data.get(MIME)
-        if isinstance(payload, dict) and payload.get("kind") == "check":
-            kind = payload["found"] if payload.get("found") in KINDS else "right" if payload.get("passed") else "other"
-            return kind, "" if kind == "right" else plain(payload.get("hint") or payload.get("text") or "")
-        text = data.get("text/plain", "")
-        if found := _VERDICT.match("".join(map(str, text)) if isinstance(text, list) else str(text)):
+    for output in check.get("outputs", ()):
+        data = output.get("data", {})
+        match data.get(MIME):
+            case {"kind": "check", "found": kind, "hint": hint} if kind in KINDS:
+                return kind, "" if kind == "right" else plain(hint)
+        if found := _VERDICT.match("".join(data.get("text/plain", ""))):
             return ("right", "") if found[1] == "✓ Right" else ("other", plain(found[2]))
-    return None
+    return "no record", ""
 
 
-# What each student answered
+def doubt(own: tuple[Cell, Cell], given: tuple[Cell, Cell]) -> str:
+    """Say what speaks against a record of a right answer; "" where nothing does.
 
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Graded:
-    """One student's answer to one exercise.
-
-    kind: right, empty, misconception, form, error, other, or "no record". hint: what the check said of a wrong answer.
-    doubt: what does not fit, "" where nothing is known.
+    own, given: check and answer, as they were handed in and handed out.
     """
+    check, answer = own
+    if check["source"].strip() != given[0]["source"].strip():
+        return "the check was changed"
+    if answer and answer["source"].strip() == given[1]["source"].strip():
+        return "nothing was filled in"
+    before, ran = (cell.get("execution_count") for cell in (answer or check, check))
+    return "" if before and ran and before <= ran else "the answer was run after its check, or never"
 
-    student: str
-    lesson: str
-    exercise: str
-    kind: str
-    hint: str = ""
-    doubt: str = ""
 
+def grade(folder: Path, *, say: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
+    """Read the notebooks of a folder; return student, lesson, exercise, kind, hint: a row an answer, students by name.
 
-def grade(folder: Path, *, say: Say = lambda line: None) -> list[Graded]:
-    """Read the notebooks of a folder; return an entry per student, lesson and exercise.
-
-    say: takes what is to be told on the way, such as a file that is no lesson.
+    kind: one of ``MARKS``. hint: what the check said of a wrong answer, or why one that is called right is doubtful.
+    say: is told which files are left out, and who handed in twice.
     Raises DataError where the folder holds no notebook of a lesson.
     """
-    known, found, seen = lessons(), list[Graded](), set[tuple[str, str]]()
+    known, rows, seen = lessons(), list[tuple[str, ...]](), set[tuple[str, str]]()
     for path in found_in(folder):
         try:
-            if path.stat().st_size > _MOST_BYTES:
-                raise DataError(
-                    f"{path.name} is larger than {_MOST_BYTES >> 20} MiB. Ask for it without large outputs."
-                )
             cells = notebooks.read(path)["cells"]
-            lesson = known.get(next(filter(None, map(opened, cells)), ""))
-            if lesson is None:
+            if opened(cells) not in known:
                 raise DataError(f"{plain(path.name)} is a copy of no lesson that is known here.")
         except DataError as problem:
             say(f"left out: {plain(problem)}")
             continue
-        student = student_of(path, folder, lesson.name)
-        if (student, lesson.name) in seen:
-            say(f"{student} handed in {lesson.name} more than once; {plain(path.name)} is a row of its own.")
+        lesson, given = known[opened(cells)]
+        student = student_of(path, folder, lesson)
+        if (student, lesson) in seen:
+            say(f"{student} handed in {lesson} more than once; {plain(path.name)} is a row of its own.")
             student = plain(f"{student} ({path.relative_to(folder).with_suffix('')})", 80)
-        seen.add((student, lesson.name))
-        found += _answers(cells, lesson, student)
-    if not found:
+        seen.add((student, lesson))
+        own = exercises(cells)
+        for name, cell in exercises(given).items():
+            kind, hint = recorded(own[name][0]) if name in own else ("doubtful", "the check is gone")
+            if kind == "right" and (reason := doubt(own[name], cell)):
+                kind, hint = "doubtful", reason
+            rows.append((student, lesson, name, kind, hint))
+    if not rows:
         raise DataError(f"{folder} holds no notebook of a lesson. Make students' copies with: evalkit student")
-    return found
+    table = pd.DataFrame(rows, columns=["student", "lesson", "exercise", "kind", "hint"])
+    return table.sort_values(["student", "lesson"], key=lambda names: names.str.casefold(), kind="stable")
 
 
-def _answers(cells: Sequence[Mapping[str, Any]], lesson: Lesson, student: str) -> list[Graded]:
-    """Take what the checks recorded."""
-    by_name = {checked(cell): cell for cell in cells if checked(cell)}
-    by_id = {str(cell.get("id")): cell for cell in cells}
-    rows = []
-    for name, (check, answer) in lesson.exercises.items():
-        cell = by_name.get(name)
-        shown = recorded(cell) if cell else None
-        if cell is None or shown is None:
-            rows.append(Graded(student, lesson.name, name, "no record", doubt="" if cell else "the check is gone"))
-            continue
-        doubt = _doubt(cell, by_id.get(answer), shown[0], lesson.given[check], lesson.given.get(answer))
-        rows.append(Graded(student, lesson.name, name, *shown, doubt=doubt))
-    return rows
-
-
-def _doubt(
-    cell: Mapping[str, Any],
-    answer: Mapping[str, Any] | None,
-    kind: str,
-    check: Mapping[str, Any],
-    stub: Mapping[str, Any] | None,
-) -> str:
-    """Say what speaks against a record. cell, answer: the student's; check, stub: as they were handed out."""
-    if _code(cell) != _code(check):
-        return "the check was changed"
-    if answer is None or stub is None:
-        return ""  # retyped into a cell of their own, perhaps
-    if kind == "right" and _code(answer) == _code(stub):
-        return "right, and nothing was filled in"
-    ran, before = cell.get("execution_count"), answer.get("execution_count")
-    if not isinstance(ran, int):
-        return "the check has a record and never ran"
-    if not isinstance(before, int) or before > ran:
-        return "the answer was run after its check, or never"
-    return ""
-
-
-def _code(cell: Mapping[str, Any]) -> str:
-    return notebooks.source(dict(cell)).strip()
-
-
-# The table
-
-WIDTH, _MOST_DOUBTS = 80, 20
-MARKS = {"right": "✓", "misconception": "✗", "form": "~", "error": "!", "other": "?", "empty": "·", "no record": "-"}
+WIDTH, MOST = 80, 10
+MARKS = {"right": "✓", "misconception": "✗", "form": "~", "error": "!", "other": "?", "empty": "·"}
+MARKS |= {"no record": "-", "doubtful": "*"}
 LEGEND = """\
 ✓ right  ✗ a known misconception  ~ wrong form (unit, length, name)  ! stops
 ? wrong  · not begun  - no record: run the notebooks first  * doubtful"""
 _WORDS = {"empty": "not begun", "no record": "no record: run the notebooks first", "right": "right"}
 
 
-def _tabulated(graded: Sequence[Graded]) -> pd.DataFrame:
-    """Lay answers out as a row each, students by name, with what a cell says of them and where a doubt is."""
-    table = pd.DataFrame([vars(one) for one in graded]).sort_values(
-        ["student", "lesson"], key=lambda names: names.str.casefold(), kind="stable"
-    )
-    told = table["kind"].map(_WORDS).fillna(table["kind"] + ": " + table["hint"])
-    where = table["lesson"] + " " + table["exercise"]
-    return table.assign(told=told, where=where, doubtful=(where + ": " + table["doubt"]).where(table["doubt"].ne("")))
-
-
-def as_csv(graded: Sequence[Graded]) -> str:
-    """Return a row per student: how many are right, a column per exercise, and what is doubtful.
+def as_csv(graded: pd.DataFrame) -> str:
+    """Return a row per student: how many are right, of how many, and a column per exercise.
 
     A cell says "right", "not begun", "no record: run the notebooks first", or the kind of mistake and the hint that
     names it. Text that a spreadsheet would run as a formula has an apostrophe before it. With a byte order mark.
     """
-    table = _tabulated(graded)
-    own = table.groupby("student", sort=False)
-    wide = table.set_index(["student", "where"])["told"].unstack(sort=False, fill_value="")
-    wide.insert(0, "right", own["kind"].agg(lambda kinds: kinds.eq("right").sum()))
-    wide.insert(1, "of", own.size())
-    wide["doubtful"] = own["doubtful"].agg(lambda doubts: "; ".join(doubts.dropna()))
-    cells = wide.reset_index().map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
+    told = graded["kind"].map(_WORDS).fillna(graded["kind"] + ": " + graded["hint"])
+    wide = told.set_axis([graded["student"], graded["lesson"] + " " + graded["exercise"]]).unstack(sort=False)
+    right = graded["kind"].eq("right").groupby(graded["student"])
+    wide.insert(0, "right", right.sum())
+    wide.insert(1, "of", right.size())
+    cells = wide.fillna("").reset_index().map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
     return "\ufeff" + cells.to_csv(index=False, lineterminator="\r\n")
 
 
-def as_text(graded: Sequence[Graded]) -> str:
-    """Return a table for each lesson, then the misconceptions, the most frequent first."""
-    table = _tabulated(graded)
-    parts = [_lesson(str(lesson), own) for lesson, own in table.groupby("lesson")]
+def as_text(graded: pd.DataFrame) -> str:
+    """Return a table for each lesson, then the misconceptions and the doubts, the most frequent first."""
+    parts = [_lesson(str(lesson), own) for lesson, own in graded.groupby("lesson")]
     parts.append(LEGEND)
-    wrong = table.loc[table["kind"].eq("misconception"), ["where", "hint"]].value_counts().head(10)
-    if len(wrong):
-        believed = [f"{times} x  {where}: {hint}" for (where, hint), times in wrong.items()]
-        parts.append("\n".join(["What students believe, the most frequent first:", *map(_wrapped, believed)]))
-    doubts = [f"* {one.student}, {one.doubtful}" for one in table.dropna(subset="doubtful").itertuples()]
-    if doubts:
-        more = [f"  and {len(doubts) - _MOST_DOUBTS} more, see the CSV"] * (len(doubts) > _MOST_DOUBTS)
-        parts.append("\n".join(["Doubtful:", *map(_wrapped, doubts[:_MOST_DOUBTS]), *more]))
+    where = graded["lesson"] + " " + graded["exercise"] + ": " + graded["hint"]
+    for kind, title in (("misconception", "What students believe"), ("doubtful", "Doubtful")):
+        counted = where[graded["kind"].eq(kind)].value_counts().head(MOST)
+        lines = [_wrapped(f"{times} x  {told}") for told, times in counted.items()]
+        parts += ["\n".join([f"{title}, the most frequent first:", *lines])] if lines else []
     return "\n\n".join(parts)
 
 
-def _lesson(lesson: str, table: pd.DataFrame) -> str:
+def _lesson(lesson: str, graded: pd.DataFrame) -> str:
     """Return one lesson's table: a line per student, a column per exercise."""
-    marks = table["kind"].map(MARKS) + np.where(table["doubt"].ne(""), "*", "")
-    wide = marks.set_axis([table["student"], table["exercise"]]).unstack(sort=False, fill_value="")
+    marks = graded["kind"].map(MARKS)
+    wide = marks.set_axis([graded["student"], graded["exercise"]]).unstack(sort=False)
     numbered = ", ".join(f"{number} {name}" for number, name in enumerate(wide, 1))
     shown = wide.set_axis([str(number) for number in range(1, wide.shape[1] + 1)], axis=1)
-    shown["right"] = [f"{own.str.startswith('✓').sum()} of {own.ne('').sum()}" for _, own in wide.iterrows()]
+    shown["right"] = wide.eq("✓").sum(axis=1).astype(str) + f" of {wide.shape[1]}"
     return "\n".join([lesson, shown.rename_axis(None).to_string(), _wrapped(numbered)])
 
 

@@ -9,18 +9,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import papermill
-import psutil
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_event_loop
@@ -29,28 +25,8 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
 from evalkit import DataError, one_line
-from evalkit.reports import notebooks
-from evalkit.reports.notebooks import headings
+from evalkit.reports.notebooks import authored, cell_name
 from evalkit.reports.studies import Study
-
-
-@contextlib.contextmanager
-def scratch(parent: Path, name: str) -> Iterator[Path]:
-    """Give this process a folder of its own below ``parent``; clear away those of processes that have gone.
-
-    The folder's name starts with ``name``, this machine's name and the process id. Raises OSError where it cannot be.
-    """
-    mark = f"{name}-{socket.gethostname()}-"
-    for left in parent.glob(f"{mark}*"):
-        pid = left.name.removeprefix(mark).partition("-")[0]
-        if pid.isdigit() and not psutil.pid_exists(int(pid)):
-            shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{mark}{os.getpid()}-", dir=parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
 
 #: Kernels hash, compute and draw alike on every machine: one thread each, because the order of a sum changes its bits.
 FIXED = {
@@ -77,14 +53,14 @@ class Manager(AsyncKernelManager):
             self.transport = "ipc"  # sockets in a private folder; TCP ports could be reached by every local user
         self.connection_file = tempfile.mktemp(prefix="k", suffix=".json", dir=folder)  # the folder is ours alone
 
-    async def _async_pre_start_kernel(self, **kwargs: Any) -> Any:
+    async def _async_start_kernel(self, **options: Any) -> None:
         if self.kernels.closed:
             raise RuntimeError("the run has ended")
         self.kernels.started.append(self)
-        command, options = await super()._async_pre_start_kernel(**{**kwargs, "env": self.kernels.env})
-        return command, options | dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+        silent = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+        await super()._async_start_kernel(**options, **silent, env=self.kernels.env)
 
-    pre_start_kernel = _async_pre_start_kernel
+    start_kernel = _async_start_kernel
 
 
 class Kernels:
@@ -93,18 +69,18 @@ class Kernels:
     def __init__(self) -> None:
         self.started: list[Manager] = []
         self.closed = False
-
-    def __enter__(self) -> Kernels:
-        self.scratch = scratch(Path(tempfile.gettempdir()), "evalkit")
-        self.folder = self.scratch.__enter__()
+        self.scratch = tempfile.TemporaryDirectory(prefix="evalkit-", ignore_cleanup_errors=True)
+        self.folder = Path(self.scratch.name)
         # a profile of its own: nobody's start-up files take part, and a home that cannot be written is no obstacle
         self.env = {**os.environ, **FIXED, "IPYTHONDIR": str(self.folder / "ipython")}
         self.manager = type("RunManager", (Manager,), {"kernels": self})
+
+    def __enter__(self) -> Kernels:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-        self.scratch.__exit__(None, None, None)
+        self.scratch.cleanup()
 
     def close(self) -> None:
         """Kill every kernel that still lives; a study that waits for one notices within a second or two."""
@@ -136,24 +112,13 @@ class Engine(NBClientEngine):
 papermill_engines.register("evalkit", Engine)
 
 
-def execute_notebook(
-    task: Study,
-    executed: Path,
-    timeout: float,
-    kernels: Kernels,
-    *,
-    begin: Callable[[str], None] = lambda heading: None,
-) -> Any:
+def execute_notebook(task: Study, executed: Path, timeout: float, kernels: Kernels) -> Any:
     """Execute a notebook in its own folder; the executed copy is left under ``executed``, whole or as far as it came.
 
-    timeout: seconds for one cell. begin: is told the heading of each section that is begun.
-    Returns the executed notebook; raises whatever stopped it, see ``explain``.
+    timeout: seconds for one cell. At a terminal papermill shows how far the notebook is.
+    Returns the executed notebook. Raises DataError, naming the cell, for whatever stopped it.
     """
-
-    def started(cell: Any, cell_index: int) -> None:
-        for heading in headings([cell]).values():
-            begin(heading)
-
+    begun: list[Any] = []
     for chatter in ("papermill", "asyncio"):  # what they would log of a failure, the outcome says in one line
         logging.getLogger(chatter).setLevel(logging.CRITICAL)
     try:
@@ -164,37 +129,29 @@ def execute_notebook(
             engine_name="evalkit",
             kernel_name="python3",
             language="python",
-            progress_bar=False,
+            progress_bar={
+                "desc": task.name,
+                "leave": False,
+                "disable": None,
+                "bar_format": "{desc} {percentage:3.0f}%",
+            },
             execution_timeout=timeout,
-            on_cell_start=started,
+            on_cell_start=lambda cell, cell_index: begun.append(cell),
             kernel_manager_class=kernels.manager,
             shutdown_kernel="immediate",
             resources={"metadata": {"path": str(task.notebook.parent)}},  # papermill's own cwd= moves the whole process
         )
+    except (PapermillExecutionError, DeadKernelError, CellTimeoutError) as problem:
+        own = [cell_name(number, cell) for number, cell in authored(begun)]
+        raise DataError(f"{own[-1] if own else 'before the first cell'}: {_stopped(problem, timeout)}") from None
     finally:
         ensure_event_loop().close()  # this thread's, which nbclient opened and nobody closes
 
 
-def explain(problem: Exception, executed: Path, timeout: float) -> str:
-    """Tell in one line why a study failed, and in which cell."""
+def _stopped(problem: Exception, timeout: float) -> str:
+    """Tell in one line what stopped a cell."""
     if isinstance(problem, PapermillExecutionError):
-        name = "" if problem.ename == "DataError" else f"{problem.ename}: "
-        return f"{last_cell(executed)}: {name}{one_line(problem.evalue)}"
-    if isinstance(problem, DeadKernelError):
-        return f"{last_cell(executed)}: the kernel died (killed, out of memory, or a crash in a library)"
+        return ("" if problem.ename == "DataError" else f"{problem.ename}: ") + one_line(problem.evalue)
     if isinstance(problem, CellTimeoutError):
-        return f"{last_cell(executed)}: still running after {timeout:g} s"
-    return one_line(problem) if isinstance(problem, DataError) else f"{type(problem).__name__}: {one_line(problem)}"
-
-
-def last_cell(executed: Path) -> str:
-    """Name the last cell that an executed notebook has begun."""
-    from evalkit.reports import export
-
-    cells = notebooks.read(executed)["cells"] if executed.exists() else []
-    begun = [
-        (number, cell)
-        for number, cell in export.authored(cells)
-        if cell["cell_type"] == "code" and cell["metadata"].get("papermill", {}).get("start_time")
-    ]
-    return export.cell_name(*begun[-1]) if begun else "before the first cell"
+        return f"still running after {timeout:g} s"
+    return "the kernel died (killed, out of memory, or a crash in a library)"

@@ -10,7 +10,6 @@ import difflib
 import io
 import json
 import math
-import os
 import re
 import tokenize
 import warnings
@@ -20,7 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evalkit import DataError
+import yaml  # type: ignore[import-untyped]  # its types are a package of their own
+
+from evalkit import DataError, one_line
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -41,62 +42,45 @@ def misuse() -> Iterator[None]:
         raise Misuse(str(problem)) from None
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read a notebook file as plain JSON; DataError where it is absent, broken or older than format 4."""
-    from evalkit.data import delimited  # pandas comes with it, which who only asks for a check does not wait for
+def read(path: Path) -> Any:
+    """Read a notebook file, as nbformat has it: texts are single strings. DataError for what is no such file."""
+    import nbformat  # who only asks for a check does not wait for it
 
-    if not os.path.exists(path):  # Path's own raises where the name is too long
-        raise DataError(f"There is no notebook {path}. Correct the name.")
+    from evalkit.data import delimited
+
     content = delimited.content(Path(path))
     try:
-        notebook = json.loads(content.decode("utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise DataError(f"{path} is no notebook: {problem}. Restore it from version control.") from None
-    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or "cells" not in notebook:
-        raise DataError(f"{path} is not in notebook format 4. Open it in JupyterLab and save it again.")
-    cells = notebook["cells"]
-    if not isinstance(cells, list) or not all(map(_is_cell, cells)):
-        raise DataError(f"{path} has a cell that is none of a notebook's. Restore it from version control.")
+        with unwarned():
+            notebook = nbformat.reads(content.decode("utf-8"), as_version=4)
+            nbformat.validate(notebook)
+    except Exception as problem:  # whatever nbformat stumbles over
+        told = f"{type(problem).__name__}: {one_line(problem)}"
+        remedy = "Open it in JupyterLab and save it again, or restore it from version control."
+        raise DataError(f"{path} is no notebook ({told}). {remedy}") from None
     return notebook
 
 
-def _is_cell(cell: Any) -> bool:
-    """Tell whether JSON has the form of a notebook's cell: its kind, its source, and tags that are texts."""
-    if not isinstance(cell, dict) or not isinstance(cell.get("cell_type"), str) or not _is_text(cell.get("source")):
-        return False
-    metadata = cell.get("metadata", {})
-    return isinstance(metadata, dict) and (metadata.get("tags") is None or _is_text(metadata["tags"], lists=True))
+MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
 
 
-def _is_text(value: Any, *, lists: bool = False) -> bool:
-    many = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    return many or (isinstance(value, str) and not lists)
+def authored(cells: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield the cells that the notebook's author wrote, numbered from 1 as in the source."""
+    return enumerate((cell for cell in cells if not MADE_BY_RUNNER & set(tags(cell))), start=1)
 
 
-def source(cell: dict[str, Any]) -> str:
-    """Return a cell's text, which the format stores as a string or as a list of lines."""
-    return "".join(cell["source"])
+def cell_name(number: int, cell: Any) -> str:
+    """Name a cell by its place and its first line.
 
-
-_HEADING = re.compile(r"^##?\s+(.+?)\s*$", re.MULTILINE)
-
-
-def headings(cells: Iterable[Any]) -> dict[int, str]:
-    """Return the sections of a notebook: the place of each cell that opens one, and its first heading of level 1 or 2.
-
-    >>> cells = [{"cell_type": "markdown", "source": "# Title"}, {"cell_type": "code", "source": "## no heading"}]
-    >>> headings([*cells, {"cell_type": "markdown", "source": "## The data\\n\\nOne row is ..."}])
-    {0: 'Title', 2: 'The data'}
+    >>> cell_name(3, {"source": "x = 1"})
+    'cell 3 (x = 1)'
     """
-    opened = (
-        (place, _HEADING.search(source(cell))) for place, cell in enumerate(cells) if cell["cell_type"] == "markdown"
-    )
-    return {place: found[1] for place, found in opened if found}
+    lines = cell["source"].strip().splitlines()
+    return f"cell {number} ({lines[0][:60]})" if lines else f"cell {number}"
 
 
 @contextmanager
 def unwarned() -> Iterator[None]:
-    """Keep what Python has to say on the style of code that is only parsed here from standard error."""
+    """Keep what Python has to say on the style of what is only read here from standard error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -132,7 +116,7 @@ def _stripped(cell: dict[str, Any], name: str) -> dict[str, Any]:
     kept = {
         "cell_type": cell["cell_type"],
         "id": name,
-        "source": source(cell).rstrip().splitlines(keepends=True),
+        "source": cell["source"].rstrip().splitlines(keepends=True),
         "metadata": {"tags": tags(cell)} if tags(cell) else {},
     }
     if "solution" in tags(cell):
@@ -144,33 +128,27 @@ def _stripped(cell: dict[str, Any], name: str) -> dict[str, Any]:
 
 def write_text(path: Path, text: str) -> None:
     """Write under a temporary name, then move into place, so that no reader meets half a file."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    from evalkit.data.files import replacing
+
+    with replacing(Path(path)) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+TYPES: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool}
+KINDS = [*TYPES, *(f"list[{kind}]" for kind in TYPES)]
 #: What Python raises for a text that is no literal, or one that is nested beyond all measure.
 _NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
-TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One declared parameter: ``type`` is int, float, str, bool or list (``item`` then names the items' type)."""
+    """One declared parameter: ``kind`` is int, float, str, bool, or a list of one of these, such as ``list[str]``."""
 
     name: str
-    type: str
+    kind: str
     default: Any
     help: str = ""
-    item: str = "str"
-
-    @property
-    def kind(self) -> str:
-        """The type as a reader writes it, such as ``int`` or ``list[str]``."""
-        return f"list[{self.item}]" if self.type == "list" else self.type
 
     @property
     def names(self) -> str:
@@ -179,10 +157,9 @@ class Parameter:
         "file", "folder", "file or name" (a name that is no path), "files" (or folders, which stand beside the study's
         data), or "".
         """
-        if self.type == "list":
-            return "files" if self.help.startswith("paths") else ""
-        begins = {"path of a folder": "folder", "path or name": "file or name", "path": "file"}
-        return next((what for begin, what in begins.items() if self.type == "str" and self.help.startswith(begin)), "")
+        single = {"path of a folder": "folder", "path or name": "file or name", "path": "file"}
+        begins = {"str": single, "list[str]": {"paths": "files"}}.get(self.kind, {})
+        return next((what for begin, what in begins.items() if self.help.startswith(begin)), "")
 
 
 def parameters(path: Path) -> list[Parameter]:
@@ -194,14 +171,14 @@ def parameters(path: Path) -> list[Parameter]:
     cells = [c for c in read(path)["cells"] if "parameters" in tags(c)]
     if len(cells) > 1:
         raise DataError(f"{path} has {len(cells)} cells tagged 'parameters'. Keep one.")
-    return declarations(source(cells[0]), origin=str(path)) if cells else []
+    return declarations(cells[0]["source"], origin=str(path)) if cells else []
 
 
 def declarations(code: str, *, origin: str) -> list[Parameter]:
     """Read parameters from the source of one cell; ``origin`` names the notebook in errors.
 
     >>> declarations("seed: int = 7  # any integer", origin="a notebook")
-    [Parameter(name='seed', type='int', default=7, help='any integer', item='str')]
+    [Parameter(name='seed', kind='int', default=7, help='any integer')]
     """
     try:
         with unwarned():
@@ -217,21 +194,18 @@ def declarations(code: str, *, origin: str) -> list[Parameter]:
 
 
 def _declaration(node: ast.stmt, comment: str, origin: str) -> Parameter:
-    form = "Write every line as 'name: type = literal  # help', with type int, float, str, bool or list."
     where = f"{origin}, parameters cell, line {node.lineno}"
-    if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value):
-        raise DataError(f"{where}: '{ast.unparse(node):.60}' is no typed literal. {form}")
-    name, annotation = node.target.id, ast.unparse(node.annotation)
-    kind, _, item = annotation.removesuffix("]").partition("[")
     try:
-        default = ast.literal_eval(node.value)
+        if not isinstance(node, ast.AnnAssign) or not node.value:
+            raise ValueError(node)
+        default, kind = ast.literal_eval(node.value), ast.unparse(node.annotation)
+        kind = f"list[{type([*default, ''][0]).__name__}]" if kind == "list" else kind
+        if kind not in KINDS:
+            raise ValueError(kind)
     except _NO_LITERAL:
-        raise DataError(f"{where}: the default of {name} is computed. {form}") from None
-    if kind not in TYPES or (item or "str") not in TYPES or (item and kind != "list"):
-        raise DataError(f"{where}: {name} has the unknown type '{annotation:.60}'. {form}")
-    if not item:
-        item = type(default[0]).__name__ if isinstance(default, list) and default else "str"
-    declared = Parameter(name, kind, default, comment, item)
+        form = f"Write every line as 'name: type = literal  # help', with the type {', '.join(TYPES)} or list."
+        raise DataError(f"{where}: '{ast.unparse(node):.60}' is no typed literal. {form}") from None
+    declared = Parameter(ast.unparse(node.target), kind, default, comment)
     return replace(declared, default=_typed(declared, default, where))
 
 
@@ -253,7 +227,7 @@ def bind(declared: Iterable[Parameter], values: dict[str, Any], *, origin: str =
 
 def checks(path: Path) -> str:
     """Return the source of the cell tagged ``check-parameters``, which checks a notebook's parameters; or else ""."""
-    return "\n".join(source(cell) for cell in read(path)["cells"] if "check-parameters" in tags(cell))
+    return "\n".join(cell["source"] for cell in read(path)["cells"] if "check-parameters" in tags(cell))
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -269,65 +243,41 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 def _typed(parameter: Parameter, value: Any, origin: str) -> Any:
     try:
-        return _convert(parameter.type, value, parameter.item)
-    except (ValueError, SyntaxError, KeyError, OverflowError, RecursionError, MemoryError):  # too large, or too deep
-        want = {"bool": "true or false", "list": f"a list of {parameter.item}, such as [a, b] or a,b"}
-        need = want.get(parameter.type, f"of type {parameter.type}")
+        return _converted(parameter.kind, value)
+    except (ValueError, KeyError, OverflowError, RecursionError):
+        item = parameter.kind.removeprefix("list[").removesuffix("]")
+        need = "true or false" if item == "bool" else f"of type {item}"
+        need = need if item == parameter.kind else f"a list of {item}, such as [a, b] or a,b"
         need += " and finite" if isinstance(value, float) else ""
         raise DataError(
-            f"{origin}: parameter {parameter.name} must be {need}, not {_shown(value)}. "
-            f"Its default is {_shown(parameter.default)}."
+            f"{origin}: parameter {parameter.name} must be {need}, not {value!r:.200}. "
+            f"Its default is {parameter.default!r:.200}."
         ) from None
 
 
-def _shown(value: Any) -> str:
-    """Write a value as messages show it; of what is long, or cannot be written at all, its beginning or its type.
-
-    >>> _shown("x"), _shown(1 << 99_999)
-    ("'x'", 'a long int')
-    """
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # more digits than Python writes
-        return f"a long {type(value).__name__}"
-    return text if len(text) < 200 else f"{text[:200]}…"
-
-
-def _demand_writable(value: Any) -> Any:
-    """Refuse what no report could hold: numbers that are none, or without end, and bytes that are no text."""
-    if isinstance(value, float) and not math.isfinite(value):
+def _converted(kind: str, value: Any) -> Any:
+    """Return a text, or a value that has its type already, as a kind; ValueError and the like for any other."""
+    if kind.startswith("list"):
+        return [_converted(kind[len("list[") : -1], one) for one in _items(value)]
+    if isinstance(value, str) and kind != "str":
+        value = TRUTH[value.strip().lower()] if kind == "bool" else TYPES[kind](value)
+    if kind == "float" and type(value) is int:
+        value = float(value)
+    if type(value) is not TYPES[kind] or (kind == "float" and not math.isfinite(value)):
         raise ValueError(value)
-    if isinstance(value, str):
-        value.encode()  # a UnicodeEncodeError is a ValueError
+    if kind == "str":
+        value.encode()  # bytes that are no text, which no report could hold, are a UnicodeEncodeError
     return value
 
 
-def _convert(kind: str, value: Any, item: str) -> Any:
-    if kind == "list":
-        return [_convert(item, each, "str") for each in _items(value)]
-    if kind == "float" and type(value) is int:
-        return float(value)
-    if type(value) is TYPES[kind]:
-        return _demand_writable(value)
-    if not isinstance(value, str):
-        raise ValueError(value)
-    if kind == "bool":
-        return TRUTH[value.strip().lower()]
-    return _demand_writable(TYPES[kind](value))
-
-
 def _items(value: Any) -> list[Any]:
+    """Return a list, or the items of a text such as ``[a, b]`` or ``a,b``, quoted or not, as texts."""
     if isinstance(value, str):
-        text = value.strip()
-        if not text.startswith("["):
-            return [part.strip() for part in text.split(",")] if text else []
         try:
-            with unwarned():
-                value = ast.literal_eval(text)
-        except _NO_LITERAL:  # [eng-jpn, eng-zho]: names without quotes
-            if not text.endswith("]"):
-                raise ValueError(text) from None
-            value = [part.strip() for part in text.removeprefix("[").removesuffix("]").split(",")]
+            text = value.strip()
+            value = yaml.load(text if text.startswith("[") else f"[{text}]", Loader=yaml.BaseLoader)
+        except yaml.YAMLError:
+            raise ValueError(value) from None
     if not isinstance(value, list):
         raise ValueError(value)
     return value
@@ -350,9 +300,11 @@ def student(lesson: Path, target: Path) -> Path:
     return target
 
 
-def copied(lesson: Path) -> list[dict[str, Any]]:
+def copied(lesson: Path) -> list[Any]:
     """Return the cells of a student's copy, as they are handed out."""
-    return json.loads(_written(lesson))["cells"]
+    import nbformat
+
+    return nbformat.reads(_written(lesson), as_version=4)["cells"]
 
 
 def _written(lesson: Path) -> str:
@@ -378,12 +330,12 @@ def without_solution(code: str, *, origin: str) -> str:
 
 
 def _copy(cell: dict[str, Any], origin: str) -> dict[str, Any] | None:
-    marked = any(mark in source(cell) for mark in (BEGIN, END))
+    marked = any(mark in cell["source"] for mark in (BEGIN, END))
     if marked and (cell["cell_type"] != "code" or "solution" not in tags(cell)):
         raise DataError(f"{origin} holds a marked solution, but is no code cell tagged 'solution'. Tag it.")
     if not marked:
         return None if {"solution", "teacher"} & set(tags(cell)) else cell
-    stub = without_solution(source(cell), origin=origin)
+    stub = without_solution(cell["source"], origin=origin)
     try:
         ast.parse(stub)
     except SyntaxError as problem:

@@ -8,7 +8,6 @@ scrolls, and goes on in print.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -69,13 +68,13 @@ def executed(lesson: Path) -> Any:
     """Execute a lesson as students get it, without solutions; cells keep their outputs."""
     from evalkit.reports import kernels
 
-    with tempfile.TemporaryDirectory() as folder, kernels.Kernels() as running:
-        copy, done = notebooks.student(lesson, Path(folder) / lesson.name), Path(folder) / "executed.ipynb"
+    with kernels.Kernels() as running:
+        copy = notebooks.student(lesson, running.folder / lesson.name)
         try:
-            return kernels.execute_notebook(Study(lesson.stem, copy, lesson.stem), done, _SECONDS, running)
-        except Exception as problem:  # whatever a lesson does
-            told = kernels.explain(problem, done, _SECONDS)
-            raise DataError(f"The lesson {lesson.stem} stops: {told}. Open it in JupyterLab and run it.") from None
+            study = Study(lesson.stem, copy, lesson.stem)
+            return kernels.execute_notebook(study, running.folder / "executed.ipynb", _SECONDS, running)
+        except DataError as problem:
+            raise DataError(f"The lesson {lesson.stem} stops: {problem}. Open it in JupyterLab and run it.") from None
 
 
 def page(cells: list[Any], name: str) -> str:
@@ -123,10 +122,10 @@ def shown(cell: Any) -> Iterator[str]:
     """Yield what slides show of a cell as HTML, each heading by itself."""
     tags = notebooks.tags(cell)
     if cell["cell_type"] == "markdown":
-        html = markup.prose(notebooks.source(cell), markup.Names(), attachments=cell.get("attachments"))
+        html = markup.prose(cell["source"], markup.Names(), attachments=cell.get("attachments"))
         yield from filter(None, map(str.strip, _HEADING.split(re.sub(r'(<h[1-6]) id="[^"]*"', r"\1", html))))
     elif "exercise" in tags:
-        yield f"<pre><code>{escape(notebooks.source(cell), quote=False)}</code></pre>"
+        yield f"<pre><code>{escape(cell['source'], quote=False)}</code></pre>"
     elif not {"check", "parameters"} & set(tags):
         for output in cell.get("outputs", ()):
             data = output.get("data") or {}

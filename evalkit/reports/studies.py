@@ -10,7 +10,7 @@ from typing import Any
 
 from evalkit import ROOT, DataError
 from evalkit.data import registry
-from evalkit.reports.notebooks import Misuse, suggestion
+from evalkit.reports.notebooks import Misuse, bind, misuse, parameters, suggestion
 
 #: What an entry has under each key.
 FIELDS: dict[str, Any] = dict.fromkeys(("notebook", "title", "question", "paper", "link", "fallback"), str) | {
@@ -88,3 +88,12 @@ def choose(studies: dict[str, Study], names: list[str]) -> list[Study]:
         if name not in studies:
             raise Misuse(f"There is no study '{name}'. {suggestion(name, studies)} See: evalkit list")
     return [studies[name] for name in dict.fromkeys(names)]
+
+
+def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
+    """Bind a study's parameters: the notebook's defaults, then ``studies.toml``, then ``values``."""
+    declared = parameters(study.notebook)
+    defaults = {parameter.name: parameter.default for parameter in declared}
+    own = bind(declared, study.parameters, origin=f"studies.toml, [{study.name}.parameters]")
+    with misuse():
+        return defaults | own | bind(declared, values, origin=study.name)

@@ -5,14 +5,10 @@ Heavy packages are imported inside the commands, so that ``evalkit --help`` answ
 
 from __future__ import annotations
 
-import codecs
-import os
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import Any
 
 import click
 
@@ -62,28 +58,11 @@ for command in (*studies.COMMANDS, *campaigns.COMMANDS):
     program.add_command(command)
 
 
-def _heard(unraisable: Any) -> None:
-    """Repeat a stop that came where Python can only ignore it, such as in the middle of an import."""
-    if unraisable.exc_type is KeyboardInterrupt:  # not in here, where it would be ignored, too
-        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM)).start()
-    else:
-        sys.__unraisablehook__(unraisable)
-
-
-def _written(problem: UnicodeError) -> tuple[bytes, int]:
-    """Write what an encoding lacks as ?, and bytes of file names that are no text as the bytes that they are."""
-    assert isinstance(problem, UnicodeEncodeError)
-    signs = problem.object[problem.start : problem.end]
-    return bytes(ord(sign) - 0xDC00 if "\udc80" <= sign <= "\udcff" else ord("?") for sign in signs), problem.end
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return 0 when fine, 1 for a problem told in a sentence, 2 for wrong usage, 130 when stopped."""
-    codecs.register_error("evalkit", _written)  # type: ignore[arg-type]  # bytes are allowed, too
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="evalkit")
-    before, sys.unraisablehook = sys.unraisablehook, _heard
+            stream.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: with clean-up
         return program.main(arguments, prog_name="evalkit", standalone_mode=False) or 0
@@ -97,7 +76,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sentence, code = f"The system refused{place}: {problem.strerror or problem}. Correct that, then try again.", 1
     except click.Abort:
         sentence, code = "stopped.", 130
-    finally:
-        sys.unraisablehook = before
     print(f"evalkit: {sentence}", file=sys.stderr)
     return code

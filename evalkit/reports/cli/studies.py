@@ -20,8 +20,10 @@ of_file = click.option("--studies", type=a_path, metavar="FILE", help="a studies
 
 
 def say(line: str) -> None:
-    """Print a line of progress."""
-    print(line, file=sys.stderr)
+    """Print a line of progress, above the bars that are there."""
+    from tqdm import tqdm
+
+    tqdm.write(line, file=sys.stderr)
 
 
 def layout_of(studies: Path | None, **folders: Path) -> Layout:
@@ -54,13 +56,12 @@ def list_studies(studies: Path | None) -> None:
 def params(study: str, studies: Path | None) -> None:
     """A study's parameters, types, defaults, help."""
     from evalkit.reports import notebooks
-    from evalkit.reports.studies import choose, read_studies
+    from evalkit.reports.studies import choose, read_studies, settings
 
     [chosen] = choose(read_studies(layout_of(studies)), [study])
-    declared = notebooks.parameters(chosen.notebook)
-    own = notebooks.bind(declared, chosen.parameters, origin=f"studies.toml, [{chosen.name}.parameters]")
+    declared, own = notebooks.parameters(chosen.notebook), settings(chosen, {})
     formatter = click.HelpFormatter(width=width())
-    formatter.write_dl([(f"{p.name}: {p.kind} = {own.get(p.name, p.default)!r}", p.help) for p in declared])
+    formatter.write_dl([(f"{p.name}: {p.kind} = {own[p.name]!r}", p.help) for p in declared])
     print(formatter.getvalue(), end="")
 
 
