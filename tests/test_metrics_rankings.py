@@ -97,39 +97,6 @@ def test_accuracy_over_two_test_sets_is_the_share_of_all_pairs_and_p_that_of_all
         assert row.p == pytest.approx(np.mean(np.array(swapped) >= row.difference - ALMOST), abs=1e-12)
 
 
-# --- a test of SPA that ends early ---
-
-
-@given(st.integers(0, 10**6), st.integers(2, 8))
-@settings(max_examples=12)
-def test_what_does_not_decide_clusters_may_be_anything(seed, metrics):
-    rng = np.random.default_rng(seed)
-    value = rng.integers(0, 5, metrics) / 4
-    pairs = np.column_stack(np.triu_indices(metrics, 1))
-    p = rng.random(len(pairs)) ** 3
-    sure = (p < 0.02) & (value[pairs[:, 0]] != value[pairs[:, 1]])
-    p = np.where(sure, p, np.maximum(p, 0.03))
-    free = ~significance.deciding(value, pairs, sure) & ~sure
-
-    def clusters(p):
-        names = np.array([f"m{n}" for n in range(metrics)])
-        tests = pd.DataFrame({"metric_a": names[pairs[:, 0]], "metric_b": names[pairs[:, 1]], "p": p})
-        return rankings.rank_table(pd.DataFrame({"metric": names, "value": value}), tests)["rank"].tolist()
-
-    assert clusters(p) == clusters(np.where(free, 1 - p, p))
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=8)
-def test_a_test_that_leaves_off_where_nothing_is_left_to_decide_ends_in_the_same_clusters(seed):
-    there = cells(seed, (5, 30), metrics=5, worst=1.2)
-    how = {"statistic": "spa", "draws": 200, "flips": 50, "look": 50, "settled": (0.02, 1.0)}
-    values = statistics.spa(there, flips=50)
-    tests = [significance.perm_both(there, clusters=early, **how) for early in (False, True)]
-    whole, early = (rankings.rank_table(values, each)["rank"].tolist() for each in tests)
-    assert whole == early
-
-
 # --- lists of tasks ---
 
 

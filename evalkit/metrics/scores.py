@@ -15,6 +15,7 @@ from evalkit.data.schemas import ITEM
 
 #: How the names of human translations, and of the synthetic reference of WMT23, begin in WMT's files.
 PEOPLE = ("Human", "ref", "synthetic_ref")
+_CELL = ["metric", *ITEM]
 #: The only "segment" of scores of whole systems.
 _WHOLE = pd.MultiIndex.from_tuples([("", "")], names=ITEM[1:])
 
@@ -101,9 +102,8 @@ def align(
     whole = any(set(ITEM[1:]).isdisjoint(table.columns) for table in (metric_scores, human_scores))
     segments = _WHOLE if whole else pd.MultiIndex.from_frame(human_scores[ITEM[1:]].drop_duplicates().astype("str"))
     metrics = tuple(_distinct(metric_scores["metric"]))
-    sizes = (len(metrics), len(names), len(segments))
-    values = _filled(metric_scores, (metrics, names, segments), sizes)
-    human = _filled(human_scores, (gold, names, segments), (1, *sizes[1:]))[0]
+    values = _filled(metric_scores, metrics, names, segments)
+    human = _filled(human_scores, gold, names, segments)[0]
     if not np.isfinite(values + human).any():
         raise DataError("Metrics and humans scored no translation in common. Check that names and language pair agree.")
     name = source_of(metric_scores)["name"] if data is None else data
@@ -223,20 +223,16 @@ def _labels(segments: pd.MultiIndex) -> list[str]:
     return [f"{doc}:{segment}" if doc or segment else "" for doc, segment in segments]
 
 
-def _filled(
-    table: pd.DataFrame, names: tuple[Sequence[str], Sequence[str], pd.MultiIndex], sizes: tuple[int, int, int]
-) -> np.ndarray:
+def _filled(table: pd.DataFrame, metrics: Sequence[str], systems: Sequence[str], segments: pd.MultiIndex) -> np.ndarray:
     """Put scores in their places, metrics × systems × segments; NaN where none is."""
-    metrics, systems, segments = names
-    rows = [_places(table["metric"], metrics), _places(table["system"], systems)]
-    docs, numbers = (list(level) for level in segments.levels)
-    if docs == [""]:
+    if segments is _WHOLE:
         table = table.assign(doc="", segment="")
-    grid = np.full((len(docs) + 1, len(numbers) + 1), -1)  # the last row and column: names that are not wanted
-    grid[tuple(segments.codes)] = np.arange(len(segments))
-    rows.append(grid[_places(table["doc"], docs), _places(table["segment"], numbers)])
-    wanted = np.all([row >= 0 for row in rows], axis=0)
-    cell = np.ravel_multi_index([row[wanted] for row in rows], sizes)
+    table = table.astype({name: "str" for name in _CELL if table[name].dtype != "category"})  # categories are texts
+    places = [pd.Index(metrics).get_indexer(table["metric"]), pd.Index(systems).get_indexer(table["system"])]
+    places.append(segments.get_indexer(pd.MultiIndex.from_frame(table[ITEM[1:]])))
+    wanted = np.min(places, axis=0) >= 0
+    sizes = (len(metrics), len(systems), len(segments))
+    cell = np.ravel_multi_index(np.array(places)[:, wanted], sizes)
     if np.bincount(cell, minlength=1).max(initial=0) > 1:
         metric, system, segment = map(int, np.unravel_index(np.bincount(cell).argmax(), sizes))
         place = f"{metrics[metric]} scored {systems[system]} {_labels(segments)[segment]}".strip()
@@ -244,11 +240,3 @@ def _filled(
     values = np.full(sizes, np.nan)
     values.reshape(-1)[cell] = table["score"].to_numpy(float)[wanted]
     return values
-
-
-def _places(column: pd.Series, names: Sequence[str]) -> np.ndarray:
-    """Return the position of each row's name among ``names``, -1 if it is not there; fast for categories."""
-    index = pd.Index(list(names), dtype="str")
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return np.append(index.get_indexer(column.cat.categories.astype("str")), -1)[column.cat.codes]
-    return index.get_indexer(column.astype("str"))

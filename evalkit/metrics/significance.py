@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.metrics.scores import Scores, described, pairings
-from evalkit.metrics.statistics import Comparisons, acc_eq, confidences, flipped, soft_accuracy
+from evalkit.metrics.statistics import Comparisons, acc_eq, confidences, correlations, flipped, soft_accuracy
 from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hits
 
 #: The level of significance.
@@ -43,8 +44,8 @@ class _How(NamedTuple):
     flips: int = 0
     look: int = 0
     settled: tuple[float, float] = (0.0, 1.0)
-    clusters: bool = False
     unit: str = "pair"
+    sets: Any = None  # for accuracy, one for each system
     thresholds: Any = None  # of acc_eq, one for each metric
 
 
@@ -57,7 +58,7 @@ def perm_both(
     unit: str = "pair",
     look: int | None = None,
     settled: tuple[float, float] = (0.02, 0.5),
-    clusters: bool = False,
+    within: np.ndarray | None = None,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Test every two metrics by PERM-BOTH: swap their scores in random cells, and see how large the difference gets.
@@ -69,8 +70,7 @@ def perm_both(
     swaps whole segments, whose pairs depend on each other, so that fewer differences count as significant.
     draws: random swaps, where there are too many for all of them; flips: inside each test of SPA, the slowest one.
     look: let a test of SPA end after so many swaps, or twice as many, …, if its p is outside ``settled``; None: none.
-    clusters: nor need it go on where it cannot decide clusters any more (metrics are then in the order of their names),
-    or where the hits are too many already for a p of at most ``ALPHA`` after all draws.
+    within: a number for each system; accuracy compares systems of one number.
     Returns one row per pair of metrics: data, pair, level, statistic, grouping, metric_a (the better one), metric_b,
     difference (a less b), p (one-sided), exact (True where no swap was left out; acc_eq by pairs is binomial, and so).
     p is the share of swaps that reach the difference, or (hits + 1) / (draws + 1) where swaps are random.
@@ -90,7 +90,9 @@ def perm_both(
         raise DataError(f"{statistic!r} cannot be tested on scores of {scores.level}s. Choose among {known}.")
     if unit not in ("pair", "item"):
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
-    how = _How(draws, seed, flips, look or draws, settled, clusters, unit)
+    how = _How(
+        draws, seed, flips, look or draws, settled, unit, np.zeros(len(scores.systems)) if within is None else within
+    )
     if statistic == "acc_eq":
         how = how._replace(thresholds=acc_eq(scores)["threshold"].to_numpy())
     tests = {"pearson": _pearson_test, "accuracy_3way": _accuracy_test, "acc_eq": _acc_eq_test, "spa": _spa_test}
@@ -110,26 +112,20 @@ def pooled_accuracy(sets: Sequence[Scores], *, draws: int = 1000, seed: int = 7)
 
     sets: scores of systems, one test set (or language pair) each; metrics count that scored all systems of all of them.
     Systems are compared within their set; metrics are standardised over all sets together, as WMT does.
-    Returns metric, value (share of all pairs), n (pairs); and metric_a (the better one), metric_b, difference, p, exact
-    as ``perm_both``. Source: Kocmi et al. 2021 for accuracy over language pairs; Freitag et al. 2022, 2023.
+    Returns metric, value (share of all pairs), n (pairs); and the tests, as ``perm_both`` does.
+    Source: Kocmi et al. 2021 for accuracy over language pairs; Freitag et al. 2022, 2023.
     """
-    names = [name for name in sets[0].metrics if all(name in each.metrics for each in sets)]
-    parts = [each.only(names) for each in sets]
-    values = np.concatenate([part.values[:, :, 0] for part in parts], axis=1)
-    human = np.concatenate([part.human[:, 0] for part in parts])
-    number = np.repeat(np.arange(len(parts)), [len(part.systems) for part in parts])
-    judged = np.isfinite(human)
-    whole = np.isfinite(values[:, judged]).all(axis=1)
-    values, human, number, named = values[whole][:, judged], human[judged], number[judged], np.array(names)[whole]
-    i, j = np.triu_indices(len(human), 1)
-    i, j = i[number[i] == number[j]], j[number[i] == number[j]]
-    right = np.sign(values[:, i] - values[:, j]) == np.sign(human[i] - human[j])
-    table = pd.DataFrame({"metric": named, "value": right.mean(axis=1), "n": len(i)})
-    pairs = np.column_stack(np.triu_indices(len(named), 1))
-    test = _accuracy_of(values, human, pairs, _How(draws, seed), number)
-    a, b = named[np.where(test.observed[:, None] >= -TOLERANCE, pairs, pairs[:, ::-1])].T
-    compared = {"metric_a": a, "metric_b": b, "difference": np.abs(test.observed), "p": test.p, "exact": test.exact}
-    return table, pd.DataFrame(compared)
+    found = pd.concat([correlations(each, statistics=["accuracy_3way"]) for each in sets])
+    found = found.assign(n=found["n"] * (found["n"] - 1) // 2)
+    found["value"] = (found["value"] * found["n"]).round()
+    right = found.groupby("metric", sort=False)[["value", "n"]].sum()
+    right = right[right["n"] == right["n"].max()]
+    parts = [each.only([*right.index]) for each in sets]
+    values, human = (np.concatenate(side, axis=-2) for side in zip(*((each.values, each.human) for each in parts)))
+    together = replace(parts[0], systems=tuple(chain(*(each.systems for each in parts))), values=values, human=human)
+    number = np.repeat(np.arange(len(parts)), [len(each.systems) for each in parts])
+    table = right.assign(value=right["value"] / right["n"]).reset_index()
+    return table, perm_both(together, statistic="accuracy_3way", within=number, draws=draws, seed=seed)
 
 
 def _undefined(pairs: np.ndarray) -> Permuted:
@@ -149,18 +145,16 @@ def _acc_eq_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: 
         return _undefined(pairs)
     right = np.stack([compared.right(compared.differences(scores.values[m]), how.thresholds[m]) for m in members])
     if how.unit == "item":
-        segments, place = np.unique(compared.segment, return_inverse=True)
-        each = np.stack([np.bincount(place, compared.weight * row, len(segments)) for row in right])
-        observed = each.sum(axis=1)[a] - each.sum(axis=1)[b]
-        return _linear_test(observed, -2 * (each[a] - each[b]), how)
-    accuracy = compared.mean(right)
+        each = pd.DataFrame((right * compared.weight).T).groupby(compared.segment).sum().to_numpy().T
+        return _linear_test(each.sum(axis=1)[a] - each.sum(axis=1)[b], -2 * (each[a] - each[b]), how)
+    accuracy, weights = compared.accuracy(right), np.unique(compared.weight)[::-1]
     observed = accuracy[a] - accuracy[b]
     rng, drawn = np.random.default_rng(how.seed), np.zeros((how.draws, len(pairs)))
-    for weight, part in zip(compared.weights, compared.classes, strict=True):
-        marks = right[:, part].astype(float)
+    for weight in weights:
+        marks = right[:, compared.weight == weight].astype(float)
         both, alone = marks @ marks.T, marks.sum(axis=1)
         won, lost = ((alone[side] - both[a, b]).astype(int) for side in (a, b))
-        if len(compared.classes) == 1:
+        if len(weights) == 1:
             return Permuted(observed, stats.binom.sf(np.maximum(won, lost) - 1, won + lost, 0.5), 1, exact=True)
         drawn += weight * (2 * rng.binomial(won + lost, 0.5, drawn.shape) - (won + lost))
     return Permuted(observed, (drawn >= np.abs(observed) - TOLERANCE).sum(axis=0), how.draws, exact=False)
@@ -177,25 +171,6 @@ def _swapped(
     block = block or max(1, min(_ROWS, BATCH // cells))
     every = partial(count_hits, lambda masks: hits(masks.astype(float)), observed, Swaps(cells))
     return every(resamples=how.draws, seed=how.seed, block=block, mirrored=True)
-
-
-def deciding(values: np.ndarray, pairs: np.ndarray, significant: np.ndarray) -> np.ndarray:
-    """Mark the pairs of metrics that can still decide where clusters of metrics end.
-
-    values: of the metrics, in the order of their names; pairs × 2 positions; significant: which pairs differ for sure.
-    A cluster is a stretch of the ranking without a significant difference. Two metrics that such a difference lies
-    between, or belongs to, are never in one, so nobody asks how they compare.
-
-    >>> pairs = np.array([[0, 1], [0, 2], [1, 2]])
-    >>> deciding(np.array([0.9, 0.8, 0.7]), pairs, np.array([True, False, False])).tolist()
-    [False, False, True]
-    """
-    rank = np.argsort(np.argsort(-values, kind="stable"))
-    upper, lower = np.sort(rank[pairs], axis=1).T
-    apart = np.zeros((len(values), len(values)), bool)
-    apart[upper[significant], lower[significant]] = True
-    within = np.logical_or.accumulate(np.logical_or.accumulate(apart[::-1], axis=0)[::-1], axis=1)
-    return ~within[upper, lower]
 
 
 def _reached(difference: np.ndarray, observed: np.ndarray) -> np.ndarray:
@@ -232,21 +207,18 @@ def _pearson_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs:
 
 
 def _accuracy_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
-    """Compare three-way accuracies of metrics, two by two, as ``_pearson_test`` does."""
-    return _accuracy_of(scores.values[members][:, cells], scores.human[cells], pairs, how, np.zeros(cells.sum()))
-
-
-def _accuracy_of(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, how: _How, sets: np.ndarray) -> Permuted:
-    """Compare three-way accuracies. values: metrics × systems; sets: of each system; systems of one set are compared.
+    """Compare three-way accuracies of metrics, two by two, as ``_pearson_test`` does, of systems of one set.
 
     Let t(u, v) tell whether systems i and j stand in the humans' relation when i has metric u's score and j has v's.
     After swapping by the mask m, this pair of systems adds (t(a, a) - t(b, b)) (1 - m_i - m_j) + (t(b, a) - t(a, b))
     (m_i - m_j) to the difference, which is linear in m: over all pairs, a constant and one weight for each system.
     """
-    first, second = np.triu_indices(len(human), 1)
-    first, second = (side[sets[first] == sets[second]] for side in (first, second))
+    human, sets = scores.human[cells], how.sets[cells[:, 0]]
+    first, second = np.nonzero(np.triu(sets[:, None] == sets, 1))
     relation = np.sign(human[first] - human[second])
-    values = np.round(_unit(values), 12)  # scores of two metrics that are equal but for rounding are tied
+    values = np.round(
+        _unit(scores.values[members][:, cells]), 12
+    )  # scores of two metrics that are equal but for rounding are tied
     own = np.sign(values[:, first] - values[:, second]) == relation
     ends = [np.eye(len(human))[side] for side in (first, second)]  # pairs of systems × systems
     constant, weights = np.empty(len(pairs)), np.empty((len(pairs), len(human)))
@@ -281,15 +253,12 @@ def _unit(values: np.ndarray) -> np.ndarray:
     return np.where(varies, centred / np.where(varies, length, 1), 0)
 
 
-def _by_first(pairs: np.ndarray, most: int) -> Iterator[tuple[int, slice, slice | np.ndarray]]:
+def _by_first(pairs: np.ndarray, most: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Group pairs by their first metric, ``most`` at once: it, where its pairs stand, and the others."""
-    starts = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
-    for begin, end in zip(starts, [*starts[1:], len(pairs)]):
-        for start in range(begin, end, most):
-            some = slice(start, min(start + most, end))
-            others = pairs[some, 1]
-            in_a_row = others[-1] - others[0] == len(others) - 1  # a slice takes no copy
-            yield int(pairs[start, 0]), some, slice(others[0], others[-1] + 1) if in_a_row else others
+    for first in np.unique(pairs[:, 0]):
+        places = np.flatnonzero(pairs[:, 0] == first)
+        for some in np.split(places, range(most, len(places), most)):
+            yield int(first), some, pairs[some, 1]
 
 
 def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
@@ -297,7 +266,7 @@ def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.
 
     Every swap needs new permutation tests of both swapped metrics; the flipped sums of the swapped cells are computed
     once per metric and swap, in single precision, and put together for each pair of metrics. Swaps are drawn ``look``
-    at a time, and after each round only for those pairs that are not settled (and can still decide clusters).
+    at a time, and after each round only for those pairs that are not settled.
     Source: mt-metrics-eval, with which WMT ranks metrics; p counts (hits + 1) / (swaps + 1) all the same.
     """
     columns = cells.all(axis=0)
@@ -324,8 +293,6 @@ def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.
         drawn[left] += found.arrangements
         share = hits / drawn
         going_on = (share >= how.settled[0]) & (share <= how.settled[1])
-        if how.clusters:
-            going_on &= deciding(own, pairs, share < how.settled[0]) & (hits <= ALPHA * (how.draws + 1))
         left = left[going_on[left]]
         if not len(left):
             break

@@ -23,7 +23,6 @@ compared. ``agreement`` draws texts for every statistic: a campaign's systems ar
 
 from __future__ import annotations
 
-import itertools
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -54,8 +53,6 @@ WORDS = {(level, statistic, grouping): words for level, statistic, grouping, wor
 #: averaged over segments.
 AGREEMENT = ("pearson", "kendall_b", "kendall_b_within", "acc_eq", "system_pearson", "system_kendall_b", "spa")
 _COLUMNS = ["level", "statistic", "grouping", "metric", "value", "n", "groups"]
-_BINS = 8192  # enough that only few differences need sorting, few enough to stay in cache
-_LANES = 255  # bytes of ones that add up without overflow
 _TABLES = 4000  # cells up to which pairs of cells are kept for all draws; above, each draw counts them anew
 _FEWER = 100  # draws there
 _FLIPS = 200  # of the tests in a draw
@@ -164,64 +161,40 @@ def grouped(cells: np.ndarray, grouping: str) -> np.ndarray:
 class Comparisons:
     """Hold the human relations of every two systems within each segment, over given cells (systems × segments).
 
-    Pairs are numbered in classes of segments with equally many scored systems, because accuracies are averaged over
-    segments: ``weights`` has the weight of one pair of each class, ``classes`` the slice of its pairs; ``weight`` has
-    the weight of each pair, and ``tied`` the same where humans tie the pair, else 0.
+    ``weight``: of each pair, so that accuracies are averaged over the pairs of a segment, and then over segments;
+    ``tied``: the same where humans tie the pair, else 0; ``segment``: the place of each pair's segment.
     """
 
     def __init__(self, human: np.ndarray, cells: np.ndarray):
         self.first, self.second = np.triu_indices(len(human), 1)
-        valid = cells[self.first] & cells[self.second]
-        per_segment = valid.sum(axis=0)
-        self.segments = int((per_segment > 0).sum())
-        relation = np.sign(np.where(cells, human, 0)[self.first] - np.where(cells, human, 0)[self.second])
-        sizes = np.unique(per_segment[per_segment > 0])
-        places = [np.flatnonzero(valid & (per_segment == size)) for size in sizes]
-        ends = np.cumsum([0, *map(len, places)])
-        self.places = np.concatenate(places) if places else np.zeros(0, int)
-        self.classes = [slice(start, end) for start, end in itertools.pairwise(ends)]
-        self.weights = 1 / (sizes * max(self.segments, 1))
-        self.weight = np.repeat(self.weights, np.diff(ends))
-        self.relation = relation.reshape(-1)[self.places]
+        self.there = cells[self.first] & cells[self.second]
+        self.segment = np.nonzero(self.there)[1]
+        of_segment = self.there.sum(axis=0)
+        self.segments = int((of_segment > 0).sum())
+        self.weight = 1 / (of_segment[self.segment] * max(self.segments, 1))
+        self.relation = np.sign(self.differences(human))
         self.tied = np.where(self.relation == 0, self.weight, 0)
-        self.segment = self.places % valid.shape[1] if valid.size else self.places
 
     def differences(self, scores: np.ndarray) -> np.ndarray:
-        """Subtract the metric's scores of every two systems, in the order of the pairs."""
-        every = (scores[self.first] - scores[self.second]).reshape(-1)
-        return every if len(every) == len(self.places) and len(self.classes) == 1 else every[self.places]
+        """Subtract the scores of every two systems, in the order of the pairs."""
+        return (scores[self.first] - scores[self.second])[self.there]
 
     def calibrated(self, difference: np.ndarray) -> float:
-        """Return the smallest threshold that reaches the highest accuracy.
-
-        Only bins of differences in which the maximum can lie are sorted: those where the gain before the bin, and all
-        that its ties could add, come up to the best gain at the end of any bin.
-        """
-        size = np.abs(difference)
-        gain = self.tied - self.weight * (difference * self.relation > 0)
-        scale = _BINS / (8 * size.mean()) if size.any() else 0.0  # the last bin takes what lies far out
-        bins = np.minimum((size * scale).astype(np.intp), _BINS - 1)
-        rise, net = (np.bincount(bins, each, _BINS) for each in (self.tied, gain))
-        after = np.cumsum(net)
-        hopeful = (after - net + rise >= max(after.max(), 0) - TOLERANCE)[bins]
-        order = np.argsort(size[hopeful])
-        size, bins, gain = size[hopeful][order], bins[hopeful][order], gain[hopeful][order]
-        reached = np.cumsum(gain)
-        first = np.flatnonzero(np.diff(bins, prepend=-1))
-        skipped = (after - net)[bins[first]] - (reached[first] - gain[first])  # gains of bins that are not sorted
-        reached += np.repeat(skipped, np.diff(first, append=len(bins)))
-        last = np.flatnonzero(np.diff(size, append=np.inf))  # of equal differences
-        thresholds = np.append(0.0, size[last])
-        reached = np.append(0.0, reached[last])  # where some differences are 0, theirs is among the others
+        """Return the smallest threshold that reaches the highest accuracy."""
+        size, gain = np.abs(difference), self.tied - self.weight * (difference * self.relation > 0)
+        order = np.argsort(size)
+        last = np.flatnonzero(np.diff(size[order], append=np.inf))  # of equal differences
+        thresholds = np.append(0.0, size[order][last])
+        reached = np.append(0.0, np.cumsum(gain[order])[last])  # where some differences are 0, theirs comes next
         return float(thresholds[np.argmax(reached > reached.max() - TOLERANCE)])
 
     def right(self, difference: np.ndarray, threshold: float) -> np.ndarray:
         """Mark the pairs to which metric and humans give the same relation."""
         return np.where(self.tied > 0, np.abs(difference) <= threshold, difference * self.relation > threshold)
 
-    def mean(self, right: np.ndarray) -> np.ndarray:
-        """Average over pairs (the last axis) within segments, then over segments."""
-        return sum(w * right[..., part].sum(-1) for w, part in zip(self.weights, self.classes))
+    def accuracy(self, right: np.ndarray) -> np.ndarray:
+        """Average over pairs (the last axis) within segments, then over segments; equal ones however sums round."""
+        return (right @ self.weight).round(12)
 
 
 def acc_eq(scores: Scores, *, thresholds: Mapping[str, float] | None = None) -> pd.DataFrame:
@@ -249,9 +222,9 @@ def acc_eq(scores: Scores, *, thresholds: Mapping[str, float] | None = None) -> 
             value = threshold = tied = np.nan
             if compared.segments:
                 threshold = compared.calibrated(difference) if thresholds is None else thresholds[name]
-                value = float(compared.mean(compared.right(difference, threshold)))
+                value = float(compared.accuracy(compared.right(difference, threshold)))
                 tied = (np.abs(difference) <= threshold).mean()
-            counts = len(compared.places), compared.segments
+            counts = len(difference), compared.segments
             rows[number] = ("segment", "acc_eq", "item", name, value, *counts, threshold, tied)
     table = pd.DataFrame([rows[number] for number in sorted(rows)], columns=[*_COLUMNS, "threshold", "ties"])
     return described(scores, table)
@@ -263,20 +236,10 @@ def confidences(sums: np.ndarray, *, near: float = TOLERANCE) -> np.ndarray:
     sums: systems × tests × flips, each system's mean score over the flipped segments, of which two are equal if no
     further apart than ``near``. Returns tests × pairs.
     """
-    systems, tests, flips = sums.shape
     lower = sums - np.asarray(near, sums.dtype)
-    marks = np.zeros((max(systems - 1, 0), tests, -flips % 8 + flips), bool)  # whole words of eight bytes
-    words = marks.view(np.uint64)
-    starts = range(0, words.shape[-1], _LANES)
-    counts = np.empty((len(starts), systems * (systems - 1) // 2, tests), np.uint64)  # in each of eight bytes
-    first = 0
-    for i in range(systems - 1):  # one system against the later ones, counted while they are in cache
-        some = systems - 1 - i
-        np.less_equal(lower[i], sums[i + 1 :], out=marks[:some, :, :flips])
-        for part, start in enumerate(starts):
-            np.add.reduce(words[:some, :, start : start + _LANES], axis=-1, out=counts[part, first : first + some])
-        first += some
-    return counts[..., None].view(np.uint8).sum(axis=(0, -1), dtype=np.int64).T / flips
+    reached = (lower[place] <= sums[place + 1 :] for place in range(len(sums) - 1))
+    counts = [np.bitwise_count(np.packbits(each, axis=-1)).sum(axis=-1) for each in reached]
+    return np.concatenate([np.zeros((0, sums.shape[1])), *counts]).T / sums.shape[2]
 
 
 def spa(scores: Scores, *, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
@@ -480,11 +443,10 @@ def _accuracy(scores: Scores) -> _Values:
     shares = np.full(scores.values[:, 0].shape, np.nan)
     for own, (x, _, there) in zip(shares, _cells(scores), strict=True):
         compared = Comparisons(scores.human, there)
-        if compared.segments:
-            difference = compared.differences(x)
-            right = compared.right(difference, compared.calibrated(difference))
-            pairs = np.bincount(compared.segment, minlength=len(own))
-            own[:] = ratio(np.bincount(compared.segment, right, len(own)), pairs)
+        difference = compared.differences(x)
+        right = compared.right(difference, compared.calibrated(difference))
+        pairs = np.bincount(compared.segment, minlength=len(own))
+        own[:] = ratio(np.bincount(compared.segment, right, len(own)), pairs)
     return _mean_of_units(shares)
 
 
