@@ -349,7 +349,7 @@ def compare_metrics(
     """Test every two metrics: is the one that agrees better with people better beyond chance (PERM-BOTH)?
 
     metrics, people: as for ``meta_evaluate``. statistic: pearson or accuracy_3way for scores of systems; pearson,
-    acc_eq or spa for scores of segments. options: draws, seed, ...
+    acc_eq or spa for scores of segments. options: draws, seed, ... (``significance.How``)
     Returns metric_a (the better one), metric_b, difference, p (one-sided), exact.
     Source: Deutsch, Dror & Roth 2021.  Caveat: of two equal metrics one is better at .05 in a tenth of cases.
 

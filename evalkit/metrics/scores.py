@@ -175,9 +175,8 @@ def averaged(scores: Scores, units: Sequence[str]) -> Scores:
 
 
 def of_systems(scores: Scores) -> Scores:
-    """Average scores of segments over each system; all cells must be there."""
-    values, human = scores.values.mean(axis=2, keepdims=True), scores.human.mean(axis=1, keepdims=True)
-    return replace(scores, segments=("",), values=values, human=human)
+    """Average the judged cells of each system over all segments, see ``averaged``."""
+    return replace(averaged(scores, ["all"] * len(scores.segments)), segments=("",))
 
 
 def described(scores: Scores, table: pd.DataFrame) -> pd.DataFrame:
@@ -200,13 +199,11 @@ def pairings(scores: Scores) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarra
     The second and third are positions of metrics, and pairs × 2 positions among these. Where all metrics scored the
     same cells, one item holds all pairs; else one for every two patterns of missing scores.
     """
-    groups = patterns(scores)
-    for cells, members in groups:
-        if len(members) > 1:
-            yield cells, members, np.column_stack(np.triu_indices(len(members), 1))
-    for (cells, some), (others, more) in itertools.combinations(groups, 2):
-        one, other = np.indices((len(some), len(more))).reshape(2, -1)
-        yield cells & others, np.concatenate([some, more]), np.column_stack([one, other + len(some)])
+    for (cells, some), (others, more) in itertools.combinations_with_replacement(patterns(scores), 2):
+        pairs = np.array([*itertools.combinations(some, 2)] if some is more else [*itertools.product(some, more)])
+        if len(pairs):
+            members, places = np.unique(pairs, return_inverse=True)
+            yield cells & others, members, places.reshape(-1, 2)
 
 
 def _names(table: pd.DataFrame) -> set[str]:

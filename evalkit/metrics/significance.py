@@ -36,41 +36,33 @@ _PAIRS = 8  # pairs of metrics compared at once by SPA: what they need stays in 
 _NEAR = 1e-6  # standard deviations per segment: twice what sums in single precision are off by on the data of WMT23
 
 
-class _How(NamedTuple):
-    """How swaps are drawn: see ``perm_both``."""
+class How(NamedTuple):
+    """How metrics are tested: the options of ``perm_both``.
 
-    draws: int
-    seed: Any  # a whole number, or two
-    flips: int = 0
-    look: int = 0
-    settled: tuple[float, float] = (0.0, 1.0)
+    draws: random swaps, where there are too many for all of them. flips: inside each test of SPA, the slowest one.
+    look: let a test of SPA end after so many swaps, or twice as many, …, if its p is outside ``settled``; None: none.
+    unit: for ``acc_eq`` what is swapped is whether a pair of systems is right, each metric at its own threshold:
+    "pair" swaps every pair by itself, as WMT does; "item" swaps whole segments, whose pairs depend on each other, so
+    that fewer differences count as significant. within: a number for each system; accuracy compares systems of one
+    number. thresholds: of acc_eq, found by ``perm_both``.
+    """
+
+    draws: int = 1000
+    seed: Any = 7  # a whole number, or two
+    flips: int = 1000
+    look: int | None = None
+    settled: tuple[float, float] = (0.02, 0.5)
     unit: str = "pair"
-    sets: Any = None  # for accuracy, one for each system
-    thresholds: Any = None  # of acc_eq, one for each metric
+    within: np.ndarray | int = 0
+    thresholds: np.ndarray = np.zeros(0)
 
 
-def perm_both(
-    scores: Scores,
-    *,
-    statistic: str,
-    draws: int = 1000,
-    flips: int = 1000,
-    unit: str = "pair",
-    look: int | None = None,
-    settled: tuple[float, float] = (0.02, 0.5),
-    within: np.ndarray | None = None,
-    seed: int = 7,
-) -> pd.DataFrame:
+def perm_both(scores: Scores, *, statistic: str, **options: Any) -> pd.DataFrame:
     """Test every two metrics by PERM-BOTH: swap their scores in random cells, and see how large the difference gets.
 
     statistic: for scores of systems ``pearson`` or ``accuracy_3way``; for scores of segments ``pearson`` (all cells in
     one sample), ``acc_eq`` or ``spa`` (whose level is "system"). Metrics are standardised before their scores are
-    swapped, and compared on the cells that both scored. For ``acc_eq`` what is swapped is whether a pair of systems is
-    right, each metric at its own threshold: ``unit="pair"`` swaps every pair by itself, as WMT does; ``unit="item"``
-    swaps whole segments, whose pairs depend on each other, so that fewer differences count as significant.
-    draws: random swaps, where there are too many for all of them; flips: inside each test of SPA, the slowest one.
-    look: let a test of SPA end after so many swaps, or twice as many, …, if its p is outside ``settled``; None: none.
-    within: a number for each system; accuracy compares systems of one number.
+    swapped, and compared on the cells that both scored. options: see ``How``.
     Returns one row per pair of metrics: data, pair, level, statistic, grouping, metric_a (the better one), metric_b,
     difference (a less b), p (one-sided), exact (True where no swap was left out; acc_eq by pairs is binomial, and so).
     p is the share of swaps that reach the difference, or (hits + 1) / (draws + 1) where swaps are random.
@@ -88,11 +80,9 @@ def perm_both(
     if statistic not in TESTED[scores.level]:
         known = ", ".join(TESTED[scores.level])
         raise DataError(f"{statistic!r} cannot be tested on scores of {scores.level}s. Choose among {known}.")
-    if unit not in ("pair", "item"):
-        raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
-    how = _How(
-        draws, seed, flips, look or draws, settled, unit, np.zeros(len(scores.systems)) if within is None else within
-    )
+    how = How(**options)
+    if how.unit not in ("pair", "item"):
+        raise DataError(f"unit is {how.unit!r}, and can be 'pair' or 'item'. Correct it.")
     if statistic == "acc_eq":
         how = how._replace(thresholds=acc_eq(scores)["threshold"].to_numpy())
     tests = {"pearson": _pearson_test, "accuracy_3way": _accuracy_test, "acc_eq": _acc_eq_test, "spa": _spa_test}
@@ -133,7 +123,7 @@ def _undefined(pairs: np.ndarray) -> Permuted:
     return Permuted(nothing, nothing, 1, exact=False)
 
 
-def _acc_eq_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
+def _acc_eq_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: How) -> Permuted:
     """Compare acc_eq of metrics, two by two, on the cells that both scored, each metric at its own threshold.
 
     By pairs of systems: only pairs on which two metrics differ matter, and each is a toss of a coin. With equally many
@@ -161,7 +151,7 @@ def _acc_eq_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: 
 
 
 def _swapped(
-    hits: Callable[[np.ndarray], np.ndarray], observed: np.ndarray, cells: int, how: _How, block: int | None = None
+    hits: Callable[[np.ndarray], np.ndarray], observed: np.ndarray, cells: int, how: How, block: int | None = None
 ) -> Permuted:
     """Add up hits over all swaps of so many cells where they are few (``EXACT_UP_TO``), else over random ones.
 
@@ -179,7 +169,7 @@ def _reached(difference: np.ndarray, observed: np.ndarray) -> np.ndarray:
     return np.count_nonzero(difference >= least, axis=1) + np.count_nonzero(difference <= -least, axis=1)
 
 
-def _pearson_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
+def _pearson_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: How) -> Permuted:
     """Compare Pearson's r of metrics, two by two: differences (first less second), and hits of the better one.
 
     cells: those that all have; members: positions of metrics; pairs: two of these each, sorted by the first.
@@ -206,19 +196,18 @@ def _pearson_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs:
     return _swapped(hits, observed, len(human), how)
 
 
-def _accuracy_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
+def _accuracy_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: How) -> Permuted:
     """Compare three-way accuracies of metrics, two by two, as ``_pearson_test`` does, of systems of one set.
 
     Let t(u, v) tell whether systems i and j stand in the humans' relation when i has metric u's score and j has v's.
     After swapping by the mask m, this pair of systems adds (t(a, a) - t(b, b)) (1 - m_i - m_j) + (t(b, a) - t(a, b))
     (m_i - m_j) to the difference, which is linear in m: over all pairs, a constant and one weight for each system.
     """
-    human, sets = scores.human[cells], how.sets[cells[:, 0]]
+    human, sets = scores.human[cells], np.broadcast_to(how.within, len(cells))[cells[:, 0]]
     first, second = np.nonzero(np.triu(sets[:, None] == sets, 1))
     relation = np.sign(human[first] - human[second])
-    values = np.round(
-        _unit(scores.values[members][:, cells]), 12
-    )  # scores of two metrics that are equal but for rounding are tied
+    # scores of two metrics that are equal but for rounding are tied
+    values = np.round(_unit(scores.values[members][:, cells]), 12)
     own = np.sign(values[:, first] - values[:, second]) == relation
     ends = [np.eye(len(human))[side] for side in (first, second)]  # pairs of systems × systems
     constant, weights = np.empty(len(pairs)), np.empty((len(pairs), len(human)))
@@ -232,11 +221,13 @@ def _accuracy_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs
     return replace(_linear_test(constant, weights, how), observed=constant / len(first))
 
 
-def _linear_test(observed: np.ndarray, weights: np.ndarray, how: _How) -> Permuted:
+def _linear_test(observed: np.ndarray, weights: np.ndarray, how: How) -> Permuted:
     """Test differences that move by a weight for each swapped cell. weights: pairs of metrics × cells."""
-    return _swapped(
-        lambda masks: _reached(observed[:, None] + weights @ masks.T, observed), observed, weights.shape[1], how
-    )
+
+    def hits(masks: np.ndarray) -> np.ndarray:
+        return _reached(observed[:, None] + weights @ masks.T, observed)
+
+    return _swapped(hits, observed, weights.shape[1], how)
 
 
 def _r(covariance: np.ndarray, variance: np.ndarray) -> np.ndarray:
@@ -261,7 +252,7 @@ def _by_first(pairs: np.ndarray, most: int) -> Iterator[tuple[int, np.ndarray, n
             yield int(first), some, pairs[some, 1]
 
 
-def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: _How) -> Permuted:
+def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: How) -> Permuted:
     """Compare SPA of metrics, two by two, with PERM-BOTH on the cells of segments that all systems have.
 
     Every swap needs new permutation tests of both swapped metrics; the flipped sums of the swapped cells are computed
@@ -280,12 +271,12 @@ def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.
     single, flips32 = values.swapaxes(0, 1).astype(np.float32), mask.astype(np.float32)
     sums = single @ flips32
     hits, drawn = np.zeros((2, len(observed)), np.int64)
-    left = np.arange(len(observed))
-    for part, start in enumerate(range(0, how.draws, how.look)):
+    left, look = np.arange(len(observed)), how.look or how.draws
+    for part, start in enumerate(range(0, how.draws, look)):
         needed, places = np.unique(pairs[left], return_inverse=True)
         sides = single[:, needed], sums[:, needed], flips32, gold[0], places.reshape(-1, 2), observed[left]
-        whole = how.look >= how.draws
-        some = _How(min(how.look, how.draws - start), how.seed if whole else (how.seed, part))
+        whole = look >= how.draws
+        some = How(min(look, how.draws - start), how.seed if whole else (how.seed, part))
         found = _swapped(partial(_spa_hits, sides), observed[left], human.size, some, block=8)
         if found.exact or whole:
             return found

@@ -214,20 +214,18 @@ def acc_eq(scores: Scores, *, thresholds: Mapping[str, float] | None = None) -> 
         raise DataError("acc_eq compares systems within segments. Pass scores of segments, not of whole systems.")
     if thresholds is not None and (lacking := [name for name in scores.metrics if name not in thresholds]):
         raise DataError(f"There is no threshold for the metric {lacking[0]}. Add it, or leave the thresholds out.")
-    rows: dict[int, tuple[object, ...]] = {}
-    for cells, members in patterns(scores):
-        compared = Comparisons(scores.human, cells)
-        for number in members:
-            name, difference = scores.metrics[number], compared.differences(scores.values[number])
-            value = threshold = tied = np.nan
-            if compared.segments:
-                threshold = compared.calibrated(difference) if thresholds is None else thresholds[name]
-                value = float(compared.accuracy(compared.right(difference, threshold)))
-                tied = (np.abs(difference) <= threshold).mean()
-            counts = len(difference), compared.segments
-            rows[number] = ("segment", "acc_eq", "item", name, value, *counts, threshold, tied)
-    table = pd.DataFrame([rows[number] for number in sorted(rows)], columns=[*_COLUMNS, "threshold", "ties"])
-    return described(scores, table)
+    rows = []
+    for name, values in zip(scores.metrics, scores.values):
+        compared = Comparisons(scores.human, np.isfinite(values) & scores.judged)
+        difference = compared.differences(values)
+        value = threshold = tied = np.nan
+        if compared.segments:
+            threshold = compared.calibrated(difference) if thresholds is None else thresholds[name]
+            value = float(compared.accuracy(compared.right(difference, threshold)))
+            tied = (np.abs(difference) <= threshold).mean()
+        counts = len(difference), compared.segments
+        rows.append(("segment", "acc_eq", "item", name, value, *counts, threshold, tied))
+    return described(scores, pd.DataFrame(rows, columns=[*_COLUMNS, "threshold", "ties"]))
 
 
 def confidences(sums: np.ndarray, *, near: float = TOLERANCE) -> np.ndarray:
