@@ -65,8 +65,9 @@ def contest(
     Raises DataError where no segment has all scores.
     """
     people = scored[(scored["item_type"] == "system") & scored["protocol"].isin(ONE)]
-    machine = pd.concat([metrics, lengths(outputs)])
-    machine = machine[machine["tgt_lang"].isin(people["tgt_lang"].unique())]
+    languages, names = people["tgt_lang"].unique(), [*_KEYS, "metric"]
+    parts = [table[table["tgt_lang"].isin(languages)] for table in (metrics, lengths(outputs))]
+    machine = pd.concat([part[[*names, "score"]].astype(dict.fromkeys(names, "str")) for part in parts])
     wide = _beside(people, "protocol").join(_beside(machine, "metric"))  # a row per translation
     whole = wide.notna().all(axis=1).groupby(level=schemas.ITEM[1:]).transform("sum") == people["system"].nunique()
     if not whole.any():
