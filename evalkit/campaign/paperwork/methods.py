@@ -27,15 +27,8 @@ from evalkit.human.ranking import rules
 _APART = ("excluded: ", "rejected: ")
 ESA, MQM, DA, XSTS, PREFERENCES, UNKNOWN = "ESA", "MQM", "DA", "XSTS", "preferences", ""
 #: What a format without marked errors says of the protocol.
-_BY_FORMAT = {
-    "xsts": XSTS,
-    "mturk-da": DA,
-    "appraise": DA,
-    "preferences": PREFERENCES,
-    "mqm": MQM,
-    "esa": ESA,
-    "wmt25": ESA,
-}
+_BY_FORMAT = {"xsts": XSTS, "mturk-da": DA, "appraise": DA, "preferences": PREFERENCES, "mqm": MQM}
+_BY_FORMAT |= {"esa": ESA, "wmt25": ESA}
 #: Which format the files of a registered data set have, by the module that loads them.
 _LOADED = {"appraise": "appraise", "esa": "esa", "mqm": "mqm", "indicmt": "mqm", "xsts": "xsts", "mturk": "mturk-da"}
 
