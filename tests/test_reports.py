@@ -261,7 +261,7 @@ def test_payloads_that_cannot_be_right_are_refused(said, message):
 
     def report():
         found = findings.collect({"cells": [{"cell_type": "code", "source": "", "outputs": outputs}]})
-        return findings.report(Study("a", Path("a"), "A"), "ok", seconds=1, parameters={}, found=found)
+        return findings.report(Study("a", Path("a"), "A"), "ok", seconds=1, found=found)
 
     with pytest.raises(DataError, match=message):
         findings.canonical(report())
@@ -398,8 +398,8 @@ def cell(kind, source, *outputs, tags=()):
 def page(tmp_path, *cells):
     """Export cells as a study's page, without its style."""
     path = notebook(tmp_path / "one.ipynb", "seed: int = 7  # a seed")
-    report = {"headline": "The finding.", "data": [], "published": [], "recorded": {}}
-    html = export.export({"cells": list(cells)}, Study("one", path, "One"), report)
+    made, study = {"cells": list(cells)}, Study("one", path, "One")
+    html = export.export(made, study, findings.report(study, "ok", seconds=1, found=findings.collect(made)))
     return re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL)
 
 
@@ -429,10 +429,10 @@ def test_beside_a_comparison_stands_what_was_computed_earlier_of_the_same_number
     rows = [row | {"item": item, "cell": cell} for item, cell in (("T1", "here"), ("T1", "nowhere"), ("T9", "here"))]
     reference = {"recorded": {}, "published": rows, "signature": "s"}
     payload = {"kind": "published", "rows": rows[:1]}
-    [html] = export.beside(payload, reference, short=False)
+    [html] = export.beside(payload, reference)
     assert "comparison with print: match, 1 of 1" in html
     assert "nowhere" not in html
-    assert not list(export.beside(payload, reference | {"published": rows[1:]}, short=False))
+    assert not list(export.beside(payload, reference | {"published": rows[1:]}))
 
 
 def links(html):

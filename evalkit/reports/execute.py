@@ -133,7 +133,7 @@ class Batch:
 
         task = without_folders(task)
         found = findings.collect(notebook)
-        report = findings.report(task, "ok", seconds=seconds, parameters=task.parameters, found=found)
+        report = findings.report(task, "ok", seconds=seconds, found=found)
         text = findings.canonical(report)
         reference = findings.read_report(self.layout.reference / f"{task.name}.json")
         page = export.export(notebook, task, report, reference=reference)
@@ -151,7 +151,7 @@ class Batch:
         from evalkit.reports import findings
 
         task = without_folders(task)
-        report = findings.report(task, status, seconds=seconds, parameters=task.parameters, reason=reason)
+        report = findings.report(task, status, seconds=seconds, reason=reason)
         text = findings.canonical(report)
         final = self.layout.reports / f"{task.name}.json"
         note = final.with_suffix(".failed.json")

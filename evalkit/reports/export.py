@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import re
-import struct
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html import escape
@@ -50,7 +49,8 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     text and for TeX that cannot be typeset.
     """
     simulated = findings.simulated(report)
-    earlier, used, counts = reference if simulated else None, sources.listed(notebook), tally.count(report["published"])
+    earlier, counts = reference if simulated else None, tally.count(report["published"])
+    used = sources.listed(notebook, report["data"])
     names, declared = markup.Names(), notebooks.parameters(study.notebook)
     opening, reasoning, sections = arranged(with_results(notebooks.authored(notebook["cells"])))
     first, argument = (shown_cells(part, names, earlier) for part in (opening, reasoning))
@@ -133,16 +133,12 @@ def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -
     if kind == "markdown":
         shown.html = markup.prose(source, names, attachments=cell.get("attachments"))
     if kind == "code":
-        short = "first-page" in tags
-        shown.outputs = [html for output in cell["outputs"] for html in shown_output(output, reference, short=short)]
+        shown.outputs = [html for output in cell["outputs"] for html in shown_output(output, reference)]
     return shown
 
 
-def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool = False) -> Iterator[str]:
-    """Yield what a page shows of one output, followed by the reference results that belong beside it.
-
-    short: fold them, as on the first page, where there is no room for tables, and beside what is folded itself.
-    """
+def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[str]:
+    """Yield what a page shows of one output, followed by the reference results that belong beside it."""
     if output["output_type"] == "stream":
         yield printed(output["text"], kind=output["name"])
     elif output["output_type"] == "error":
@@ -153,8 +149,7 @@ def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool =
             return
         yield from displayed(output, payload)
         if payload and reference:
-            folded = text_of(output["data"].get("text/html", "")).startswith("<details>")
-            yield from beside(payload, reference, short=short or folded)
+            yield from beside(payload, reference)
 
 
 def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[str]:
@@ -163,15 +158,15 @@ def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[str]:
     if "application/vnd.jupyter.widget-view+json" in data:  # controls; the figure under them is an output of its own
         return
     if "text/html" in data:
-        yield markup.sanitised(text_of(data["text/html"]))
+        yield markup.sanitised(data["text/html"])
     elif kind := next((kind for kind in ("image/svg+xml", "image/png", "image/jpeg") if kind in data), None):
         described = output.get("metadata", {}).get(kind, {})
         yield figure(kind, data[kind], described)
     elif "text/markdown" in data:  # computed text: paragraphs of plain text, so no data can become a link or an image
-        paragraphs = re.split(r"\n\s*\n", text_of(data["text/markdown"]).strip())
+        paragraphs = re.split(r"\n\s*\n", data["text/markdown"].strip())
         yield "".join(f"<p>{escape(typeset(paragraph), quote=False)}</p>" for paragraph in paragraphs)
-    elif payload is None and text_of(data.get("text/latex") or data.get("text/plain") or ""):
-        yield printed(data.get("text/latex") or data.get("text/plain"))
+    elif payload is None and (text := data.get("text/latex") or data.get("text/plain")):
+        yield printed(text)
 
 
 def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
@@ -180,54 +175,33 @@ def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
     if not alt:
         raise DataError("a figure has no alternative text. Show it with show.figure(..., alt=...).")
     if kind == "image/svg+xml":  # as an image: a picture cannot bring scripts or styles into the page
-        encoded = base64.b64encode(text_of(content).encode()).decode()
-    else:
-        encoded = re.sub(r"\s", "", text_of(content))
-    size = _size(encoded, width=described.get("width")) if kind == "image/png" else ""
+        content = base64.b64encode(content.encode()).decode()
+    content = "".join(content.split())
+    size = "".join(f' {side}="{int(described[side])}"' for side in ("width", "height") if side in described)
     caption = str(described.get("caption") or "")
     below = f"<figcaption>{escape(typeset(caption), quote=False)}</figcaption>" if caption else ""
-    image = f'<img alt="{escape(alt)}"{size} src="data:{kind};base64,{encoded}">'
+    image = f'<img alt="{escape(alt)}"{size} src="data:{kind};base64,{content}">'
     return f"<figure>{image}{below}</figure>"
 
 
-def _size(encoded: str, *, width: Any = None) -> str:
-    """Return a PNG's size in CSS pixels as attributes: as wide as told, or with a pixel to each of the page."""
-    wide, high = struct.unpack(">II", base64.b64decode(encoded[:32])[16:24])
-    shown = int(width or wide)
-    return f' width="{shown}" height="{round(shown * high / wide)}"'
-
-
-def beside(payload: dict[str, Any], reference: dict[str, Any], *, short: bool) -> Iterator[str]:
-    """Yield the reference results that stand beside one simulated output; of print, those of the same numbers."""
-    name = "comparison with print"
-    if payload["kind"] == "record" and payload["name"] in reference["recorded"]:
-        name = payload["name"]
-        table = markup.table(reference["recorded"][name], caption=name.replace("_", " "))
+def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[str]:
+    """Yield the reference results, folded, beside one simulated output; of print, those of the same numbers."""
+    name, recorded, table = payload.get("name", "comparison with print"), reference["recorded"], ""
+    if payload["kind"] == "record" and name in recorded:
+        table = markup.table(recorded[name], caption=name.replace("_", " "))
     elif payload["kind"] == "published":
         shown = {(row["item"], row["cell"]) for row in payload["rows"]}
         judged = [row for row in reference["published"] if (row["item"], row["cell"]) in shown]
-        if not judged:
-            return
-        table = markup.sanitised(tables.comparison(judged, caption=name))
-    else:
-        return
-    title = "Computed earlier, on the real data"
-    signature = f'<p class="signature"><code>{escape(reference["signature"], quote=False)}</code></p>'
-    if short:
-        inside = f"<details><summary>{title}: {escape(name.replace('_', ' '))}</summary>{table}{signature}</details>"
-    else:
-        inside = f'<p class="reference-title">{title}</p>{table}{signature}'
-    yield f'<div class="reference">{inside}</div>'
+        table = markup.sanitised(tables.comparison(judged, caption=name)) if judged else ""
+    if table:
+        title = f"Computed earlier, on the real data: {escape(name.replace('_', ' '))}"
+        signature = f'<p class="signature"><code>{escape(reference["signature"], quote=False)}</code></p>'
+        yield f'<div class="reference"><details><summary>{title}</summary>{table}{signature}</details></div>'
 
 
 def printed(text: Any, *, kind: str = "stdout") -> str:
     """Show plain text of a stream, without a terminal's colours."""
     return f'<pre class="{escape(kind)}">{escape(markup.plain(text), quote=False)}</pre>'
-
-
-def text_of(content: Any) -> str:
-    """Return an output's text, which the format stores as a string or as a list of lines."""
-    return content if isinstance(content, str) else "".join(content)
 
 
 def lift_title(cells: list[SimpleNamespace]) -> str:

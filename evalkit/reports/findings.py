@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +34,15 @@ def collect(notebook: Any) -> dict[str, Any]:
     for payload in payloads(notebook):
         match payload:
             case {"kind": "source", "name": name, "source": source, "origin": origin, "digest": digest}:
-                entry = {"name": name, "source": source, "origin": origin, "digest": digest}
+                entry, dates = (
+                    {"name": name, "source": source, "origin": origin, "digest": digest},
+                    payload.get("dates", {}),
+                )
                 listed = next((one for one in found["data"] if entry.items() <= one.items()), None)
                 if listed is None:
-                    found["data"].append(listed := entry)
-                listed |= wider(listed, payload.get("dates", {}))
+                    found["data"].append(entry | dates)
+                elif days := [*listed.get("judged", ()), *dates.get("judged", ())]:  # in one table or another of it
+                    listed["judged"] = [min(days), max(days)]
             case {"kind": "record", "name": name, "value": value}:
                 if name in found["recorded"]:
                     raise DataError(f"The notebook records '{name}' twice. Give each value a name of its own.")
@@ -53,32 +56,13 @@ def collect(notebook: Any) -> dict[str, Any]:
     return found
 
 
-def wider(known: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the dates of two tables of one source: judged from the first day of either to the last.
-
-    >>> wider({"released": "2022", "judged": ["2022-03-01", "2022-03-02"]}, {"judged": ["2022-02-27", "2022-03-01"]})
-    {'released': '2022', 'judged': ['2022-02-27', '2022-03-02']}
-    """
-    found = {key: one[key] for one in (known, more) for key in ("released", "dated_by") if key in one}
-    days = [day for one in (known, more) for day in one.get("judged", ())]
-    return found | ({"judged": [min(days), max(days)]} if days else {})
-
-
 def report(
-    study: Study,
-    status: str,
-    *,
-    seconds: float,
-    parameters: dict[str, Any],
-    found: dict[str, Any] | None = None,
-    reason: str = "",
+    study: Study, status: str, *, seconds: float, found: dict[str, Any] | None = None, reason: str = ""
 ) -> dict[str, Any]:
     """Build a study's JSON report; ``found`` comes from ``collect``, ``reason`` says why there is nothing found."""
-    found = found or {"data": [], "recorded": {}, "published": [], "headline": "", "signature": ""}
-    found = dict(found)
-    title = found.pop("title", study.title)
-    head = {"study": study.name, "title": title, "status": status, "seconds": round(seconds, 1)}
-    return head | {"parameters": parameters} | found | ({"reason": reason} if reason else {})
+    head = {"study": study.name, "title": study.title, "status": status, "seconds": round(seconds, 1)}
+    head |= {"parameters": study.parameters}
+    return head | (found or collect({"cells": []})) | ({"reason": reason} if reason else {})
 
 
 def canonical(report: dict[str, Any]) -> str:
@@ -95,22 +79,15 @@ def read_report(path: Path) -> dict[str, Any] | None:
     """Read a JSON report, or reference results; None where there are none, or something else has their name."""
     try:
         found = json.loads(delimited.content(path))
-    except (DataError, ValueError, RecursionError):
-        return None
-    return found if _is_report(found) else None
-
-
-def _is_report(found: Any) -> bool:
-    """Tell whether JSON has what pages read of a report, or of reference results, which have no status."""
-    try:
         tally.count(found["published"])
         texts = [found["study"], found["headline"]]
-        if "status" in found:
+        if "status" in found:  # reference results have none
             good = found["status"] == "ok" and found["seconds"] >= 0
             texts += [found["status"], "" if good else found["reason"], *(one["source"] for one in found["data"])]
-        return isinstance(found["recorded"], dict) and all(isinstance(one, str) for one in texts)
-    except (KeyError, TypeError, AttributeError):
-        return False
+        well = isinstance(found["recorded"], dict) and all(isinstance(one, str) for one in texts)
+    except (DataError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return None
+    return found if well else None
 
 
 def simulated(report: dict[str, Any]) -> bool:

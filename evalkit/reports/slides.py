@@ -133,7 +133,7 @@ def shown(cell: Any) -> Iterator[str]:
                 continue
             if kind := next((kind for kind in ("image/svg+xml", "image/png") if kind in data), ""):
                 yield export.figure(kind, data[kind], output["metadata"].get(kind, {}))
-            elif "text/html" in data and 'class="alternative"' not in (html := export.text_of(data["text/html"])):
+            elif "text/html" in data and 'class="alternative"' not in (html := data["text/html"]):
                 yield shortened(markup.sanitised(html))
 
 

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-import pandas as pd
-
 from evalkit.data import registry
 from evalkit.reports import findings
 from evalkit.stats.terms import pluralize
@@ -19,15 +17,10 @@ _RAW = re.compile(r"https://raw\.githubusercontent\.com/([^/]+/[^/]+)/([0-9a-f]{
 _PART = re.compile(r"-(errors|spans|metrics|ranking|annotators)$")
 
 
-def listed(notebook: Any) -> list[dict[str, Any]]:
-    """Return what a page says of each source that an executed notebook shows, each once, in their order."""
-    shown = [payload for payload in findings.payloads(notebook) if payload["kind"] == "source"]
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in shown:
-        key = one["name"], one["source"]
-        told = findings.wider(found.get(key, {}).get("dates", {}), one.get("dates", {}))
-        found[key] = one | {"dates": told}
-    return [described(payload) for payload in found.values()]
+def listed(notebook: Any, data: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a page says of each source of a report's ``data``, with the rows that its notebook tells of."""
+    shown = {(one["name"], one["source"]): one for one in findings.payloads(notebook) if one["kind"] == "source"}
+    return [described(shown[one["name"], one["source"]] | one) for one in data]
 
 
 def described(payload: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +37,7 @@ def described(payload: dict[str, Any]) -> dict[str, Any]:
         "citation": entry.citation if entry else "",
         "rows": pluralize(payload["rows"], "row") if "rows" in payload else "",
         "excluded": excluded,
-        "dates": dated(payload.get("dates", {})),
+        "dates": dated(payload),
         "address": words,
         "link": link,
         "digest": short_digest(payload["digest"]),
@@ -90,55 +83,25 @@ def short_digest(digest: str) -> str:
 def badges(used: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Return a short badge for each kind of source: the kind, and how many sets are of it.
 
-    Files that belong to a data set beside them, such as a campaign's marked errors, are that set's.
+    Files that belong to a data set, such as a campaign's marked errors, are that set's.
     """
-    names = {(one["source"], one["name"]) for one in used}
-    counts = Counter(kind for kind, name in names if (kind, _PART.sub("", name)) not in names - {(kind, name)})
+    counts = Counter(kind for kind, _ in {(one["source"], _PART.sub("", one["name"])) for one in used})
     return [(kind, pluralize(counts[kind], "data set")) for kind in sorted(counts)]
 
 
 _RELEASED = {
-    "repository": "Files last changed in their repository on {}",
-    "file name": "Dated {} in the files' names",
-    "publication": "Published in {}",
+    "repository": "Files last changed in their repository on {}. ",
+    "file name": "Dated {} in the files' names. ",
+    "publication": "Published in {}. ",
 }
 
 
-def dated(dates: Mapping[str, Any]) -> str:
-    """Say the dates of a source in words; '' where none is known.
+def dated(source: Mapping[str, Any]) -> str:
+    """Say the dates of a source; '' where none is known.
 
     >>> dated({"released": "2022-11-03", "dated_by": "file name", "judged": ["2022-09-08", "2022-10-20"]})
-    "Dated 3 November 2022 in the files' names. Judged from 8 September to 20 October 2022 (time stamps, UTC)."
-    >>> dated({"released": "2019", "dated_by": "publication"}), dated({})
-    ('Published in 2019.', '')
+    "Dated 2022-11-03 in the files' names. Judged from 2022-09-08 to 2022-10-20 (time stamps, UTC)."
     """
-    told = []
-    if "released" in dates:
-        told.append(_RELEASED[dates["dated_by"]].format(spelt(dates["released"])))
-    if judged := dates.get("judged"):
-        told.append(f"Judged {days(*judged)} (time stamps, UTC)")
-    return " ".join(f"{one}." for one in told)
-
-
-def days(first: str, last: str) -> str:
-    """Say from when to when, and a year that both share once.
-
-    >>> days("2022-12-30", "2023-01-02"), days("2023-01-02", "2023-01-02")
-    ('from 30 December 2022 to 2 January 2023', 'on 2 January 2023')
-    """
-    if first == last:
-        return f"on {spelt(first)}"
-    begun = spelt(first).removesuffix(f" {last[:4]}")
-    return f"from {begun} to {spelt(last)}"
-
-
-def spelt(day: str) -> str:
-    """Write an ISO date as people do, in whatever language the machine is set to; a year stays one.
-
-    >>> spelt("2022-11-03"), spelt("2022")
-    ('3 November 2022', '2022')
-    """
-    if "-" not in day:
-        return day
-    at = pd.Timestamp(day)
-    return f"{at.day} {at.month_name()} {at.year}"
+    told = _RELEASED[source["dated_by"]].format(source["released"]) if "released" in source else ""
+    judged = "Judged from {} to {} (time stamps, UTC).".format(*source["judged"]) if "judged" in source else ""
+    return (told + judged).strip()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
+
+import pandas as pd
 
 from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import BASES, WORDS, in_words
@@ -24,34 +25,20 @@ _VERBS = {
     _ROUNDING: ("is within rounding of its inputs", "are within rounding of their inputs"),
     "differs": ("differs", "differ"),
 }
-#: The columns of ``table``.
-COLUMNS = (*_VERBS, _GONE)
+#: The verdicts of ``table``.
+COLUMNS = [*_VERBS, _GONE]
 #: Causes that a sentence names before it sums up the others.
 _MOST = 4
 
 
-def count(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Count judged rows of comparisons with print, each row once.
-
-    Returns ``bases``: basis -> verdict in words (``COLUMNS``) -> how many numbers; ``lacking``: cause -> how many
-    printed numbers could not be computed; ``absent``: the same of official results, which papers do not print;
-    ``printed``: how many numbers papers print; ``tables``: (item, paper) -> how many recomputed numbers match.
-    """
+def count(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    """Return judged rows of comparisons with print as a table of what is counted, the verdicts in words."""
     rows = list(rows)
-    found = Counter((row["basis"], in_words(row)) for row in rows)
-    gone = [row for row in rows if row["verdict"] == _GONE]
-    causes = [Counter(row["lacking"] for row in gone if (row["basis"] == OFFICIAL) is own) for own in (False, True)]
-    match = [row for row in rows if row["basis"] == RECOMPUTED and row["verdict"] == "match"]
-    return {
-        "bases": {basis: {word: found[basis, word] for word in COLUMNS if found[basis, word]} for basis in BASES},
-        "lacking": dict(causes[0].most_common()),
-        "absent": dict(causes[1].most_common()),
-        "printed": sum(row["basis"] != OFFICIAL for row in rows),
-        "tables": dict(Counter((row.get("item", ""), row.get("paper", "")) for row in match).most_common()),
-    }
+    counted = pd.DataFrame(rows, dtype=object).reindex(columns=["basis", "lacking", "paper", "item"])
+    return counted.assign(verdict=[in_words(row) for row in rows])
 
 
-def sentences(counts: dict[str, Any]) -> list[str]:
+def sentences(counted: pd.DataFrame) -> list[str]:
     """Tell a count in words: what was recomputed from data first, what cannot be had last.
 
     >>> row = {"verdict": "match", "basis": RECOMPUTED}
@@ -63,23 +50,40 @@ def sentences(counts: dict[str, Any]) -> list[str]:
     >>> sentences(count([]))
     []
     """
-    told = []
-    if counts["printed"]:
-        found = _computed(counts)
-        done, printed = sum(found.values()), pluralize(counts["printed"], "printed number")
-        share = f" ({100 * done / counts['printed']:.0f} %); {_verdicts(found)}" if done else ""
-        told.append(f"Recomputed from data: {f'{done:,}' if done else 'none'} of {printed}{share}.")
-    match = sum(counts["tables"].values())
-    (item, paper), most = next(iter(counts["tables"].items()), (("", ""), 0))
-    if match / 2 < most < match:
-        told.append(f"{most:,} of the {match:,} that match are one table ({paper}, {item}).")
-    for what, causes in (("Not recomputed", counts["lacking"]), ("Official results not to be had", counts["absent"])):
-        if causes:
-            told.append(f"{what}: {sum(causes.values()):,} ({_causes(causes)}).")
+    told, found, official = [], recomputed(counted), counted["basis"].eq(OFFICIAL)
+    done, printed = sum(found.values()), int((~official).sum())
+    if printed:
+        verdicts = ", ".join(f"{number:,} {_VERBS[word][number > 1]}" for word, number in found.items())
+        verdicts = "all match" if found.keys() == {"match"} and done > 1 else verdicts
+        share = f" ({100 * done / printed:.0f} %); {verdicts}" if done else ""
+        numbers = f"{f'{done:,}' if done else 'none'} of {pluralize(printed, 'printed number')}"
+        told.append(f"Recomputed from data: {numbers}{share}.")
+    match = counted[counted["basis"].eq(RECOMPUTED) & counted["verdict"].eq("match")]
+    for where, most in match[["paper", "item"]].value_counts().head(1).items():
+        if len(match) / 2 < most < len(match):
+            told.append(f"{most:,} of the {len(match):,} that match are one table ({', '.join(where)}).")
+    for what, own in (("Not recomputed", ~official), ("Official results not to be had", official)):
+        causes = counted["lacking"][own].value_counts()
+        if len(causes):
+            told.append(f"{what}: {causes.sum():,} ({_causes(causes)}).")
     return told
 
 
-def table(counts: dict[str, Any]) -> list[tuple[str, list[int]]]:
+def _causes(causes: pd.Series) -> str:
+    """Name the commonest causes with their numbers, and sum up the others."""
+    if len(causes) == 1:
+        return str(causes.index[0])
+    named = [f"{cause}: {number:,}" for cause, number in causes.head(_MOST).items()]
+    return "; ".join(named + [f"other causes: {causes.iloc[_MOST:].sum():,}"] * (len(causes) > _MOST))
+
+
+def recomputed(counted: pd.DataFrame) -> dict[str, int]:
+    """Return how many numbers have each verdict, of those that were recomputed from data."""
+    found = counted["verdict"][counted["basis"].eq(RECOMPUTED)].value_counts().reindex(list(_VERBS)).dropna()
+    return found.astype(int).to_dict()
+
+
+def table(counted: pd.DataFrame) -> list[tuple[str, list[int]]]:
     """Lay a count out: what numbers rest on, and how many have each verdict of ``COLUMNS``, and in all.
 
     The numbers that papers print add up in a row of their own, above official results, which are counted apart.
@@ -88,63 +92,41 @@ def table(counts: dict[str, Any]) -> list[tuple[str, list[int]]]:
     >>> [(name, numbers[-1]) for name, numbers in table(count(rows))][-2:]
     [('All printed numbers', 3), ('Official results of shared tasks', 1)]
     """
-    rows = {}
-    for basis, found in counts["bases"].items():
-        if found:
-            rows[basis] = [*(found.get(word, 0) for word in COLUMNS), sum(found.values())]
-    official = rows.pop(OFFICIAL, None)
-    told = [(_CALLED[basis], numbers) for basis, numbers in rows.items()]
-    if len(rows) > 1:
-        told.append(("All printed numbers", [sum(column) for column in zip(*rows.values(), strict=True)]))
-    return told + ([(_CALLED[OFFICIAL], official)] if official else [])
+    wide = pd.crosstab(counted["basis"], counted["verdict"]).reindex(index=BASES, columns=COLUMNS, fill_value=0)
+    wide["all"] = wide.sum(axis=1)
+    wide = wide[wide["all"] > 0]
+    printed = wide.drop(index=OFFICIAL, errors="ignore")
+    rows = [(_CALLED[str(basis)], numbers) for basis, numbers in wide.iterrows()]
+    if len(printed) > 1:
+        rows.insert(len(printed), ("All printed numbers", printed.sum()))
+    return [(name, numbers.tolist()) for name, numbers in rows]
 
 
-def _computed(counts: dict[str, Any]) -> dict[str, int]:
-    """Return verdict -> how many numbers, of those that were recomputed from data."""
-    return {word: number for word, number in counts["bases"][RECOMPUTED].items() if word != _GONE}
-
-
-def shown(counts: dict[str, Any]) -> dict[str, Any]:
+def shown(counted: pd.DataFrame) -> dict[str, Any]:
     """Return what pages show of a count: a bar, sentences, and a table with its columns."""
-    return {"bar": bar(counts), "sentences": sentences(counts), "columns": COLUMNS, "rows": table(counts)}
+    return {"bar": bar(counted), "sentences": sentences(counted), "columns": COLUMNS, "rows": table(counted)}
 
 
-def brief(counts: dict[str, Any]) -> str:
+def brief(counted: pd.DataFrame) -> str:
     """Tell in a few words how many recomputed numbers match those printed; '' where none was recomputed.
 
     >>> row = {"verdict": "match", "basis": RECOMPUTED}
     >>> brief(count([row, row, {"verdict": "differs", "basis": RECOMPUTED}])), brief(count([]))
     ('2 of 3 recomputed numbers match the paper', '')
     """
-    found = _computed(counts)
+    found = recomputed(counted)
     done, match = sum(found.values()), found.get("match", 0)
     verb = "matches" if match == 1 else "match"
     return f"{match:,} of {pluralize(done, 'recomputed number')} {verb} the paper" if done else ""
 
 
-def bar(counts: dict[str, Any]) -> dict[str, int]:
+def bar(counted: pd.DataFrame) -> dict[str, int]:
     """Return the parts of a bar over the numbers that papers print: verdicts of recomputed ones, and the rest.
 
     >>> bar(count([{"verdict": "match", "basis": RECOMPUTED}, {"verdict": "match", "basis": DEFINITION}]))
     {'match': 1, 'rest': 1}
     """
-    recomputed = _computed(counts)
-    rest = counts["printed"] - sum(recomputed.values())
-    parts = {{_ROUNDING: "rounding"}.get(word, word): number for word, number in recomputed.items()}
-    return parts | ({"rest": rest} if rest else {}) if recomputed else {}
-
-
-def _verdicts(found: dict[str, int]) -> str:
-    """Say how many numbers match, and how many do not: "40 match, 1 differs"; "all match" where none does not."""
-    if list(found) == ["match"] and found["match"] > 1:
-        return "all match"
-    return ", ".join(f"{number:,} {_VERBS[word][number > 1]}" for word, number in found.items())
-
-
-def _causes(lacking: dict[str, int]) -> str:
-    """Name the commonest causes with their numbers, and sum up the others."""
-    if len(lacking) == 1:
-        return next(iter(lacking))
-    named = [f"{cause}: {number:,}" for cause, number in list(lacking.items())[:_MOST]]
-    others = sum(list(lacking.values())[_MOST:])
-    return "; ".join([*named, f"other causes: {others:,}"] if others else named)
+    found = recomputed(counted)
+    parts = {"rounding" if word == _ROUNDING else word: number for word, number in found.items()}
+    rest = int(counted["basis"].ne(OFFICIAL).sum()) - sum(found.values())
+    return parts | ({"rest": rest} if rest else {}) if found else {}

@@ -36,9 +36,9 @@ def picture(drawn: Axes | Figure, *, caption: str, alt: str | None = None) -> tu
         raise DataError("A figure needs alt text: say in a sentence what it shows, by figures.describe or alt=.")
     image = _drawn(figure)
     plt.close(figure)  # or Jupyter would show it a second time
-    encoded, width = base64.b64encode(_png(image)).decode(), image.width // FINE
+    encoded, width, height = base64.b64encode(_png(image)).decode(), image.width // FINE, image.height // FINE
     data: dict[str, Any] = {"image/png": encoded, "text/plain": f"{caption}\n{alt}"}
-    described: dict[str, Any] = {"image/png": {"alt": alt, "caption": caption, "width": width}}
+    described: dict[str, Any] = {"image/png": {"alt": alt, "caption": caption, "width": width, "height": height}}
     if live():  # JupyterLab shows a PNG without its alternative text, so it is told as HTML, which it prefers
         data["text/html"] = f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{encoded}">'
     return data, described
