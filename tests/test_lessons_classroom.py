@@ -406,13 +406,10 @@ def test_a_heading_begins_a_slide_and_exercises_are_shown_but_no_checks():
     assert not re.search("numpy|Not yet|seed", "".join(slide.parts))
 
 
-def test_simulated_data_are_marked_where_they_are_shown():
-    cells = [md("# T\n\nx"), md("## Real\n\nx"), code("", of("real")), md("## Own\n\nx")]
-    cells += [code("", of("simulated", "c")), md("shown"), md("### Sub\n\nx"), md("## After\n\nx")]
-    assert [slide.simulated for slide in cut(*cells)] == [[], [], ["c"], ["c"], []]
-    every = [md("# T\n\nx"), md("## A\n\nx"), code("", of("simulated", "c")), md("shown"), md("## B\n\nx")]
-    assert [slide.simulated for slide in cut(*every)] == [[], ["c"], ["c"]]
-    assert "<strong>SIMULATED</strong> data: c" in slides.page(every, "name")
+def test_simulated_data_are_marked_on_every_slide():
+    cells = [md("# T\n\nx"), code("", of("real")), md("## Own\n\nx"), code("", of("simulated", "c"))]
+    assert slides.page(cells, "name").count("with <strong>SIMULATED</strong> data: c<") == 2
+    assert "SIMULATED" not in slides.page(cells[:2], "name")
 
 
 def test_what_data_say_is_no_markup():

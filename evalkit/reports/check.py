@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from evalkit import DataError
 from evalkit.reports.notebooks import suggestion
 
-__all__ = ["choice", "choices", "number", "numbers", "scale", "text", "texts", "truth", "whole"]
+__all__ = ["choice", "number", "numbers", "scale", "text", "texts", "truth", "whole"]
 #: The ends of a range: how a sentence says them, and what a value is to them.
 LIMITS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "above": ("above", operator.gt),
@@ -77,10 +78,10 @@ def numbers(*, length: int | None = None, may_be_empty: bool = False, **limits_a
 
     >>> numbers(deltas=[2, 0.0], above=0)
     Traceback (most recent call last):
-    evalkit.DataError: deltas holds 0.0, which cannot be used. Give a number above 0.
+    evalkit.DataError: deltas[1] = 0.0 cannot be used. Give a number above 0.
     """
     limits, values = _apart(limits_and_values)
-    _lists(values, lambda name, value: number(**limits, **{name: value}), may_be_empty=may_be_empty)
+    _lists(values, partial(number, **limits), may_be_empty=may_be_empty)
     for name, value in values.items():
         if length is not None and value and len(value) != length:
             raise DataError(f"{name} has {len(value)} numbers. Give {length}.")
@@ -101,7 +102,7 @@ def scale(**values: Any) -> None:
 
 def texts(*, may_be_empty: bool = False, **values: Any) -> None:
     """Demand lists of text."""
-    _lists(values, lambda name, value: text(**{name: value}), may_be_empty=may_be_empty)
+    _lists(values, text, may_be_empty=may_be_empty)
 
 
 def choice(*, of: Iterable[str], may_be_empty: bool = False, **values: Any) -> None:
@@ -120,18 +121,6 @@ def choice(*, of: Iterable[str], may_be_empty: bool = False, **values: Any) -> N
             raise DataError(f"There is no {name.replace('_', ' ')} {value!r}. {_remedy(value, known)}")
 
 
-def choices(*, of: Iterable[str], may_be_empty: bool = False, **values: Any) -> None:
-    """Demand lists of names in ``of``.
-
-    >>> choices(shown=["segment acc"], of=["segment acc_eq", "system Pearson"])
-    Traceback (most recent call last):
-    evalkit.DataError: There is no shown 'segment acc'. Did you mean 'segment acc_eq'? Choose one of: segment acc_eq, \
-system Pearson.
-    """
-    known = list(of)
-    _lists(values, lambda name, value: choice(of=known, **{name: value}), may_be_empty=may_be_empty)
-
-
 def _apart(limits_and_values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Part the limits of a range from the values that are to be in it."""
     limits = {name: limits_and_values[name] for name in LIMITS if name in limits_and_values}
@@ -147,18 +136,14 @@ def _within(limits_and_values: dict[str, Any], noun: str, kind: Any) -> None:
             raise DataError(f"{name} = {value!r} cannot be used. Give {noun} {wanted}".rstrip() + ".")
 
 
-def _lists(values: dict[str, Any], check: Callable[[str, Any], None], *, may_be_empty: bool) -> None:
+def _lists(values: dict[str, Any], check: Callable[..., None], *, may_be_empty: bool) -> None:
     for name, value in values.items():
         if not isinstance(value, list):
             raise DataError(f"{name} = {value!r} is no list. Write it in brackets, such as [{value!r}].")
         if not (value or may_be_empty):
             raise DataError(f"{name} is empty. Name at least one.")
-        for item in value:
-            try:
-                check(name, item)
-            except DataError as problem:
-                told = str(problem).replace(f"{name} = {item!r} ", f"{name} holds {item!r}, which ", 1)
-                raise DataError(told) from None
+        for place, item in enumerate(value):
+            check(**{f"{name}[{place}]": item})
 
 
 def _remedy(value: str, known: Sequence[str]) -> str:

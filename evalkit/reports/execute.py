@@ -65,14 +65,14 @@ def run(
     layout = layout or Layout()
     known = read_studies(layout)
     chosen = choose(known, list(known) if names is None else names)
-    batch, tasks, unusable = Batch(layout, timeout), list[Study](), dict[str, str]()
+    batch, tasks, stopped = Batch(layout, timeout), list[Study](), list[tuple[Study, str, str]]()
     for study in chosen:
         try:
             tasks.append(bound(study, values or {}, layout.studies.parent))
         except DataError as problem:
             if isinstance(problem, Misuse) or len(chosen) == 1:
                 raise
-            unusable[study.name] = one_line(problem)
+            stopped.append((replace(study, parameters={}), "failed", one_line(problem)))
     for task in tasks if values else ():
         check_parameters(task)
     layout.reports.mkdir(parents=True, exist_ok=True)
@@ -89,11 +89,10 @@ def run(
             cores, stop = sum(client.nthreads().values()), client.close
             work = cluster.runner(client, batch)
         absent = fetch(tasks)
-        skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
-        left = [replace(study, parameters={}) for study in chosen if study.name in unusable]
-        done = [batch.keep(study, "failed", unusable[study.name]) for study in left]
-        done += [batch.keep(task, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
-        todo = [task for task in tasks if task.name not in skipped]
+        why = {task.name: why_skipped(task, absent) for task in tasks}
+        stopped += [(task, "skipped", why[task.name]) for task in tasks if why[task.name]]
+        done = [batch.keep(*one) for one in stopped]
+        todo = [task for task in tasks if not why[task.name]]
         todo.sort(key=lambda task: task.notebook.stat().st_size, reverse=True)  # long ones first, so that none is late
         outcomes = {}
         with contextlib.closing(side_by_side(todo, work, stop, jobs=jobs or cores)) as engine:

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import ROOT, DataError
-from evalkit.reports import export, markup, notebooks
+from evalkit.reports import export, findings, markup, notebooks
 from evalkit.reports.studies import Study
-from evalkit.show import MIME
 
 _SECONDS = 900  # that a cell may take
 _ROWS = 9  # of a table; the notebook has the others
@@ -26,15 +25,10 @@ _HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
 
 @dataclass
 class Slide:
-    """A slide.
-
-    title: its heading as HTML. level: of the heading, 7 where another slide has it, too. simulated: names of simulated
-    data that it may rest on.
-    """
+    """A slide: its heading as HTML, the heading's level (7 where another slide has it, too), and what stands below."""
 
     title: str
     level: int
-    simulated: list[str]
     parts: list[str] = field(default_factory=list)
 
 
@@ -83,39 +77,23 @@ def page(cells: list[Any], name: str) -> str:
     if not slides:
         raise DataError(f"The lesson {name} has no headings, so there is nothing to make slides of. Give it some.")
     css = (export.TEMPLATE / "slides.css").read_text(encoding="utf-8")
-    return export.pages().get_template("slides.html.j2").render(slides=slides, css=css, policy=export.POLICY)
+    told = [one for one in findings.payloads({"cells": cells}) if one["kind"] == "source"]
+    simulated = dict.fromkeys(one["name"] for one in told if one["source"] == "simulated")
+    template = export.pages().get_template("slides.html.j2")
+    return template.render(slides=slides, simulated=simulated, css=css, policy=export.POLICY)
 
 
 def cut(cells: list[Any]) -> list[Slide]:
     """Return the slides of executed cells, without what comes before the first heading, and without empty ones."""
     slides: list[Slide] = []
-    simulated: list[str] = []
-    sources = list(filter(None, (source_of(output) for cell in cells for output in cell.get("outputs", ()))))
-    mixed = len({kind == "simulated" for _, kind in sources}) > 1  # then simulated data are one section's alone
-    for cell in cells:
-        for output in cell.get("outputs", ()):
-            name, kind = source_of(output) or ("", "")
-            if kind == "simulated" and name not in simulated:
-                simulated = [*simulated, name]
-        if slides and not slides[-1].parts:
-            slides[-1].simulated = simulated
-        for html in shown(cell):
-            if heading := _HEADING.fullmatch(html):
-                level = int(heading[1][2])
-                simulated = [] if mixed and level <= 2 else simulated
-                slides.append(Slide(re.sub(r"</?h\d[^>]*>", "", html).strip(), level, simulated))
-            elif slides:
-                if html.startswith("<figure") and slides[-1].parts:
-                    slides.append(Slide(slides[-1].title, 7, simulated))
-                slides[-1].parts.append(html)
-                slides[-1].simulated = simulated
+    for html in (part for cell in cells for part in shown(cell)):
+        if heading := _HEADING.fullmatch(html):
+            slides.append(Slide(re.sub(r"</?h\d[^>]*>", "", html).strip(), int(heading[1][2])))
+        elif slides:
+            if html.startswith("<figure") and slides[-1].parts:
+                slides.append(Slide(slides[-1].title, 7))
+            slides[-1].parts.append(html)
     return [slide for slide in slides if slide.parts]
-
-
-def source_of(output: Any) -> tuple[str, str] | None:
-    """Return name and kind of the data that an output tells of."""
-    payload = (output.get("data") or {}).get(MIME, {})
-    return (payload["name"], payload["source"]) if payload.get("kind") == "source" else None
 
 
 def shown(cell: Any) -> Iterator[str]:
@@ -129,7 +107,7 @@ def shown(cell: Any) -> Iterator[str]:
     elif not {"check", "parameters"} & set(tags):
         for output in cell.get("outputs", ()):
             data = output.get("data") or {}
-            if source_of(output):
+            if (findings.payload_of(output) or {}).get("kind") == "source":
                 continue
             if kind := next((kind for kind in ("image/svg+xml", "image/png") if kind in data), ""):
                 yield export.figure(kind, data[kind], output["metadata"].get(kind, {}))

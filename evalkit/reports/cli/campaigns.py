@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from evalkit import ROOT, DataError
-from evalkit.reports.cli.words import a_path, data_names, options
+from evalkit.reports.cli.words import a_path, data_names, options, say
 
 
 @click.group()
@@ -49,7 +46,7 @@ def new_campaign(context: click.Context, name: str, out: Path, **told: Any) -> N
     from evalkit.campaign.design import make
 
     folder = starter.campaign(name, out, fill=lambda folder: said.extend(make(name, folder, **wishes)))
-    print("\n".join(said), file=sys.stderr)
+    say("\n".join(said))
     print(folder)
 
 
@@ -104,23 +101,10 @@ def import_files(files: tuple[Path, ...], out: Path, **told: Any) -> None:
 
     told |= {name: dict(told[name]) for name in ("values", "words")}
     told["columns"] = {ours: theirs.split("+") if "+" in theirs else theirs for ours, theirs in told["columns"]}
-    report, written = import_campaign(list(files), out, tell=progress(), **told)
-    print("\n".join(report.sentences()), file=sys.stderr)
+    report, written = import_campaign(list(files), out, tell=say, **told)
+    say("\n".join(report.sentences()))
     for path in written:
         print(path)
-
-
-def progress(every: float = 2.0) -> Callable[[str], None]:
-    """Make a function that prints a line on stderr, at most one in so many seconds."""
-    last = time.monotonic()
-
-    def tell(line: str) -> None:
-        nonlocal last
-        if time.monotonic() - last > every:
-            last = time.monotonic()
-            print(line, file=sys.stderr)
-
-    return tell
 
 
 @click.command()
@@ -173,13 +157,13 @@ def demo(out: Path) -> int:
     out = out.resolve()
     write_text(out / "wmt23.csv", (ROOT / "data" / "demo" / "wmt23.csv").read_text(encoding="utf-8"))
     report, [campaign, *_] = import_campaign([out / "wmt23.csv"], out / "wmt23.parquet", replace=True)
-    print("\n".join(report.sentences()), file=sys.stderr)
+    say("\n".join(report.sentences()))
     [outcome] = execute.run(["campaign"], Layout(reports=out), values={"file": str(campaign)})
     if outcome.status == "ok":
-        print(json.loads((out / "campaign.json").read_text(encoding="utf-8"))["headline"], file=sys.stderr)
+        say(json.loads((out / "campaign.json").read_text(encoding="utf-8"))["headline"])
     print(outcome.path)
     own = "evalkit import YOUR_FILE && evalkit run campaign -p file=campaign.parquet"
-    print(f"With judgements of your own (a row each: system, segment, annotator, score):\n  {own}", file=sys.stderr)
+    say(f"With judgements of your own (a row each: system, segment, annotator, score):\n  {own}")
     return int(outcome.status == "failed")
 
 

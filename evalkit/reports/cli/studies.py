@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,20 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalkit import CLONE, ROOT, DataError
-from evalkit.reports.cli.words import Pair, a_path, data_names, parameter_names, print_paragraph, study_names, width
+from evalkit.reports.cli.words import Pair, a_path, data_names, print_paragraph, say, study_names, width
 
 if TYPE_CHECKING:
     from evalkit.reports.studies import Layout
 
 
 of_file = click.option("--studies", type=a_path, metavar="FILE", help="a studies.toml, such as of your campaign")
-
-
-def say(line: str) -> None:
-    """Print a line of progress, above the bars that are there."""
-    from tqdm import tqdm
-
-    tqdm.write(line, file=sys.stderr)
 
 
 def layout_of(studies: Path | None, **folders: Path) -> Layout:
@@ -69,7 +61,7 @@ def params(study: str, studies: Path | None) -> None:
 @click.argument("names", nargs=-1, metavar="[STUDY]...", shell_complete=study_names)
 @of_file
 @click.option("--all", "everything", is_flag=True, help="every study")
-@click.option("-p", "values", multiple=True, type=Pair(), shell_complete=parameter_names, help="set a parameter")
+@click.option("-p", "values", multiple=True, type=Pair(), help="set a parameter")
 @click.option("--out", type=a_path, default="reports", metavar="DIR", help="default: ./reports")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="notebooks at a time (default: all cores)")
 @click.option("--scheduler", metavar="ADDRESS", help="of a Dask cluster on shared files, which you trust")
@@ -168,8 +160,7 @@ def lesson_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]
 @click.command()
 @click.argument("folder", type=a_path, metavar="DIR")
 @click.option("--out", type=a_path, default="grades.csv", metavar="CSV", help="default: grades.csv")
-@click.option("--run", "again", is_flag=True, hidden=True)
-def grade(folder: Path, out: Path, again: bool) -> None:
+def grade(folder: Path, out: Path) -> None:
     """Students' notebooks as a table of exercises.
 
     Reads the lessons that students handed in, all in one folder or in a folder each, and writes a row per student and
@@ -185,8 +176,6 @@ def grade(folder: Path, out: Path, again: bool) -> None:
     from evalkit.reports import grading
     from evalkit.reports.notebooks import write_text
 
-    if again:
-        raise click.UsageError("grade runs no notebook. Run it yourself in JupyterLab (Run All), save it, grade again.")
     found = grading.grade(folder, say=say)
     write_text(out, grading.as_csv(found))
     print(grading.as_text(found))

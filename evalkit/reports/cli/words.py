@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shutil
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -26,35 +25,22 @@ class _Nameable(click.Path):
 a_path = _Nameable(path_type=Path)
 
 
-class Scale(click.ParamType):
-    """The two ends of a scale, such as 1:5, as texts."""
-
-    name = "LOW:HIGH"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
-        """Return the ends; wrong usage where there are not two numbers, the lower one first."""
-        ends = value.split(":")
-        with contextlib.suppress(ValueError):
-            if len(ends) == 2 and float(ends[0]) < float(ends[1]):
-                return ends
-        self.fail(f"{value!r} is not two numbers. Write the lowest and the highest score, such as 1:5.", param, ctx)
-
-
 class Pair(click.ParamType):
-    """Text of the form ``key=value``, split at its first equals sign."""
+    """Two texts with a sign between them, such as ``key=value``, split at its first one."""
 
-    name = "KEY=VALUE"
+    def __init__(self, name: str = "KEY=VALUE", sign: str = "=") -> None:
+        self.name, self.sign = name, sign
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Return key and value; wrong usage without either."""
-        key, equals, text = value.partition("=")
-        if not equals or not key.strip():
+        """Return both; wrong usage without the first or the sign."""
+        first, sign, second = value.partition(self.sign)
+        if not sign or not first.strip():
             self.fail(f"{value!r} is not {self.name}.", param, ctx)
-        return key.strip(), text
+        return first.strip(), second
 
 
 #: What ``options.toml`` calls types.
-TYPES: dict[str, Any] = {"path": a_path, "pair": Pair(), "scale": Scale(), "int": int, "float": float}
+TYPES: dict[str, Any] = {"path": a_path, "pair": Pair(), "scale": Pair("LOW:HIGH", ":"), "int": int, "float": float}
 
 
 def options(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -78,18 +64,6 @@ def study_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     return [name for name in read_studies(Layout()) if name.startswith(begun)]
 
 
-def parameter_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
-    """List what the studies named so far can be told, each with its default, for the shell to complete."""
-    from evalkit.reports import notebooks
-    from evalkit.reports.studies import Layout, read_studies
-
-    known = read_studies(Layout())
-    words = os.environ.get("COMP_WORDS", "").split()  # click has parsed none of them, for -p still lacks its value
-    named = [known[word] for word in words if word in known]
-    offered = {f"{one.name}={one.default}" for study in named for one in notebooks.parameters(study.notebook)}
-    return sorted(text for text in offered if text.startswith(begun))
-
-
 def data_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """List the names of data sets that begin so, for the shell to complete."""
     from evalkit.data import registry
@@ -106,3 +80,10 @@ def print_paragraph(text: str) -> None:
     """Print a text whose further lines are indented."""
     indent = " " * (len(text) - len(text.lstrip()))
     print(click.wrap_text(text.strip(), width(), initial_indent=indent, subsequent_indent="    "))
+
+
+def say(line: str) -> None:
+    """Print a line of progress, above the bars that are there."""
+    from tqdm import tqdm
+
+    tqdm.write(line, file=sys.stderr)
