@@ -190,18 +190,10 @@ def listing() -> pd.DataFrame:
 
     released: a year or an ISO date, as the registry has it; "" where unknown.
     """
-    rows = [
-        {
-            "name": entry.name,
-            "title": entry.title,
-            "bytes": pd.Series([file.bytes for file in entry.files], dtype="Int64").sum(skipna=False),
-            "licence": entry.licence,
-            "here": available(entry.name),
-            "released": entry.released,
-        }
-        for entry in registry.entries().values()
-    ]
-    return pd.DataFrame(rows).astype({"bytes": "Int64"})
+    entries = registry.entries()
+    sizes = [pd.Series([file.bytes for file in one.files], dtype="Int64").sum(skipna=False) for one in entries.values()]
+    table = pd.DataFrame(entries.values()).assign(bytes=pd.array(sizes, dtype="Int64"), here=[*map(available, entries)])
+    return table[["name", "title", "bytes", "licence", "here", "released"]]
 
 
 def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[registry.Entry]:

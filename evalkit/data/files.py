@@ -209,30 +209,20 @@ def _made_from(digest: str) -> str:
 
 
 def member(path: Path, name: str) -> bytes:
-    """Return the content of the one file called ``name``, in whatever folder of the archive it lies.
+    """Return the content of the one file called ``name``, in whatever folder of a zip or tar archive it lies.
 
     Raises DataError where the archive is damaged, or does not have exactly one such file.
-    """
-    found = [content for _, content in members(path, lambda place: PurePosixPath(place).name == name)]
-    if len(found) != 1:
-        raise DataError(f"{path.name} has {len(found)} files {name}, not 1. Fetch the right archive.")
-    return found[0]
-
-
-def members(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Yield place and content of each wanted file of a zip or tar archive.
-
-    Raises DataError where the archive is damaged.
     """
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                names = [one.filename for one in archive.infolist() if not one.is_dir() and is_wanted(one.filename)]
-                yield from ((name, archive.read(name)) for name in names)
-            return
-        with tarfile.open(path) as tar:
-            for entry in tar:
-                if entry.isfile() and is_wanted(entry.name) and (content := tar.extractfile(entry)):
-                    yield entry.name, content.read()
+                found = [archive.read(place) for place in archive.namelist() if PurePosixPath(place).name == name]
+        else:
+            with tarfile.open(path) as tar:
+                places = [one for one in tar if one.isfile() and PurePosixPath(one.name).name == name]
+                found = [stream.read() for one in places if (stream := tar.extractfile(one))]
     except Exception as problem:  # whatever unpacking meets
         raise DataError(f"{path.name} is no sound zip or tar archive: {problem}. Fetch it again.") from problem
+    if len(found) != 1:
+        raise DataError(f"{path.name} has {len(found)} files {name}, not 1. Fetch the right archive.")
+    return found[0]

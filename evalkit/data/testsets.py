@@ -153,10 +153,8 @@ def _of_folder(path: Path, pair: str, gold: str, reference: str, *, scored: bool
     if others := sorted((_systems(metrics, of_systems) | {*systems}) - judged):
         notes.append(f"No {chosen} score was given to {listed(others)}: metrics' scores of it are not used.")
     texts = mtme.text_table(places, written, docs) if systems else None
-    tables = {"metric-scores": [metrics, of_systems], "human-scores": [human, whole], "system-outputs": [texts]}
-    for part, own in tables.items():
-        files = [one.path for one in places if one.part in (part, "documents")]
-        _label([table for table in own if table is not None], f"{path.name}/{part}", files)
+    tables = [metrics, of_systems, human, whole, *([texts] if texts is not None else [])]
+    _label(tables, path.name, [one.path for one in places])
     testset = TestSet(
         name=path.name,
         pair=languages.in_full(written),
