@@ -98,7 +98,7 @@ REFUSED = [
     ("", "", {"leave_out": ["Zeta"]}, "'Zeta'. Choose among Alpha"),
     ("", "", {"lower_is_better": ["yours"]}, "'yours'"),
     ("m.seg.score", "Alpha\t1\n" * 11, {"metric": "m.seg.score"}, "Alpha has 11 lines"),
-    ("m.seg.score", "Alhpa\t1\n" * 12, {"metric": "m.seg.score"}, "'Alhpa'. Is it Alpha?"),
+    ("m.seg.score", "Alhpa\t1\n" * 12, {"metric": "m.seg.score"}, "'Alhpa'. Did you mean Alpha?"),
     ("m.tsv", HEADED + "Alpha\t13\t1\n", {"metric": "m.tsv"}, "line 2: the test set has no segment 13"),
     (
         "m.tsv",

@@ -86,13 +86,13 @@ def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie:
     return provenance.like(found, ratings, alone=alone)
 
 
-def of_screens(ratings: pd.DataFrame, *, tie: float = 0.0) -> pd.DataFrame:
+def of_screens(ratings: pd.DataFrame) -> pd.DataFrame:
     """Compare what stood on one screen, by the scores there; ``first`` is the one with the lower position.
 
-    ratings: with ``hit`` and ``position`` (numbers, or left and right). tie: see ``of_scores``.
+    ratings: with ``hit`` and ``position`` (numbers, or left and right).
     """
     order = ratings["position"].replace({"left": 1, "right": 2}).astype(int)
-    return of_scores(ratings.assign(screen_place=order).sort_values("screen_place", kind="stable"), tie=tie)
+    return of_scores(ratings.assign(screen_place=order).sort_values("screen_place", kind="stable"))
 
 
 def parity_preferences(paths: list[Path]) -> pd.DataFrame:

@@ -6,7 +6,6 @@ rules, each choice is told in ``TestSet.notes``, and each system set apart in ``
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections import Counter
@@ -19,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import languages, load, mtme, schemas
+from evalkit.data import languages, load, mtme, registry, schemas
 from evalkit.data.importing import reading
 from evalkit.data.importing.vocabulary import meaning
 from evalkit.data.mtme import Place, listed
@@ -316,10 +315,9 @@ def _systems(*tables: pd.DataFrame) -> set[str]:
 
 def _label(tables: list[pd.DataFrame], name: str, files: list[Path]) -> None:
     """Write on each table which files it is from, and their digest."""
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
-    label = {"name": name, "source": "real", "origin": name, "digest": f"sha256:{digest.hexdigest()}"}
+    digests = "\n".join(f"{file.name} {registry.digest(file)}" for file in files)
+    digest = f"sha256:{hashlib.sha256(digests.encode()).hexdigest()}"
+    label = {"name": name, "source": "real", "origin": name, "digest": digest}
     for table in tables:
         table.attrs |= {"source": label, "scale": None}
 
@@ -366,9 +364,8 @@ def with_own(testset: TestSet, path: Path) -> TestSet:
     table, how = read(path, testset.documents)
     known = _systems(testset.metrics, testset.human, *([] if testset.outputs is None else [testset.outputs]))
     if unknown := [str(name) for name in table["system"].dropna().unique() if name not in known]:
-        near = difflib.get_close_matches(unknown[0], list(known), n=1)
-        remedy = f"Is it {near[0]}?" if near else f"It has {listed(sorted(known))}."
-        raise DataError(f"{path.name}: the test set has no system {unknown[0]!r}. {remedy} Correct the file.")
+        near = f"Did you mean {registry.nearest(unknown[0], known)}?"
+        raise DataError(f"{path.name}: the test set has no system {unknown[0]!r}. {near} Correct the file.")
     source, _, target = testset.pair.partition("-")
     name = f"{mtme.parted(_ENDING.sub('', path.name))[0]} (yours)"
     table = table.dropna(subset="score").assign(src_lang=source, tgt_lang=target, metric=name)
