@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -280,11 +280,16 @@ def scores(path: Path) -> pd.DataFrame:
     Raises DataError where a line has not two cells, or a score is no number, with the line.
     """
     rows = _in_two(path, "a system and a score")
-    names = {name: plain(name) for name in dict.fromkeys(row[0] for row in rows)}
-    if blank := [line for line, row in enumerate(rows, 1) if not names[row[0]]]:
-        raise DataError(f"{path.name}, line {blank[0]}: no system. Correct it, or get the file again.")
-    system = pd.Series([names[row[0]] for row in rows], dtype="category")
-    return pd.DataFrame({"system": system, "score": numbers([row[1] for row in rows], origin=path.name)})
+    names = {name: plain(name) for name in dict.fromkeys(name for name, _ in rows)}
+    values = [float(cell.replace("None", "nan")) if _SCORE.fullmatch(cell) else np.inf for _, cell in rows]
+    for line, ((name, cell), value) in enumerate(zip(rows, values, strict=True), 1):
+        if abs(value) >= schemas.LARGEST or not names[name]:
+            raise DataError(
+                f"{path.name}, line {line}: {name[:40]!r} and {cell[:40]!r} are no system and its score. Write a name "
+                "and a number, or None where there is no score."
+            )
+    system = pd.Series([names[name] for name, _ in rows], dtype="category")
+    return pd.DataFrame({"system": system, "score": values})
 
 
 def _in_two(path: Path, what: str) -> list[list[str]]:
@@ -296,24 +301,6 @@ def _in_two(path: Path, what: str) -> list[list[str]]:
                 f"{path.name}, line {number}: {len(row)} cells instead of {what}. Correct it, or get the file again."
             )
     return rows
-
-
-def numbers(cells: Sequence[str], *, origin: str) -> np.ndarray:
-    """Turn the cells of a file's lines into scores, None into NaN.
-
-    >>> numbers(["0.5", "None", "-1e-3"], origin="my.score").tolist()
-    [0.5, nan, -0.001]
-    >>> numbers(["inf"], origin="my.score")
-    Traceback (most recent call last):
-    evalkit.DataError: my.score, line 1: 'inf' is no score. Write a number, or None where there is no score.
-    """
-    values = np.array([float(cell.replace("None", "nan")) if _SCORE.fullmatch(cell) else np.inf for cell in cells])
-    if len(bad := np.flatnonzero(np.abs(values) >= schemas.LARGEST)):
-        raise DataError(
-            f"{origin}, line {bad[0] + 1}: {cells[bad[0]][:40]!r} is no score. Write a number, or None where there is "
-            "no score."
-        )
-    return values
 
 
 def lined_up(table: pd.DataFrame, docs: pd.DataFrame, path: Path) -> pd.DataFrame:
