@@ -335,6 +335,16 @@ def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_pa
     assert set(spans["error_type"]) == {"non-translation"}
 
 
+def test_a_rater_who_marked_nothing_judged_everything_right(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
+    for name in ("documents", "human-scores"):
+        (tmp_path / name).mkdir()
+    docs, path = rating(tmp_path, '{"errors": []}', "None")
+    docs.rename(tmp_path / "documents" / docs.name)
+    judged, marked = data.open_campaign(path.rename(tmp_path / "human-scores" / path.name))
+    assert (judged["score"].tolist(), marked) == ([0.0], None)
+
+
 TWICE = json.dumps({"errors": [ERROR]}).replace('"score": 25', '"score": 25, "score": 1')
 
 

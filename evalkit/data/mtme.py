@@ -33,15 +33,8 @@ _SCORES = re.compile(r"(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.)?(?P<name>.+?)\.(?P<
 _REFERENCE = re.compile(r"(ref|post|syn|std|hyp|newstest)\w*(\.\w+)*|src|all", re.IGNORECASE)
 _SCORE = re.compile(r"None|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _RATING = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.rating")
-#: What an error of MQM says, and the column that says it: a place in the text, a name, a penalty or where it lies.
-_FIELDS = {
-    "start": "start",
-    "end": "end",
-    "category": "error_type",
-    "severity": "severity",
-    "score": "weight",
-    "is_source_error": "side",
-}
+#: What an error of MQM says.
+_FIELDS = ["start", "end", "category", "severity", "score", "is_source_error"]
 _MARKED = schemas.SPANS.also(dict.fromkeys(["start", "end", "weight"], schemas.Column("float", low=0)))
 _OUTPUTS = ["src_lang", "tgt_lang", "system", "domain", "doc", "segment", "source", "reference", "hypothesis"]
 
@@ -382,13 +375,14 @@ def _mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     order = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator"]
     judged = pd.concat(frames, ignore_index=True)
     marked = judged.explode("errors").dropna(subset="errors").reset_index(names="judgement").set_index("line")
-    said = pd.DataFrame(marked["errors"].tolist(), marked.index, columns=[*_FIELDS]).rename(columns=_FIELDS)
+    said = pd.DataFrame(marked["errors"].tolist(), marked.index).reindex(columns=_FIELDS)
     marked = marked[[*order, "judgement"]].assign(
         span=marked.groupby("judgement").cumcount() + 1,
-        error_type=said["error_type"].astype("str").str.removesuffix("!").str.lower(),  # "non-translation!"
+        error_type=said["category"].astype("str").str.removesuffix("!").str.lower(),  # "non-translation!"
         severity=said["severity"].astype("str").str.lower(),
-        side=said["side"].map({True: "source", False: "target"}),
-        **said[["weight", "start", "end"]],
+        side=said["is_source_error"].map({True: "source", False: "target"}),
+        weight=said["score"],
+        **said[["start", "end"]],
     )
     if len(marked):
         marked = schemas.check(marked, _MARKED, origin=listed(path.name for path in files))

@@ -150,9 +150,9 @@ def _of_tables(
         return rows.options.pseudonyms.owned(table.assign(annotator=table["annotator"].astype("str")))
 
     ratings = hidden(rows.options.looks.alike(ratings)).reset_index(drop=True)
-    if spans is not None:
-        spans = hidden(Looks().alike(spans))  # the same names, told once
-        spans = spans.drop(columns=["source", "reference", "hypothesis", "row"], errors="ignore")
+    texts = ["source", "reference", "hypothesis", "row"]
+    marked = spans is not None and len(spans)
+    spans = hidden(Looks().alike(spans)).drop(columns=texts, errors="ignore") if marked else None  # names are told once
     kept = ratings[[name for name in (*_KEPT, "hit") if name in ratings]]
     unscored = kept["score"].isna()
     rows.reject(kept.index[unscored], "score", DISCARDED, EXCLUDED)
