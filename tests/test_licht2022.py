@@ -246,8 +246,8 @@ def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
     import papermill
 
     pairs = {pair: {} for language in ("amh", "hin", "por") for pair in (f"{language}-eng", f"eng-{language}")}
-    design = {"systems": 1, "documents": 2, "segments": 6, "annotators": 2, "judgements": 2, "calibration": 20}
-    ratings = stand_ins.stand_in("nllb-xsts", pairs=pairs, design=design)
+    design = {"documents": 2, "segments": 6, "annotators": 2, "judgements": 2, "calibration": 20}
+    ratings = stand_ins.stand_in("nllb-xsts", pairs=pairs, **design)
     ratings.to_csv(tmp_path / "mine.csv", index=False)
     own = table5[["language_code", "direction", "cs"]].rename(columns={"cs": "score"})
     own.to_csv(tmp_path / "own.csv", index=False)
