@@ -12,12 +12,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError
-from evalkit.data import stand_ins
 from evalkit.human import annotators, judges
-from evalkit.human.annotators import MEASURES
 from evalkit.human.judges import alternative_annotator
 from evalkit.stats import agreement
-from tests import makers
 from tests.makers import laid_out, read
 
 FEW = settings(max_examples=8)
@@ -288,25 +285,6 @@ def test_what_is_missing_is_empty():
     assert profile[empty].isna().all()
 
 
-def test_a_full_profile_misses_nothing_and_repeats_its_parts():
-    ratings = makers.ratings(8, systems=1, documents=12, length=8, people=5)
-    ratings = ratings.assign(hit=ratings["annotator"], started=5.0 * ratings["segment"].astype(int))
-    ratings = ratings.assign(ended=ratings["started"] + 3)
-    again = ratings.groupby("annotator").head(6).assign(item_type="repeat", score=lambda f: f["score"] + 2)
-    bad = ratings.groupby("annotator").tail(6).assign(item_type="degraded", score=lambda f: f["score"] - 40)
-    extra = pd.concat([again, bad]).assign(started=lambda f: f["started"] + 9999, ended=lambda f: f["ended"] + 9999)
-    whole = pd.concat([ratings, extra], ignore_index=True).assign(score=lambda f: f["score"].clip(0, 100))
-    profiled = annotators.profiles(whole)
-    assert profiled["missing"].eq("").all()
-    assert profiled["seconds"].tolist() == pytest.approx([3] * 5)
-    assert profiled["qc_p"].max() < 0.05
-    values = annotators.screen(whole, [f"{measure} < 0" for measure in MEASURES if measure in profiled])
-    values = values.pivot(index="annotator", columns="measure", values="value")
-    np.testing.assert_allclose(values, profiled.set_index("annotator")[values.columns], atol=1e-9)
-    shuffled = annotators.profiles(whole.sample(frac=1, random_state=1))
-    pd.testing.assert_frame_equal(profiled, shuffled)
-
-
 def of_people(scores, documents):
     """Lay out scores, (annotators, items, systems), the items in so many documents."""
     return laid_out(scores, "annotator segment system", documents=np.arange(scores.shape[1]) % documents)
@@ -450,22 +428,6 @@ def test_it_is_what_the_paper_defines(alignment, near, data):
 # Judges beside the people of direct assessments
 
 
-def test_judges_of_direct_assessments_are_tried_in_each_pair_whatever_their_unit():
-    people = stand_ins.stand_in("mlqe-pe-people")
-    people = people[people["tgt_lang"].ne("eng") & people["segment"].astype(int).lt(30)]
-    found = judges.direct_assessments(people, epsilons=[0.0, 0.2])
-    assert set(found["data"]) == {"MLQE-PE eng-deu", "MLQE-PE eng-zho"}
-    assert found.groupby(["data", "judge"]).size().eq(2).all()
-    german = people[people["tgt_lang"] == "deu"]
-    wide = german.pivot(index=["doc", "segment"], columns="annotator", values="z")
-    model = german.drop_duplicates(["doc", "segment"]).set_index(["doc", "segment"])["model_score"].loc[wide.index]
-    answers = {judges.TRANSLATING: (model - model.mean()) / model.std(), judges.CONSTANT: 0 * model}
-    for row in found[found["data"].eq("MLQE-PE eng-deu") & found["judge"].isin(answers)].itertuples():
-        _, alone = tried(wide, answers[row.judge], alignment="rmse", epsilon=row.epsilon)
-        assert (row.winning_rate, row.passed) == (alone.winning_rate, alone.passed)
-        assert row.advantage == pytest.approx(alone.advantage)
-
-
 # Metrics and people in place of annotators
 
 
@@ -505,23 +467,6 @@ def test_it_is_the_test_on_scores_scaled_by_hand(scale, scaled):
     assert (row.winning_rate, row.advantage, row.passed) == (by_hand.winning_rate, by_hand.advantage, by_hand.passed)
     assert (row.annotators, row.items, row.kind) == (6, 200, "metric")
     assert set(found["kind"]) == {"people", "metric", "knows nothing"}
-
-
-def test_people_who_judged_the_same_translations_elsewhere_are_a_set_of_their_own():
-    scored, metrics = tables(5)
-    more = scored[scored["protocol"] != "MQM-1"]
-    both = pd.concat([scored, more.assign(protocol=more["protocol"].str.replace("ESA", "ESAAI"))])
-    twice = [scored[scored["protocol"] == name].assign(annotator=name) for name in ("ESA-1", "ESA-2")]
-    alone = twice[0].assign(segment="alone " + twice[0]["segment"])
-    rated = pd.concat([*twice, alone]).drop(columns="protocol")
-    found = judges.every_set(both, metrics, rated=rated, epsilons=[0.15])
-    own = found[found["data"] == "MQM eng-deu"].set_index("judge").loc["good"]
-    sides = [part.set_index("segment")["score"] for part in (*twice, metrics[metrics["metric"] == "good"])]
-    one, other, judge = map(by_spread, sides)
-    people = pd.DataFrame({"ESA-1": one, "ESA-2": other})
-    _, by_hand = tried(people, judge, alignment="rmse", epsilon=0.15)
-    assert (own["advantage"], own["annotators"], own["items"]) == (by_hand.advantage, 2, 200)
-    assert set(judges.every_set(both, metrics, rated=alone, epsilons=[0.15])["data"]) == set(judges.SETS)
 
 
 # Marks of errors as answers

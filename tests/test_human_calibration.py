@@ -440,13 +440,6 @@ def test_equivalence_is_statsmodels_for_one_pair_an_annotator():
     assert np.allclose(told["low"], z["low"] * 20)
 
 
-def test_doses_leave_nothing_out():
-    table = campaign_context(6)
-    for by in ("distance", "degraded_seen"):
-        found = context.dose(table, by=by)
-        assert found["n"].sum() == len(table)
-
-
 # What is refused
 
 

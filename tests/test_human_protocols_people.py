@@ -122,17 +122,6 @@ def test_the_number_of_suggestions_lies_within_its_limits(seed):
     assert (counts["kept"] <= counts["least"]).all()
 
 
-def test_kept_suggestions_are_summed_by_protocol():
-    marks, released, judged, _ = suggested(5)
-    counts = bias.counted(judged, marks, released)
-    for row in bias.kept(counts).itertuples():
-        own = judged[judged["protocol"] == row.protocol].merge(marks, on=["protocol", "system", "segment"])
-        assert row.kept == own["suggested"].sum()
-        assert row.own == (~own["suggested"].astype(bool)).sum()
-        assert row.share_low == row.kept / row.suggested_most
-    assert bias.kept(counts)["judgements"].tolist() == [12, 12, 12]
-
-
 def test_marking_counts_what_pandas_counts():
     marks, released, judged, _ = suggested(11)
     alone = {"ESAAI-1": "ESA-1", "ESAAI-2": "ESA-2"}

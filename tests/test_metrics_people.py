@@ -16,7 +16,7 @@ from sklearn.linear_model import Ridge
 from evalkit import DataError
 from evalkit.data import stand_ins
 from evalkit.human import protocols
-from evalkit.metrics import bounds, ppi, scores, statistics
+from evalkit.metrics import bounds, ppi, scores
 from tests.makers import metric_scores, named_scores
 
 
@@ -43,24 +43,6 @@ def test_a_segment_that_one_contestant_left_out_is_out_for_all(tables, entered):
     assert one.sum() == 1
     fewer, _ = bounds.contest(scored, metrics[~one], outputs, gold="WMT-MQM")
     assert set(segments.segments) - set(fewer.segments) == {segments.segments[0]}
-
-
-def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
-    segments, kinds = entered
-    table, passed = bounds.ceiling({"WMT-MQM": entered}, resamples=200, seed=7)
-    found = passed.query("statistic == 'segment acc_eq'").reset_index(drop=True)
-    rows, drawn = statistics.draws(segments, resamples=200, documents=True)
-    place = {row.metric: row.Index for row in rows.itertuples() if row.statistic == "acc_eq"}
-    value = table[table["statistic"] == "segment acc_eq"].set_index("contestant")["value"]
-    metrics = [name for name, kind in kinds.items() if kind == "metric"]
-    for row in found.itertuples():
-        own = drawn[:, place[row.person]]
-        lows = [np.percentile(drawn[:, place[name]] - own, 2.5) for name in metrics]
-        assert (row.metrics, row.surely) == (len(metrics), sum(low > 0 for low in lows))
-        assert row.surely <= row.above <= row.metrics
-        assert row.difference == pytest.approx(value[row.best] - row.value)
-    best = bounds.leaders(found)
-    assert (best.groupby("kind")["value"].max() == found.groupby("kind")["value"].max()).all()
 
 
 def test_what_cannot_be_is_refused(tables, entered):
@@ -395,22 +377,6 @@ def test_draws_are_those_of_campaigns_drawn_one_by_one():
         else:
             once = ppi.mean(*sides, method=way)
         assert [float(each) for each in once] == pytest.approx([each[one, row] for each in found[way]], rel=1e-9)
-
-
-def test_campaigns_of_a_pair_take_the_metrics_line_from_the_other_pair():
-    scored = {"eng-deu": pooled(0.8, segments=60), "eng-jpn": pooled(0.3, segments=60)}
-    documents = scored["eng-deu"].documents
-    texts = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "doc": documents})
-    found = ppi.campaigns(scored, {pair: ["m"] for pair in scored}, texts, humans=[20, 40], resamples=50)
-    own, what = ppi.pool(scored["eng-deu"], "m")
-    moved = ppi.in_human_units(own, what, scored["eng-jpn"])
-    alone = ppi.simulate(moved, humans=40, resamples=50, strata=ppi.strata_of(moved))
-    means = alone.assign(what=np.resize(what, len(alone))).groupby(["what", "method"])["variance_ratio"].mean()
-    table = ppi.by_method(found, data="eng-deu", metric="m").set_index(["what", "humans"])
-    assert table.at[(ppi.WHAT[1], 40), "variance, PPI++"] == pytest.approx(means[ppi.WHAT[1], "PPI++"])
-    found = ppi.campaigns(scored, {"eng-deu": ["m"], "eng-jpn": []}, texts.assign(domain="n"), humans=[20], resamples=9)
-    by_way = found[found["what"] == ppi.WHAT[1]].set_index("method")["variance_ratio"]
-    assert by_way["strata of domains"] == pytest.approx(by_way["classical"]), "a single domain is no stratum"
 
 
 def test_strata_are_cut_by_the_metric_by_documents_and_by_domains():

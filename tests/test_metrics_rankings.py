@@ -1,7 +1,6 @@
 """Metrics ranked by the shared tasks' lists, Kendall's tau and its variants: examples, brute force, laws, official results."""
 
 import itertools
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +15,7 @@ from evalkit.data import testsets
 from evalkit.metrics import darr, rankings, significance, statistics
 from evalkit.metrics.darr import VARIANTS, Matrix
 from evalkit.metrics.scores import align, averaged, coverage, each_pair
-from evalkit.metrics.statistics import by_unit, correlations, pair_differences
+from evalkit.metrics.statistics import by_unit, pair_differences
 from evalkit.reports import cli, execute, findings
 from evalkit.reports.studies import Layout, read_studies
 from evalkit.stats.terms import join_names
@@ -146,29 +145,6 @@ def test_tasks_are_computed_where_their_scores_are_here_and_others_say_why_not()
     gone = rankings.absent(pd.concat([listed, listed.assign(year="WMT98", data="wmt98")]), there)
     assert gone[["list", "tasks", "here"]].to_numpy().tolist() == [["WMT99", 7, 5], ["WMT98", 7, 0]]
     assert "wmt98" in gone["why"][1]
-
-
-def test_ranks_are_those_of_the_statistics_and_tests_they_name():
-    listed, systems, segments = small()
-    there = rankings.here(listed, systems, segments, data="wmt99")
-    test = USUAL | {"draws": 40, "look": 20, "flips": 60}
-    found = rankings.ranks(there, systems, segments, entries=["m0", "m1", "m3", "not here"], test=test)
-    assert list(found) == ["task", "metric", "score", "cluster"]
-    assert set(found["metric"]) == {"m0", "m1", "m3"}
-    by_task = {name: part.reset_index(drop=True) for name, part in found.groupby("task", sort=False)}
-    names = there.set_index("task")["name"]
-    three = systems["eng-deu"].only(["m0", "m1", "m3"])
-    tested = significance.perm_both(three, statistic="pearson")
-    expected = rankings.rank_table(correlations(three, statistics=["pearson"]), tested)
-    pearson = by_task[names["2"]][["metric", "score", "cluster"]].to_numpy().tolist()
-    assert pearson == expected[["metric", "value", "rank"]].to_numpy().tolist()
-    own = statistics.spa(segments["zho-eng"].only(["m0", "m1", "m3"]), flips=60)["value"]
-    assert by_task[names["3"]]["score"].tolist() == sorted(own, reverse=True)
-    assert by_task[names["5"]]["cluster"].isna().all(), "Kendall's tau is not tested here"
-    everyone = rankings.ranks(there, systems, segments, entries=["nobody"], test=test)
-    assert set(everyone["metric"]) == {"m0", "m1", "m2", "m3"}
-    nothing = rankings.ranks(there.assign(found=""), systems, segments, test=USUAL)
-    assert nothing.empty
     with pytest.raises(DataError, match="'tau' is not known here"):
         rankings.ranks(there[1:].assign(statistic="tau"), systems, segments, test=USUAL)
 
@@ -384,23 +360,6 @@ def test_tau_is_the_mean_of_the_cells_that_count(matrix, pairs):
     np.testing.assert_allclose(matrix.tau(counts), expected, rtol=1e-14)
 
 
-@given(scored(metrics=1))
-def test_variants_against_scipys_kendall_and_gamma(scores):
-    x, y = scores.human[:, 0], scores.values[0, :, 0]
-    both = np.isfinite(x) & np.isfinite(y)
-    x, y = x[both], y[both]
-    one = named_scores(y[None, :, None], x[:, None])
-    counts = darr.tables(one, darr.from_scores(one), thresholds=[0])[0, 0]
-    right, wrong = counts[0, 0] + counts[2, 2], counts[0, 2] + counts[2, 0]
-    ordered_x, ordered_y = counts[[0, 2]].sum(), counts[:, [0, 2]].sum()
-    if len(x) > 1 and ordered_x and ordered_y:
-        expected = stats.kendalltau(x, y).statistic
-        assert (right - wrong) / np.sqrt(ordered_x * ordered_y) == pytest.approx(expected, abs=1e-12)
-        assert SOFT.tau(counts) == pytest.approx(stats.somersd(x, y).statistic, abs=1e-12), "Somers' d, humans given"
-    if right + wrong:
-        assert NONE.tau(counts) == pytest.approx((right - wrong) / (right + wrong)), "Goodman and Kruskal's gamma"
-
-
 @pytest.mark.parametrize("cells", ["1 0 -1", "1 0 -1 / X X X / -1 0 2", "1 0 / X X X / -1 0 1", ""])
 def test_a_matrix_that_is_none_is_refused(cells):
     with pytest.raises(DataError, match="three rows of three cells, each 1, 0, -1 or X"):
@@ -510,20 +469,6 @@ def test_trueskill_is_the_packages_match_by_match():
     assert found == [[rating.mu, rating.sigma] for rating in skill]
 
 
-def test_first_is_the_highest_tau_and_unrest_counts_orders_over_thresholds():
-    scores, steps = {"eng-deu": metric_scores(3, (5, 30), noise=[0.9, 1, 1.1])}, [0.1, 0.5, 1, 1.5, 2]
-    sweep = darr.results(scores, thresholds=steps)
-    for variant, part in sweep.groupby("variant"):
-        orders = {tuple(each.sort_values("metric")["rank"]) for _, each in part.groupby("threshold")}
-        leaders = set(part.loc[part["rank"] == 1, "metric"])
-        unrest = darr.rank_instability(sweep).set_index(["pair", "variant"]).loc["eng-deu", variant]
-        assert unrest.tolist() == [len(steps), len(orders), len(leaders)]
-    once = sweep[sweep["threshold"] == 1]
-    first = once.loc[once.groupby("variant")["tau"].idxmax()].set_index("variant")["metric"]
-    found = darr.firsts(once).set_index("pair").loc["eng-deu"]
-    assert {variant: found[variant] for variant in ("no penalty", "soft")} == first[["no penalty", "soft"]].to_dict()
-
-
 # Rankings side by side
 
 
@@ -547,24 +492,6 @@ def test_disagreement_against_scipy_and_counting(small_darr):
         assert row.tau_b == pytest.approx(stats.kendalltau(a, b).statistic, nan_ok=True)
         pairs = list(itertools.combinations(a.index, 2))
         assert row.swapped == pytest.approx(sum((a[x] - a[y]) * (b[x] - b[y]) < 0 for x, y in pairs) / len(pairs))
-
-
-def test_what_moves_metrics(small_darr):
-    segments, _, values, _ = small_darr
-    places = rankings.side_by_side(values)
-    movers = rankings.rank_shifts(places, segments).set_index("metric")
-    assert (movers["spread"] == movers["worst"] - movers["best"]).all()
-    assert movers["spread"].is_monotonic_decreasing
-    for metric, row in movers.iterrows():
-        of_metric = places.set_index("metric").loc[metric]
-        assert row["best"] == of_metric.min() == of_metric[row["best_by"]]
-        assert row["worst"] == of_metric.max() == of_metric[row["worst_by"]]
-    v = segments.values.round()
-    tied = rankings.rank_shifts(places, replace(segments, values=v)).set_index("metric")["tied"]
-    pairs = list(itertools.combinations(range(5), 2))
-    assert tied["a"] == pytest.approx(np.mean([v[0, i] == v[0, j] for i, j in pairs]))
-    groups = pd.DataFrame(segments.values[1].T)
-    assert movers.loc["b", "between"] == pytest.approx(groups.mean().var(ddof=0) / groups.stack().var(ddof=0))
 
 
 def test_differences_near_a_size_by_hand():

@@ -158,14 +158,6 @@ def test_values_and_standard_errors_equal_irrcac():
     assert checked == 60
 
 
-@given(tables(gaps=False))
-def test_complete_tables_equal_statsmodels(scores):
-    counts, _ = inter_rater.aggregate_raters(scores.to_numpy(int))
-    assert estimate(scores, "fleiss_kappa") == pytest.approx(inter_rater.fleiss_kappa(counts), abs=1e-12)
-    randolph = inter_rater.fleiss_kappa(counts, method="randolph")
-    assert estimate(scores, "randolph_kappa") == pytest.approx(randolph, abs=1e-12)
-
-
 @given(tables(), st.sampled_from(agreement.LEVELS))
 def test_alpha_equals_krippendorff(scores, level):
     theirs = krippendorff.alpha(scores.T.to_numpy(), level_of_measurement=level)

@@ -54,21 +54,6 @@ def test_stacks_of_samples_equal_scipy_one_by_one(name, size, gaps):
         assert value == pytest.approx(SCIPY[name](one[there], other[there]), abs=1e-12)
 
 
-@pytest.mark.parametrize("size", [15, 60])
-def test_pairs_are_counted_as_by_hand(size):
-    x, y = sample(1, size, 0.1)
-    found = correlation.count_pairs(x, y)
-    for k in range(5):
-        there = np.isfinite(x[k]) & np.isfinite(y[k])
-        i, j = np.triu_indices(there.sum(), 1)
-        a, b = (np.sign(side[k][there][i] - side[k][there][j]) for side in (x, y))
-        tied_a, tied_b = a == 0, b == 0
-        by_hand = [a * b > 0, a * b < 0, tied_a & ~tied_b, ~tied_a & tied_b, tied_a & tied_b]
-        assert [int(each[k]) for each in found[:5]] == [pairs.sum() for pairs in by_hand]
-        assert found.accuracy_3way()[k] == pytest.approx((a == b).mean())
-        assert found.accuracy_2way()[k] == pytest.approx((a == b)[b != 0].mean())
-
-
 @given(st.lists(st.tuples(*[st.integers(-9, 9)] * 2), min_size=2, max_size=20), st.floats(0.1, 9), st.floats(-9, 9))
 def test_shift_and_scale_change_nothing_and_minus_turns_round(points, scale, offset):
     x, y = np.array(points, float).T
@@ -140,13 +125,6 @@ def test_bootstrap_equals_scipy_draw_for_draw():
 
 
 # Blocks
-
-
-def test_each_block_has_the_stream_that_numpy_spawns_from_the_seed():
-    ours = np.concatenate(list(inference.in_blocks(lambda count, rng: rng.random(count), 7, seed=11, block=3)))
-    spawned = [np.random.default_rng(child) for child in np.random.SeedSequence(11).spawn(3)]
-    theirs = np.concatenate([r.random(n) for r, n in zip(spawned, (3, 3, 1))])
-    np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.slow

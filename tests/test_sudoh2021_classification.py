@@ -14,10 +14,9 @@ from sklearn import metrics
 
 from evalkit import DataError
 from evalkit.data import stand_ins
-from evalkit.human.judges import alternative_annotator, verdicts
 from evalkit.papers.sudoh2021 import classification, encoder
 from evalkit.papers.sudoh2021.encoder import Plan
-from evalkit.papers.sudoh2021.labels import KEY, categories, named
+from evalkit.papers.sudoh2021.labels import KEY, categories
 
 FLUENCY, ADEQUACY = categories("fluency"), categories("adequacy")
 
@@ -82,19 +81,6 @@ def test_distance_follows_the_order_of_severity():
         confused = classification.confusion(guesses([ADEQUACY.index(true)], [ADEQUACY.index(predicted)]))
         places = [classification.summary(confused, order=o)["mean_places"].item() for o in ("severity", "print")]
         assert places == [by_severity, by_print]
-
-
-def test_accuracy_intervals_are_wider_where_rows_of_a_sentence_are_alike():
-    rng = np.random.default_rng(7)
-    right = np.repeat(rng.random(100) < 0.5, 5)
-    table = guesses(np.zeros(500, int), np.where(right, 0, 1), "fluency")
-    width = {}
-    for name, sentence in (("alone", np.arange(500)), ("together", np.repeat(np.arange(100), 5))):
-        row = classification.accuracy(table.assign(sentence=sentence), resamples=400).iloc[0]
-        assert row["low"] <= row["accuracy"] <= row["high"]
-        assert row["accuracy"] == pytest.approx(right.mean())
-        width[name] = row["high"] - row["low"]
-    assert 1.6 < width["together"] / width["alone"] < 3.2  # the theory's ratio is the root of 5
 
 
 def test_equation_1_gives_the_hand_computed_weights():
@@ -169,19 +155,6 @@ def test_labels_of_a_test_set_are_never_learned_by_who_judges_it(small):
     columns = [*KEY, "dimension", "model", "predicted"]
     pd.testing.assert_frame_equal(before.loc[here, columns], after.loc[here, columns])
     assert not before.loc[~here, "predicted"].equals(after.loc[~here, "predicted"])
-
-
-def test_trials_are_the_test_on_labels_and_on_their_places(small):
-    labels, _, predicted = small
-    found = classification.replace_annotators(labels, predicted, epsilons=[0.1]).set_index(["data", "judge"])
-    people = named(labels[labels["dimension"] == "fluency"]).pivot(index=KEY, columns="annotator", values="label")
-    own = predicted.query("dimension == 'fluency' and model == 'features'").set_index(KEY)["predicted"]
-    steps = {name: float(place) for place, name in enumerate(FLUENCY)}
-    placed = people.apply(lambda column: column.map(steps)), own.map(steps)
-    for name, labelled, alignment in ("", (people, own), "accuracy"), (", steps", placed, "rmse"):
-        by_hand = verdicts(alternative_annotator(*labelled, alignment=alignment, epsilons=[0.1])).iloc[0]
-        row = found.loc[f"Sudoh fluency{name}", "classifier on features"]
-        assert (row["winning_rate"], row["advantage"]) == (by_hand.winning_rate, by_hand.advantage)
 
 
 TABLE, LABELS = corpus(30)
