@@ -4,6 +4,7 @@ import itertools
 import re
 import warnings
 from dataclasses import replace
+from functools import cached_property
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 
 from evalkit import ROOT, DataError, campaign, data
 from evalkit.campaign import first_page, paperwork, plan
-from evalkit.campaign.findings import SIGNS, WORDING, Result, finding
+from evalkit.campaign.findings import SIGNS, WORDING, Missing, Result, finding
 from evalkit.campaign.opening import LONGEST
 from evalkit.campaign.paperwork import markup
 from evalkit.campaign.ranking import beside_human
@@ -341,6 +342,22 @@ def test_sentences_of_a_golden_campaign_tell_the_numbers_of_their_results(golden
     assert {*np.round([ranked.means[name] for name in ranked.names[:2]], 2)} <= {
         *numbers(" ".join(first_page.figures(ranked)))
     }
+
+
+def results_in(found):
+    """Yield a result and those that it holds."""
+    yield found
+    for value in vars(found).values():
+        if isinstance(value, Result) and not isinstance(value, Missing):
+            yield from results_in(value)
+
+
+def test_docstrings_name_what_results_hold(golden):
+    """A misspelt attribute would otherwise pass for the class's default."""
+    for one in results_in(golden.found):
+        said = " ".join(str(kind.__doc__) for kind in type(one).__mro__)
+        given = {name for name in vars(one) if not isinstance(getattr(type(one), name, None), cached_property)}
+        assert {name for name in given if not re.search(rf"\b{name}\b", said)} == set(), type(one)
 
 
 def nested():

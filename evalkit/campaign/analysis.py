@@ -20,7 +20,11 @@ from evalkit.human.annotators import Rule
 
 
 class Analysis(Result):
-    """What all analyses found; those that the data do not allow are ``Missing``, which counts as false."""
+    """What all analyses found; those that the data do not allow are ``Missing``, which counts as false.
+
+    campaign; collection, agreement, profiles, screening, quality, context, calibration, ranking, normalization, errors,
+    cost, plan, steering: what the functions returned that ``analyse`` calls. pairs: see ``rank_pairs``.
+    """
 
     steering = NOT_STEERED
 

@@ -61,7 +61,7 @@ class Few(Result):
     estimate, low, high, weight, narrower (share of the plain interval's width), distinguished (people alone), newly
     (only with the metric) and no_longer; of differences the last three, else False. chance: judge -> the
     two-sided p-value that the metric scores judged segments as it scores others, over systems together. unit:
-    what is taken as independent.
+    what is taken as independent. treated: what people's scores are, where they are not raw.
     """
 
     treated = ""

@@ -24,6 +24,7 @@ class Cost(Result):
 
     by_annotator: as ``hours`` returns it, the longest hours first, with ``cost`` where a pay is known. judgements: with
     times; untimed: without. hours: of the pair. how: how time is counted. hourly_pay: 0 where unknown.
+    currency: of the pay.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -152,7 +153,8 @@ class Plan(Result):
     judgement's time is known. components: variances in squared points, and their shares; called: what people call them.
     rivals: the first system and each that it is compared with; gaps, errors: their differences and standard errors of
     these, as the ranking tests them, points. apart: whether the first is distinguished from all others. by_z: whether
-    points are z-scores times a usual standard deviation. hourly_pay: 0 where unknown.
+    points are z-scores times a usual standard deviation. hourly_pay: 0 where unknown, in ``currency``. basis:
+    what all this rests on.
     """
 
     by_z, hourly_pay, currency = False, 0.0, ""

@@ -90,7 +90,8 @@ class Context(Result):
     """Unchanged segments before and after the first degraded one of a copied document, in points of 100.
 
     sizes: how many of each (see ``context.group_sizes``). contrasts: original minus second showing, by group.
-    before, after: counts. tested: whether there are ``FEWEST_REPEATS`` on either side; else what follows is missing.
+    repeats: how many are compared. before, after: counts. tested: whether there are ``FEWEST_REPEATS`` on either side;
+    else what follows is missing.
     lost_before, lost_after: means of original minus second showing. within, p: the difference within documents and its
     permutation test, two-sided; missing where no document has both. equivalence: two one-sided tests of the effect
     against ``MARGIN``, a row of ``context.equivalence``; None with fewer than ``FEWEST_PEOPLE``.
@@ -157,7 +158,8 @@ class Calibration(Result):
     by: who shares a shift, "pair" (language pairs, XSTS) or "annotator". strictness: means of the groups on the items.
     systems: places before and after each form; groups: the same by group, with standard errors; both without rows where
     nothing can be moved, and ``unmoved`` says why. excluded: groups without both kinds of items. share: of a shift that
-    shows on other items, with low and high; missing where it cannot be told, None where it cannot be tested.
+    shows on other items, with low and high; missing where it cannot be told, None where it cannot be tested. scale: the
+    ends of the campaign's scale.
     """
 
     systems = groups = pd.DataFrame()

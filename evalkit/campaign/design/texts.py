@@ -18,7 +18,7 @@ class Texts(Result):
 
     docs, sources: of each segment; ``segments`` names them by their line, counted from 1. outputs: system -> its
     translations. humans: systems that are people's translations. inputs: name and digest of each file. notes: what
-    was assumed.
+    was assumed. src_lang, tgt_lang: the languages, where they are told.
     """
 
     humans: frozenset[str] = frozenset()
