@@ -296,18 +296,6 @@ def test_the_intervals_cover_as_often_as_they_say(belt):
         assert 0.90 < covered < 0.99, (true, covered)  # .95, with a standard error of .013 and that of the belt
 
 
-def test_an_annotation_file_of_the_printed_design_gives_its_kappas_back(printed_protocols):
-    kappas = protocols.true_kappas(printed_protocols[::4])
-    study = simulate.protocol_study(kappas, marginal=protocols.MARGINALS["good"])
-    assert len(study) == 12 * 4 * 250 * 3
-    truth = kappas.set_index(["protocol", "src_lang", "tgt_lang"])["kappa"]
-    for (doc, *pair), cell in study.groupby(["doc", "src_lang", "tgt_lang"], observed=True):
-        matrices = (agreement.score_matrix(part) for _, part in cell.groupby("system"))
-        found = [agreement.coefficients(m, measures=[("fleiss_kappa", "none")], resamples=0) for m in matrices]
-        estimate = np.mean([each["estimate"].item() for each in found])
-        assert estimate == pytest.approx(truth[doc.removeprefix("sim-"), *pair], abs=0.06)
-
-
 # --- differences
 
 
@@ -334,18 +322,17 @@ def stepped(points, kappa=0.5, sentences=250, seed=7):
     best = protocols.MARGINALS["good"]
     shares = {"HT0": best, "MT1": protocols.worse(best, points), "MT2": protocols.worse(best, 2 * points)}
     cell = pd.DataFrame({"protocol": ["P"], "src_lang": "eng", "tgt_lang": "deu", "kappa": kappa})
-    options = {"translations": protocols.PROGRESSION, "sentences": sentences, "seed": seed}
-    return simulate.protocol_study(cell, marginal=shares, **options)
+    return simulate.protocol_study(cell, marginal=shares, sentences=sentences, seed=seed)
 
 
 def test_the_test_of_a_step_is_the_paired_t_and_the_signed_ranks_of_scipy():
     ratings = stepped(0.2)
     row = protocols.progression(ratings).iloc[0]
-    wide = ratings.groupby(["segment", "system"])["score"].mean().unstack()
-    oracle = stats.ttest_rel(wide["sim-HT0"], wide["sim-MT1"], alternative="greater")
+    wide = ratings.pivot(index="segment", columns="system", values="score")
+    oracle = stats.ttest_rel(wide["HT0"], wide["MT1"], alternative="greater")
     assert row["p"] == pytest.approx(oracle.pvalue, rel=1e-9)
     assert row["low"] == pytest.approx(oracle.confidence_interval(0.95).low)
-    signed = stats.wilcoxon(wide["sim-HT0"], wide["sim-MT1"], alternative="greater", zero_method="zsplit")
+    signed = stats.wilcoxon(wide["HT0"], wide["MT1"], alternative="greater", zero_method="zsplit")
     assert row["wilcoxon_p"] == pytest.approx(signed.pvalue)
     assert row["n"] == 250
 
@@ -411,7 +398,7 @@ POST_EDITED = pd.DataFrame({"hypothesis": ["a"], "post_edit": ["b"], "score": [0
         ("column post_edit", lambda _: protocols.edit_scores(POST_EDITED.drop(columns="post_edit"))),
         ("Row 1 lacks", lambda _: protocols.edit_scores(POST_EDITED.assign(post_edit=[None]))),
         ("fewer than 5", lambda _: protocols.progression(stepped(0.2, sentences=4))),
-        ("fewer than 5", lambda _: protocols.progression(stepped(0.2).query("system != 'sim-MT1'"))),
+        ("fewer than 5", lambda _: protocols.progression(stepped(0.2).query("system != 'MT1'"))),
         ("1 bins", lambda _: observed.binned(POST_EDITED, 1, scale=(0, 100))),
     ],
 )

@@ -250,32 +250,24 @@ def categories(
 def protocol_study(
     kappas: pd.DataFrame,
     *,
-    marginal: list[float] | dict[str, list[float]],
-    translations: tuple[str, ...] = ("HT0", "MT0", "MT1", "MT2"),
+    marginal: dict[str, list[float]],
     sentences: int = 250,
     annotators: int = 3,
     seed: int = 7,
 ) -> pd.DataFrame:
-    """Draw the annotation file of a comparison of protocols, each cell of which has a stated true kappa.
+    """Draw what annotators mean of each sentence's translations under several protocols, each with a stated true kappa.
 
     kappas: protocol, src_lang, tgt_lang, kappa. In every cell the same annotators give each translation of each
     sentence a category from 1 on, by the model of ``categories``, with the same true kappa for all translations.
-    ``doc`` is the protocol, ``system`` the translation.
-    marginal: shares of the categories, the same for all translations, or one for each.
+    marginal: translation -> shares of the categories. Returns doc (the protocol), src_lang, tgt_lang, system (the
+    translation), segment, score (the mean of the annotators).
     """
-    shares = marginal if isinstance(marginal, dict) else dict.fromkeys(translations, marginal)
     size: dict[str, Any] = {"items": sentences, "annotators": annotators, "rng": np.random.default_rng(seed)}
-    cells = itertools.product(kappas["kappa"].astype(float), translations)
-    codes = [categories(kappa, marginal=shares[name], **size) for kappa, name in cells]
-    items = crossed(system=translations, segment=range(1, sentences + 1), annotator=range(1, annotators + 1))
-    frame = kappas[["protocol", "src_lang", "tgt_lang"]].merge(items.astype("str"), how="cross")
-    frame = frame.rename(columns={"protocol": "doc"}).assign(
-        item_type=np.where(frame["system"].str.startswith("HT"), "reference", "system"),
-        annotator=frame["src_lang"] + frame["tgt_lang"] + "-" + frame["annotator"],
-        score=np.concatenate(codes, axis=None) + 1.0,
-    )
-    named = ["doc", "system", "annotator"]
-    return finished(frame.assign(**("sim-" + frame[named])), seed=seed, scale=(1, max(map(len, shares.values()))))
+    cells = itertools.product(kappas["kappa"].astype(float), marginal.values())
+    means = [categories(kappa, marginal=shares, **size).mean(axis=-1) + 1 for kappa, shares in cells]
+    items = crossed(system=marginal, segment=range(1, sentences + 1)).astype("str")
+    frame = kappas[["protocol", "src_lang", "tgt_lang"]].merge(items, how="cross")
+    return frame.rename(columns={"protocol": "doc"}).assign(score=np.concatenate(means, axis=None))
 
 
 def post_edited(*, sentences: int = 120, seed: int = 7) -> pd.DataFrame:
