@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit.data import files, importing, languages, schemas
+from evalkit.data import files, importing, schemas
 from evalkit.data.languages import CODES
 from evalkit.data.mtme import constant, lines, stacked
 
@@ -166,13 +166,10 @@ def _wmt20(path: Path, header: list[str], separator: str, **options) -> pd.DataF
 
 
 def _with_languages(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put source and target language in the place of the column ``pair``."""
-    pairs = frame["pair"]
-    codes = {name: languages.in_full(name).split("-") for name in pairs.unique()}
-    ends = {
-        column: pairs.map({name: both[place] for name, both in codes.items()}).astype("category")
-        for place, column in enumerate(["src_lang", "tgt_lang"])
-    }
+    """Put source and target language in the place of the column ``pair``, such as cs-en."""
+    pair = frame["pair"].astype("str")
+    sides = {"src_lang": pair.str[:2], "tgt_lang": pair.str[3:]}
+    ends = {name: side.map(CODES).astype("category") for name, side in sides.items()}
     return frame.drop(columns="pair").assign(**ends)
 
 
