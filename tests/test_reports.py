@@ -77,7 +77,7 @@ def test_a_page_needs_nothing_but_itself(site, name):
         assert tag == "img" or "src" not in attributes
     assert all(image["src"].startswith("data:image/") for image in page.all("img"))
     assert "@import" not in (layout.reports / f"{name}.html").read_text(encoding="utf-8")
-    assert "url(" not in export.stylesheet()
+    assert "url(" not in export.STYLESHEET
 
 
 def test_the_json_report_keeps_the_contract(site):

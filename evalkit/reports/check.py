@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,6 @@ LIMITS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "below": ("below", operator.lt),
     "at_most": ("of at most", operator.le),
 }
-MANY = 24  # names; a longer list of what there is would hide the sentence that it belongs to
 
 
 def __dir__() -> list[str]:
@@ -106,19 +105,19 @@ def texts(*, may_be_empty: bool = False, **values: Any) -> None:
 
 
 def choice(*, of: Iterable[str], may_be_empty: bool = False, **values: Any) -> None:
-    """Demand one of the names in ``of``; the sentence tells the nearest, or all where none is near.
+    """Demand one of the names in ``of``; the sentence tells the nearest, or which there are where none is near.
 
     may_be_empty: whether "" leaves the choice to the study.
 
     >>> choice(pair="eng-jnp", of=["eng-deu", "eng-jpn"])
     Traceback (most recent call last):
-    evalkit.DataError: There is no pair 'eng-jnp'. Did you mean 'eng-jpn'? Choose one of: eng-deu, eng-jpn.
+    evalkit.DataError: There is no pair 'eng-jnp'. Did you mean 'eng-jpn'?
     """
     known = list(of)
     text(**values)
     for name, value in values.items():
         if value not in known and not (may_be_empty and value == ""):
-            raise DataError(f"There is no {name.replace('_', ' ')} {value!r}. {_remedy(value, known)}")
+            raise DataError(f"There is no {name.replace('_', ' ')} {value!r}. {suggestion(value, known)}")
 
 
 def _apart(limits_and_values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -144,11 +143,3 @@ def _lists(values: dict[str, Any], check: Callable[..., None], *, may_be_empty: 
             raise DataError(f"{name} is empty. Name at least one.")
         for place, item in enumerate(value):
             check(**{f"{name}[{place}]": item})
-
-
-def _remedy(value: str, known: Sequence[str]) -> str:
-    if not known:
-        return "There is none to choose."
-    near = suggestion(value, known)
-    listed = ", ".join(known[:MANY]) + (f", and {len(known) - MANY} more" if len(known) > MANY else "")
-    return f"{near} Choose one of: {listed}." if near.startswith("Did") else f"Choose one of: {listed}."

@@ -70,12 +70,12 @@ def _demand_alike(client: Client) -> None:
     found: Any = client.get_versions(packages=ALIKE)
     ours = found["client"]["packages"]
     for worker, told in found["workers"].items():
-        theirs = told["packages"]
-        if name := next((name for name in ALIKE if theirs[name] != ours[name]), ""):
-            raise DataError(
-                f"The Dask worker {worker} has {name} {theirs[name]}, here it is {ours[name]}. "
-                "Install the same versions on both sides, or results would depend on where they are computed."
-            )
+        for name in ALIKE:
+            if told["packages"][name] != ours[name]:
+                raise DataError(
+                    f"The Dask worker {worker} has {name} {told['packages'][name]}, here it is {ours[name]}. "
+                    "Install the same versions on both sides, or results would depend on where they are computed."
+                )
 
 
 def runner(client: Client, batch: Batch) -> Callable[[Study], Outcome]:

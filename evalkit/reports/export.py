@@ -13,14 +13,13 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from nbconvert.filters import Highlight2HTML
+from nbconvert.filters import Highlight2HTML, strip_ansi
 
 from evalkit import DataError
 from evalkit.campaign.annotators import Feedback
@@ -30,6 +29,8 @@ from evalkit.show import figures, pictures, tables
 from evalkit.show.style import typeset
 
 TEMPLATE = Path(__file__).parent / "template"
+#: The style sheet that every page carries.
+STYLESHEET = (TEMPLATE / "report.css").read_text(encoding="utf-8")
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
 )
@@ -55,36 +56,31 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     opening, reasoning, sections = arranged(with_results(notebooks.authored(notebook["cells"])))
     first, argument = (shown_cells(part, names, earlier) for part in (opening, reasoning))
     back = [cell for part in sections for cell in shown_cells(part, names, earlier, lift=level(part[0][1]) - 2)]
-    title, own = lift_title([*first, *argument, *back]), report.get("title", study.title) != study.title
-    ids = {name: names.name(2, name) for name in ("Data", "Parameters", "Agreement")}
+    own, ids = (
+        report["title"] != study.title,
+        {name: names.name(2, name) for name in ("Data", "Parameters", "Agreement")},
+    )
     listed = [(ids["Data"], "Data", True)] if used else []
     listed += [(ids["Parameters"], "Parameters of this run", True)] if declared else []
-    return (
-        pages()
-        .get_template("report.html.j2")
-        .render(
-            css=stylesheet(),
-            policy=POLICY,
-            study=study,
-            report=report,
-            title=escape(typeset(report["title"])) if own else title or escape(study.title),
-            own=own,
-            sources=used,
-            badges=sources.badges(used),
-            agreement=tally.brief(counts),
-            tallied=tally.shown(counts),
-            simulated=simulated,
-            earlier=findings.earlier(earlier),
-            parameters=[(one, study.parameters.get(one.name, one.default)) for one in declared],
-            data_id=ids["Data"],
-            parameters_id=ids["Parameters"],
-            end_id=ids["Agreement"],
-            first=first,
-            beside=first_page(first),
-            contents=[entry for cell in argument + back for entry in cell.sections] + listed,
-            argument=argument,
-            back=back,
-        )
+    template = pages().get_template("report.html.j2")
+    return template.render(
+        study=study,
+        report=report,
+        title=escape(typeset(report["title"])) if own else names.title or escape(study.title),
+        own=own,
+        sources=used,
+        badges=sources.badges(used),
+        agreement=tally.brief(counts),
+        tallied=tally.shown(counts),
+        simulated=simulated,
+        earlier=findings.earlier(earlier),
+        parameters=[(one, study.parameters.get(one.name, one.default)) for one in declared],
+        ids=ids,
+        first=first,
+        beside=first_page(first),
+        contents=[entry for cell in argument + back for entry in cell.sections] + listed,
+        argument=argument,
+        back=back,
     )
 
 
@@ -201,28 +197,14 @@ def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[str]:
 
 def printed(text: Any, *, kind: str = "stdout") -> str:
     """Show plain text of a stream, without a terminal's colours."""
-    return f'<pre class="{escape(kind)}">{escape(markup.plain(text), quote=False)}</pre>'
-
-
-def lift_title(cells: list[SimpleNamespace]) -> str:
-    """Take the first heading of level 1 out of the cells, for the page's head; '' where there is none."""
-    for cell in cells:
-        if found := re.search(r"<h1[^>]*>(.*?)</h1>\n?", cell.html, flags=re.DOTALL):
-            cell.html = cell.html[: found.start()] + cell.html[found.end() :]
-            return found[1]
-    return ""
-
-
-@lru_cache
-def stylesheet() -> str:
-    """Return the style sheet that every page carries."""
-    return (TEMPLATE / "report.css").read_text(encoding="utf-8")
+    return f'<pre class="{escape(kind)}">{escape(strip_ansi(text).rstrip(), quote=False)}</pre>'
 
 
 def pages() -> Environment:
-    """Return the environment for pages; it escapes everything."""
+    """Return the environment for pages; it escapes everything, and knows their style and policy."""
     made = Environment(loader=FileSystemLoader(TEMPLATE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"typeset": typeset, "highlighted": Highlight2HTML()}
+    made.globals |= {"css": STYLESHEET, "policy": POLICY}
     return made
 
 
@@ -245,7 +227,7 @@ def feedback(name: str, told: list[Feedback]) -> str:
             }
         )
     page = pages().get_template("feedback.html.j2")
-    return page.render(name=name, parts=parts, css=stylesheet(), policy=POLICY)
+    return page.render(name=name, parts=parts)
 
 
 def _in_digits(value: Any) -> str:
@@ -280,16 +262,13 @@ def end(cells: list[Numbered], start: int) -> int:
 
 def with_results(cells: Iterable[Numbered]) -> list[Numbered]:
     """Leave out sections tagged ``if-shown`` whose code shows nothing: a page has no section for what data lack."""
-    kept: list[Numbered] = []
-    section: list[Numbered] = []
-    for number, cell in [*cells, (0, {"cell_type": "markdown", "source": ""})]:
-        if cell["cell_type"] == "markdown":
-            optional = bool(section) and "if-shown" in notebooks.tags(section[0][1])
-            if not optional or any(one.get("outputs") for _, one in section):
-                kept += section
-            section = []
-        section.append((number, cell))
-    return kept
+    sections: list[list[Numbered]] = []
+    for one in cells:
+        if one[1]["cell_type"] == "markdown" or not sections:
+            sections.append([])
+        sections[-1].append(one)
+    empty = ["if-shown" in notebooks.tags(own[0][1]) and not any(c.get("outputs") for _, c in own) for own in sections]
+    return [one for own, gone in zip(sections, empty, strict=True) if not gone for one in own]
 
 
 def arranged(cells: list[Numbered]) -> tuple[list[Numbered], list[Numbered], list[list[Numbered]]]:

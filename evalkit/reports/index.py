@@ -30,18 +30,13 @@ def page(layout: Layout) -> str:
     own = [one for one in cards if not one["study"].link]
     papers = [one for one in cards if one["study"].link]
     total = tally.count(row for each in cards if each["report"] for row in each["report"]["published"])
-    return (
-        export.pages()
-        .get_template("overview.html.j2")
-        .render(
-            groups=[(title, group) for title, group in ((OWN, own), (PAPERS, papers)) if group],
-            simulated=any(each["simulated"] for each in cards),
-            policy=export.POLICY,
-            css=export.stylesheet(),
-            tallied=tally.shown(total),
-            absent=[(name, studies[name].title if name in studies else "") for name in sorted(referred - shown)],
-            api=(layout.reports / "api" / "index.html").is_file(),
-        )
+    template = export.pages().get_template("overview.html.j2")
+    return template.render(
+        groups=[(title, group) for title, group in ((OWN, own), (PAPERS, papers)) if group],
+        simulated=any(each["simulated"] for each in cards),
+        tallied=tally.shown(total),
+        absent=[(name, studies[name].title if name in studies else "") for name in sorted(referred - shown)],
+        api=(layout.reports / "api" / "index.html").is_file(),
     )
 
 

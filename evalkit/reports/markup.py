@@ -15,7 +15,6 @@ from xml.etree import ElementTree
 import pandas as pd
 from bleach.sanitizer import Cleaner
 from latex2mathml.converter import convert
-from nbconvert.filters import strip_ansi
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from evalkit import DataError
@@ -80,9 +79,13 @@ def on_page(url: str) -> str:
 
 
 class Names:
-    """The ids of a page's headings, each once, and its sections (headings of level 2) for the table of contents."""
+    """The ids of a page's headings, each once, and its sections (headings of level 2) for the table of contents.
 
-    def __init__(self) -> None:
+    title: as HTML; where there is none, the first heading of level 1 becomes it, and stands nowhere else.
+    """
+
+    def __init__(self, title: str = "") -> None:
+        self.title = title
         self.taken: set[str] = set()
         self.sections: list[tuple[str, str]] = []
         self.lift = 0  # by how many levels the headings of the cell at hand rise
@@ -110,6 +113,9 @@ class Renderer(IPythonRenderer):
 
     def heading(self, text: str, level: int, **_: Any) -> str:
         """Return a heading that can be linked to."""
+        if level == 1 and not self.names.title:
+            self.names.title = text
+            return ""
         level = max(level - self.names.lift, min(level, 2))
         return f'<h{level} id="{escape(self.names.name(level, text))}">{text}</h{level}>\n'
 
@@ -175,11 +181,6 @@ def sanitised(html: str) -> str:
     html = re.sub(r"<style\b[^>]*>.*?</style>", "", html, flags=re.DOTALL | re.IGNORECASE)  # pandas sends one along
     cleaned = Cleaner(tags=TAGS, attributes=ATTRIBUTES).clean(html)
     return prose_tables(cleaned, ' class="dataframe"')  # as pandas shows a frame
-
-
-def plain(text: str) -> str:
-    """Return terminal text without its colour codes."""
-    return strip_ansi(text if isinstance(text, str) else "".join(text)).rstrip("\n")
 
 
 def table(value: Any, *, caption: str) -> str:

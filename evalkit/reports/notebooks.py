@@ -23,6 +23,7 @@ import yaml  # type: ignore[import-untyped]  # its types are a package of their 
 
 from evalkit import DataError, one_line
 
+MANY = 24  # names; a longer list of what there is would hide the sentence that it belongs to
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -50,7 +51,7 @@ def read(path: Path) -> Any:
 
     content = delimited.content(Path(path))
     try:
-        with unwarned():
+        with warnings.catch_warnings(action="ignore"):
             notebook = nbformat.reads(content.decode("utf-8"), as_version=4)
             nbformat.validate(notebook)
     except Exception as problem:  # whatever nbformat stumbles over
@@ -76,14 +77,6 @@ def cell_name(number: int, cell: Any) -> str:
     """
     lines = cell["source"].strip().splitlines()
     return f"cell {number} ({lines[0][:60]})" if lines else f"cell {number}"
-
-
-@contextmanager
-def unwarned() -> Iterator[None]:
-    """Keep what Python has to say on the style of what is only read here from standard error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def tags(cell: dict[str, Any]) -> list[str]:
@@ -181,7 +174,7 @@ def declarations(code: str, *, origin: str) -> list[Parameter]:
     [Parameter(name='seed', kind='int', default=7, help='any integer')]
     """
     try:
-        with unwarned():
+        with warnings.catch_warnings(action="ignore"):
             statements = ast.parse(code).body
         comments = {
             token.start[0]: token.string.lstrip("# ").strip()
@@ -237,8 +230,10 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     "Did you mean 'seed'?"
     """
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known) or 'none'}."
+    if near := difflib.get_close_matches(name, known, n=1):
+        return f"Did you mean '{near[0]}'?"
+    more = f", and {len(known) - MANY} more" if len(known) > MANY else ""
+    return f"Known: {', '.join(known[:MANY]) or 'none'}{more}."
 
 
 def _typed(parameter: Parameter, value: Any, origin: str) -> Any:
@@ -293,7 +288,7 @@ def student(lesson: Path, target: Path) -> Path:
     A copy that somebody has worked in is never overwritten. Raises DataError for it; and, naming the cell, where a
     solution is not marked so that all of it is left out, or where what is left is no Python.
     """
-    text = _written(lesson)
+    text = canonical(copied(lesson))
     if target.exists() and canonical(read(target)["cells"]) != text:
         raise DataError(f"{target} holds somebody's answers, or an older lesson. Move it away, or name another folder.")
     write_text(target, text)
@@ -302,16 +297,9 @@ def student(lesson: Path, target: Path) -> Path:
 
 def copied(lesson: Path) -> list[Any]:
     """Return the cells of a student's copy, as they are handed out."""
-    import nbformat
-
-    return nbformat.reads(_written(lesson), as_version=4)["cells"]
-
-
-def _written(lesson: Path) -> str:
-    """Return the text of a student's copy."""
     cells = read(lesson)["cells"]
     copies = [_copy(cell, f"{lesson}, cell {number}") for number, cell in enumerate(cells, start=1)]
-    return canonical([cell for cell in copies if cell is not None])
+    return [cell for cell in copies if cell is not None]
 
 
 def without_solution(code: str, *, origin: str) -> str:

@@ -19,7 +19,6 @@ from evalkit.reports import export, findings, markup, notebooks
 from evalkit.reports.studies import Study
 
 _SECONDS = 900  # that a cell may take
-_ROWS = 9  # of a table; the notebook has the others
 _HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
 
 
@@ -80,7 +79,7 @@ def page(cells: list[Any], name: str) -> str:
     told = [one for one in findings.payloads({"cells": cells}) if one["kind"] == "source"]
     simulated = dict.fromkeys(one["name"] for one in told if one["source"] == "simulated")
     template = export.pages().get_template("slides.html.j2")
-    return template.render(slides=slides, simulated=simulated, css=css, policy=export.POLICY)
+    return template.render(slides=slides, simulated=simulated, css=css)
 
 
 def cut(cells: list[Any]) -> list[Slide]:
@@ -100,7 +99,9 @@ def shown(cell: Any) -> Iterator[str]:
     """Yield what slides show of a cell as HTML, each heading by itself."""
     tags = notebooks.tags(cell)
     if cell["cell_type"] == "markdown":
-        html = markup.prose(cell["source"], markup.Names(), attachments=cell.get("attachments"))
+        html = markup.prose(
+            cell["source"], markup.Names(title="of the first slide"), attachments=cell.get("attachments")
+        )
         yield from filter(None, map(str.strip, _HEADING.split(re.sub(r'(<h[1-6]) id="[^"]*"', r"\1", html))))
     elif "exercise" in tags:
         yield f"<pre><code>{escape(cell['source'], quote=False)}</code></pre>"
@@ -112,15 +113,4 @@ def shown(cell: Any) -> Iterator[str]:
             if kind := next((kind for kind in ("image/svg+xml", "image/png") if kind in data), ""):
                 yield export.figure(kind, data[kind], output["metadata"].get(kind, {}))
             elif "text/html" in data and 'class="alternative"' not in (html := data["text/html"]):
-                yield shortened(markup.sanitised(html))
-
-
-def shortened(html: str) -> str:
-    """Leave out rows of a long table, and say how many."""
-    head, body, tail = html.partition("<tbody>")
-    rows = re.findall(r"<tr\b.*?</tr>", tail, re.DOTALL)
-    if not body or len(rows) <= _ROWS + 1:
-        return html
-    width = max(len(re.findall(r"<t[hd]\b", row)) for row in rows)
-    more = f'<tr><td colspan="{width}">… and {len(rows) - _ROWS} more rows in the notebook</td></tr>'
-    return head + body + "".join(rows[:_ROWS]) + more + tail[tail.index("</tbody>") :]
+                yield markup.sanitised(html)

@@ -12,7 +12,7 @@ from evalkit.data import registry
 from evalkit.reports import findings
 from evalkit.stats.terms import pluralize
 
-_RAW = re.compile(r"https://raw\.githubusercontent\.com/([^/]+/[^/]+)/([0-9a-f]{7})[0-9a-f]*(?:/|$)")
+_RAW = re.compile(r"https://raw\.githubusercontent\.com/([^/]+/[^/]+)/([0-9a-f]{7})([0-9a-f]*)(?:/|$)")
 #: What the name of a file ends in that belongs to the data set named before.
 _PART = re.compile(r"-(errors|spans|metrics|ranking|annotators)$")
 
@@ -24,17 +24,14 @@ def listed(notebook: Any, data: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def described(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return a source's title and id, its size and dates, its address in words and as a link, and its citation."""
+    """Return what is known of a source, its registry entry among it, as a page tells it."""
     registered = payload["source"] != "real" or payload["origin"].startswith("https://")  # a file may have any name
     entry = registry.entries().get(payload["name"]) if registered else None
     words, link = address(payload["origin"])
     excluded = "; ".join(f"{what} ({n:,})" for what, n in payload.get("excluded", {}).items() if n)
-    return {
-        "name": payload["name"],
-        "source": payload["source"],
+    return payload | {
+        "entry": entry,
         "title": short_title(entry.title) if entry else payload["name"],
-        "about": entry.title if entry else "",
-        "citation": entry.citation if entry else "",
         "rows": pluralize(payload["rows"], "row") if "rows" in payload else "",
         "excluded": excluded,
         "dates": dated(payload),
@@ -62,8 +59,7 @@ def address(origin: str) -> tuple[str, str]:
     (('example.org', 'https://example.org/data/x.zip'), ('my.csv', ''))
     """
     if found := _RAW.match(origin):
-        version = origin.removeprefix(f"https://raw.githubusercontent.com/{found[1]}/").split("/")[0]
-        return f"github.com/{found[1]}, version {found[2]}", f"https://github.com/{found[1]}/tree/{version}"
+        return f"github.com/{found[1]}, version {found[2]}", f"https://github.com/{found[1]}/tree/{found[2]}{found[3]}"
     parts = urlsplit(origin)
     plain = parts.scheme == "https" and not re.search(r"[\s;]", origin)
     return (parts.netloc, origin) if plain else (origin, "")

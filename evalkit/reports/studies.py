@@ -32,11 +32,6 @@ class Layout:
     reports: Path = field(default_factory=lambda: Path.cwd() / "reports")
     reference: Path = ROOT / "data" / "reference"
 
-    @property
-    def notebooks(self) -> Path:
-        """The folder that the entries' ``notebook`` paths start from."""
-        return self.studies.parent
-
 
 @dataclass(frozen=True)
 class Study:
@@ -79,7 +74,7 @@ def _study(name: str, entry: Any, layout: Layout) -> Study:
     if entry.get("link") and not _LINK.fullmatch(entry["link"]):
         raise DataError(f"{where}: link is no address. Write one that begins with https://.")
     lists = {key: tuple(entry.get(key, ())) for key in ("data", "optional")}
-    return Study(**{**entry, **lists, "name": name, "notebook": layout.notebooks / entry["notebook"]})
+    return Study(**{**entry, **lists, "name": name, "notebook": layout.studies.parent / entry["notebook"]})
 
 
 def choose(studies: dict[str, Study], names: list[str]) -> list[Study]:

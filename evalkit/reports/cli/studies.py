@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalkit import CLONE, ROOT, DataError
-from evalkit.reports.cli.words import Pair, a_path, data_names, print_paragraph, say, study_names, width
+from evalkit.reports.cli.words import Pair, a_path, data_names, print_paragraph, say, study_names
 
 if TYPE_CHECKING:
     from evalkit.reports.studies import Layout
@@ -22,8 +22,8 @@ def layout_of(studies: Path | None, **folders: Path) -> Layout:
     """Return where studies are read, the suite's own place unless ``--studies`` names another."""
     from evalkit.reports.studies import Layout
 
-    given: dict[str, Any] = folders | ({"studies": studies} if studies else {})
-    return replace(Layout(), **{name: path.resolve() for name, path in given.items()})
+    given = {"studies": studies, **folders}
+    return Layout(**{name: path.resolve() for name, path in given.items() if path})
 
 
 @click.command("list")
@@ -52,7 +52,7 @@ def params(study: str, studies: Path | None) -> None:
 
     [chosen] = choose(read_studies(layout_of(studies)), [study])
     declared, own = notebooks.parameters(chosen.notebook), settings(chosen, {})
-    formatter = click.HelpFormatter(width=width())
+    formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
     formatter.write_dl([(f"{p.name}: {p.kind} = {own[p.name]!r}", p.help) for p in declared])
     print(formatter.getvalue(), end="")
 
@@ -211,8 +211,7 @@ def completion(shell: str) -> None:
 
     from evalkit.reports.cli import program
 
-    made = get_completion_class(shell)
-    assert made is not None, "click has all that can be chosen"
+    made: Any = get_completion_class(shell)
     print(made(program, {}, "evalkit", "_EVALKIT_COMPLETE").source())
 
 

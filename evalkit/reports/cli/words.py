@@ -71,15 +71,14 @@ def data_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     return [name for name in registry.entries() if name.startswith(begun)]
 
 
-def width() -> int:
-    """Return how wide the terminal is; 80 characters where there is none."""
-    return shutil.get_terminal_size((80, 24)).columns
-
-
 def print_paragraph(text: str) -> None:
     """Print a text whose further lines are indented."""
     indent = " " * (len(text) - len(text.lstrip()))
-    print(click.wrap_text(text.strip(), width(), initial_indent=indent, subsequent_indent="    "))
+    print(
+        click.wrap_text(
+            text.strip(), shutil.get_terminal_size().columns, initial_indent=indent, subsequent_indent="    "
+        )
+    )
 
 
 def say(line: str) -> None:
