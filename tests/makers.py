@@ -26,6 +26,13 @@ def cases(name):
     return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
 
 
+@functools.cache
+def imports():
+    """Read the cases of imports, by name (tests/test_data_importing_cases.py says what they hold)."""
+    topics = sorted((Path(__file__).parent / "cases" / "imports").glob("*.toml"))
+    return {name: case for topic in topics for name, case in tomllib.loads(topic.read_text(encoding="utf-8")).items()}
+
+
 def each(test):
     """Run a test for each row that stands under its name in ``cases/``, in the file of its module."""
     told = cases(f"cases/{test.__module__.rpartition('test_')[2]}")[test.__name__]

@@ -14,9 +14,9 @@ from evalkit.data import importing
 from evalkit.reports import cli, starter
 from evalkit.reports.cli import campaigns
 from tests.doors.testsets import write as a_testset
-from tests.makers import cases, rejected_rows
+from tests.makers import cases, imports, rejected_rows
 
-CASES = cases("importing")
+ROWS = cases("cases/data_importing")["rows"]
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 
@@ -47,14 +47,14 @@ def scores(path):
 
 def test_bad_rows_are_rejected_with_their_lines_and_the_rest_is_kept(imported, tmp_path):
     good = [f"eng,deu,A,e,{n},Bob,{n % 101}" for n in range(2_500)]  # or too many rows were bad
-    text = lines(*GOOD, *(f"eng,deu,{row}" for row in CASES["rows"]), "eng,deu,C,d,9,Ann,50", *good)
+    text = lines(*GOOD, *(f"eng,deu,{row}" for row in ROWS), "eng,deu,C,d,9,Ann,50", *good)
     ratings, _, report = imported(text, keep_names=False)
     rejected = rejected_rows(tmp_path / "c.rejected.csv")
     told = {row["line"]: (row["column"], row["reason"]) for row in rejected}
-    for line, (row, (column, reason)) in enumerate(CASES["rows"].items(), start=6):
+    for line, (row, (column, reason)) in enumerate(ROWS.items(), start=6):
         assert told[str(line)][0] == column, row
         assert reason in told[str(line)][1], row
-    assert len(rejected) == len(CASES["rows"])
+    assert len(rejected) == len(ROWS)
     assert ratings["score"].tolist() == [80, 70, 60.5, 0, 50, *(n % 101 for n in range(2_500))]
     assert not any("Ann" in cell for row in rejected for cell in row.values())
     assert any("line 6" in sentence for sentence in report.sentences())
@@ -86,33 +86,6 @@ def test_one_row_in_a_hundred_may_be_refused_and_no_more_without_being_asked(tmp
 
 
 # What is told besides the file
-
-
-def test_a_toml_file_maps_columns_values_kinds_and_scale(imported, tmp_path):
-    toml = """
-    scale = [1, 7]
-    [columns]
-    score = "Güte"
-    item_type = "Art"
-    [values]
-    system = "S"
-    pair = "en-de"
-    [item_types]
-    Kontrolle = "repeat"
-    """
-    (tmp_path / "map.toml").write_text(toml, encoding="utf-8")
-    text = "segment;annotator;Güte;Art\n1;Ann;6,5;tgt\n2;Ann;7;Kontrolle\n3;Ann;8;tgt\n"
-    ratings, _, report = imported(text, mapping=tmp_path / "map.toml")
-    assert ratings["score"].tolist() == [6.5, 7]
-    assert ratings["item_type"].tolist() == ["system", "repeat"]
-    assert (report.scale, report.rows_rejected) == ([1, 7], 1)
-
-
-@pytest.mark.parametrize("toml", CASES["mappings"], ids=lambda toml: toml[:30])
-def test_a_bad_mapping_is_told(toml, imported, tmp_path):
-    (tmp_path / "map.toml").write_text(toml, encoding="utf-8")
-    with pytest.raises(DataError, match=CASES["mappings"][toml]):
-        imported(lines(*GOOD), mapping=tmp_path / "map.toml")
 
 
 def test_a_value_may_differ_by_file(tmp_path):
@@ -211,6 +184,20 @@ def test_names_stand_nowhere_in_what_is_written(tmp_path, capsys):
     everything += printed.out + printed.err + json.dumps(table)
     assert not re.search("annabel|leigh", everything, re.IGNORECASE)
     assert table[0]["hit"] == f"task-{table[0]['annotator']}-1"
+
+
+@pytest.mark.parametrize(
+    ("case", "names"),
+    [
+        ("pearmut_gives_one_judgement_an_output_and_sets_everything_else_apart", r"Secret|\b(ann|bob)\b"),
+        ("a_column_per_evaluator_where_na_is_no_judgement", "Evaluator|Eve"),
+    ],
+)
+def test_names_in_forms_and_headings_stand_nowhere_either(case, names, imported, tmp_path):
+    text = imports()[case]["text"].replace("Evaluator ", "Evaluator A")  # a number alone is nobody's name
+    hidden, *_ = imported(text, imports()[case]["name"], keep_names=False)
+    written = hidden.to_csv() + (tmp_path / "c.rejected.csv").read_text() + (tmp_path / "c.import.json").read_text()
+    assert not re.search(names, written)
 
 
 def test_pseudonyms_are_the_same_at_a_second_import_and_others_with_another_salt(imported, tmp_path):
@@ -376,6 +363,13 @@ def test_a_file_that_changes_while_it_is_imported_is_rejected(tmp_path, changed)
     first, _ = importing.import_campaign([path], "c.parquet")
     (tmp_path / "wmt24/documents/en-cs.docs").write_bytes(b"news\td\n" * 12)
     assert importing.import_campaign([path], "c.parquet")[0].digest != first.digest
+
+
+def test_batches_beside_a_file_are_in_its_digest(imported, tmp_path):
+    case = imports()["appraise_batches_tell_segments_task_by_task_by_lines"]
+    (tmp_path / "batches.json").write_text(case["beside"]["batches.json"])
+    without, beside = (imported(case["text"], batches=given)[2] for given in ([], [tmp_path / "batches.json"]))
+    assert without.digest != beside.digest
 
 
 # The template

@@ -20,8 +20,8 @@ from evalkit import DataError, data
 from evalkit.data import registry
 from evalkit.data.files import obtain
 from tests.doors import DOORS, attempt
-from tests.doors.inputs import TEXTS, spoilt
-from tests.workbooks import book
+from tests.doors.inputs import FILES, NUMBERS, TABLE, spoilt
+from tests.doors.testsets import write as a_testset
 
 KEYS = ["system", "segment", "annotator"]
 HEADINGS = {
@@ -191,84 +191,15 @@ def count_errors(cell):
     return len(json.loads(cell))
 
 
-# Layouts that the suite's loaders read
-
-ERROR = {
-    "start": 0,
-    "end": 3,
-    "category": "Fluency/Spelling",
-    "severity": "Major",
-    "score": 5,
-    "is_source_error": False,
-}
-MINOR = ERROR | {"severity": "Minor", "score": 1}
+# Folders and results
 
 
-@pytest.fixture
-def layout(tmp_path):
-    """Write files of mt-metrics-eval's layout, ratings of two segments by one rater among them."""
-
-    def write(**scores):
-        judged = ["None", *(json.dumps({"errors": errors}) for errors in ([ERROR, MINOR], [MINOR], []))]
-        files = {"human-scores/en-de.mqm.rater1.seg.rating": "".join(f"{s}\t{one}\n" for s, one in zip("AABB", judged))}
-        files |= {"documents/en-de.docs": "news\td1\nnews\td2\n"} | {f"human-scores/{k}": v for k, v in scores.items()}
-        for name, content in files.items():
-            (tmp_path / "set" / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / "set" / name).write_text(content)
-        return tmp_path / "set"
-
-    return write
-
-
-@pytest.mark.parametrize(("weights", "scores"), [(None, [-6, -1, 0]), ("minor=2,major=7", [-9, -2, 0])])
-def test_ratings_of_mt_metrics_eval_are_minus_the_weights_as_given_or_as_told(weights, scores, layout, imported):
-    ratings, spans, report = imported([layout(**{"en-de.mqm.seg.score": "A\t1\nA\t2\nB\t3\nB\t4\n"})], weights=weights)
-    assert ratings[["system", "doc", "score"]].values.tolist() == [
-        [*place, score] for place, score in zip([("A", "d2"), ("B", "d1"), ("B", "d2")], scores)
-    ]
-    assert ratings["annotator"].unique().tolist() == ["rater1"]
-    assert len(spans) == 3
-    assert "minus the weights" in report.orientation
-    with pytest.raises(DataError, match="gives the severity 'minor' no weight"):
-        imported([layout()], weights="major=5")
-
-
-def test_what_a_folder_of_mt_metrics_eval_lacks_is_told(layout, imported):
-    folder = layout(**{"en-de.esa.seg.score": "A\t1\nA\t2", "en-de.esa.sys.score": "A\t1.5\n"})
-    ratings, spans, report = imported([folder / "human-scores" / "en-de.esa.seg.score"])
-    assert ratings[["annotator", "score"]].values.tolist() == [["esa", 1], ["esa", 2]]
-    assert spans is None
-    assert any("last line" in note for note in report.notes)
-    (folder / "human-scores" / "en-de.mqm.rater1.seg.rating").unlink()
-    (folder / "human-scores" / "en-de.da.seg.score").write_text("A\t1\nA\t2\n")
+def test_a_folder_of_mt_metrics_eval_is_asked_which_of_its_kinds_it_has(imported, tmp_path):
+    top = a_testset(tmp_path / "wmt22", "wmt22")
     with pytest.raises(DataError, match="several kinds"):
-        imported([folder])
-    with pytest.raises(DataError, match="holds means"):
-        imported([folder / "human-scores" / "en-de.esa.sys.score"])
-    (folder / "documents" / "en-de.docs").unlink()
-    with pytest.raises(DataError, match=r"needs documents/en-de\.docs"):
-        imported([folder / "human-scores" / "en-de.da.seg.score"])
+        imported([top])
     with pytest.raises(DataError, match="holds no human-scores"):
-        imported([folder / "documents"])
-
-
-def indic(*rows):
-    slots = [f"Error{slot}_{part}" for slot in range(1, 6) for part in ("Type", "Severity")]
-    head = ["Source", "Reference", "Translation", "Computed_scores", "Human_scores", "model", *slots]
-    return [head, *([*row, *["Default"] * (len(head) - len(row))] for row in rows)]
-
-
-def test_sheets_of_indicmt_are_languages_and_scores_those_of_the_file_or_as_told(imported):
-    rows = [["One.", "Ek.", "Ek", 20, 19, "A", "Fluency_Grammar", "High"], ["Two.", "Do.", "Do", 25, 25, "B"]]
-    sheets = book(Hindi=indic(*rows), Tamil=indic(*rows))
-    ratings, spans, report = imported(sheets)
-    assert ratings.groupby("tgt_lang")["score"].apply(list).to_dict() == {"hin": [20, 25], "tam": [20, 25]}
-    assert report.format == "mqm"
-    assert spans["error_type"].tolist() == ["fluency/grammar"] * 2
-    assert imported(sheets, weights="high=3")[0]["score"].tolist() == [-3, 0, -3, 0]
-    with pytest.raises(DataError, match="--value tgt_lang"):
-        imported(book(Sheet=indic(*rows)))
-    assert {*imported(book(Sheet=indic(*rows)), values={"tgt_lang": "hin"})[0]["tgt_lang"]} == {"hin"}
+        imported([top / "documents"])
 
 
 def test_an_earlier_result_is_told_again_and_keeps_its_scale(imported, tmp_path):
@@ -327,11 +258,11 @@ def test_spoilt_input_ends_in_a_result_or_in_one_sentence(door, first, tmp_path,
     assert COUNT < 20 or {*came} == {0, 1}, "the door shows nothing: none, or each, of its inputs was read"
 
 
-@pytest.mark.parametrize("name", [name for name in TEXTS if name != "mturk.csv"])  # whose one row is refused
-def test_spoilt_files_give_numbers_that_stand_in_them_or_a_sentence(name, imported):
-    start, kept = TEXTS[name].encode(), 0
+@pytest.mark.parametrize("case", NUMBERS)
+def test_spoilt_files_give_numbers_that_stand_in_them_or_a_sentence(case, imported):
+    (name, start), kept = FILES[case], 0
     for seed in range(7):
-        content = spoilt(start, np.random.default_rng(seed)) if seed else start
+        content = spoilt(start.encode(), np.random.default_rng(seed)) if seed else start.encode()
         with contextlib.suppress(DataError):
             found = imported(content, name)
             kept += len(found[0])
@@ -400,7 +331,7 @@ def test_who_parses_ends_when_the_import_is_killed(tmp_path):
 
 
 def test_a_report_of_other_kinds_beside_a_campaign_is_passed_over_or_read(imported, tmp_path):
-    ratings, *_ = imported(TEXTS["comma.csv"], "my.csv")
+    ratings, *_ = imported(TABLE.to_csv(index=False))
     beside = tmp_path / "c.import.json"
     said = json.loads(beside.read_text(encoding="utf-8"))
     for name, value in itertools.product(["notes", "reasons", "scale", "plan", "judges"], [None, 3, {"a": None}]):

@@ -3,7 +3,6 @@
 import csv
 import datetime
 import io
-import json
 import os
 import re
 import shutil
@@ -19,10 +18,8 @@ from hypothesis import strategies as st
 from evalkit import DataError, data
 from evalkit.data import importing
 from tests.doors.testsets import write as a_testset
-from tests.makers import cases, in_lines, rejected_rows
 from tests.workbooks import HEAD, book, cell, compound, number, ods, old_book, parts_of, record, row, saved, zipped
 
-CASES = cases("importing")
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 
@@ -74,18 +71,6 @@ def test_text_that_is_not_in_the_encoding_named_is_refused(content, encoding, wo
         imported(content, encoding=encoding)
 
 
-# What is read, case by case
-
-
-@pytest.mark.parametrize("kind", CASES["read"])
-def test_tables_are_read_as_people_write_them(kind, imported):
-    case = CASES["read"][kind]
-    ratings, _, report = imported(case["text"], "my.tsv" if "\t" in case["text"] else "my.csv", **case.get("told", {}))
-    assert {name: ratings[name].tolist() for name in case["cells"]} == case["cells"]
-    assert [entry["line"] for entry in report.first] == case.get("rejected", [])
-    assert case.get("says", "") in " ".join([*report.notes, *(entry["reason"] for entry in report.first)])
-
-
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20), st.sampled_from(".,"))
 def test_numbers_come_back_to_the_last_bit(imported, values, mark):
@@ -114,47 +99,20 @@ def test_a_quote_that_is_a_letter_takes_no_other_row_of_tabs_with_it(last, impor
     assert ratings["source"].tolist() == [last] * 5 + ['ends here"']
 
 
-# Headings and languages
-
-
-def test_an_ambiguous_synonym_is_not_applied(imported):
-    text = lines("eng,deu,A,d,1,Ann,w1,80", header="src_lang,tgt_lang,system,doc,segment,rater,worker,score")
-    with pytest.raises(DataError, match=r"rater.*worker.*--map annotator="):
-        imported(text)
-    ratings, _, report = imported(text, columns={"annotator": "worker"})
-    assert (ratings["annotator"].tolist(), report.mapping["annotator"]["how"]) == (["w1"], "as told")
-
-
-@pytest.mark.parametrize("case", CASES["languages"], ids=str)
-def test_languages_come_from_columns_values_or_the_files_name_or_are_unknown(case, imported):
-    row, header, name, told, pair = (case[part] for part in ("row", "header", "name", "told", "pair"))
-    ratings, _, report = imported(lines(row, header=header), name, values=told)
-    assert ratings[["src_lang", "tgt_lang"]].values.tolist() == [[*pair]]
-    assert ("und" in pair) == any("nothing says the language" in note for note in report.notes)
-
-
 # What is refused
 
-MQM = "system\tseg_id\trater\tcategory\tseverity\tSeverity\tlp\nA\t1\tr\tOther\tMajor\tMinor\ten-de\n"
 REFUSED = [  # what comes, as bytes or text, and a word of what is said
     (b"\xd0\xcf\x11\xe0\xa1\xb1", "workbook"),
     (b"\x1f\x8b\x08", "compressed"),
     (b"", "empty"),
     (b"\n\n", "no rows"),
     (b"a\0b\0\0\0,", "zero bytes"),
-    (lines(*GOOD[:2], 'eng,deu,A,d,3,"Ann,20', "eng,deu,A,d,4,Ann,30", 'eng,deu,A,d,5,Ann",40'), "a quote on line 4"),
-    (lines(*GOOD[:2], 'eng,deu,A,d,3,"Ann,20', "eng,deu,A,d,4,Ann,30"), "a quote on line 4"),
-    (lines(GOOD[0] + ",99", header=HEADER + ",Score"), "Score"),
-    (lines(GOOD[0] + ",fra", header=HEADER + ",Tgt_Lang"), "tgt_lang"),
-    (MQM, "Severity"),
-    (lines("en,zh-CN,A,d,1,Ann,80", "en,zh-TW,A,d,2,Ann,80"), "tgt_lang has zh"),
-    *((text, r"my\.json") for text in ("[]", "{}", '[{"a": 1},', "[1, 2]", '{"a": 1, "a": 2}', "5", '{"a": [')),
-    ("[" * 100_000 + "]" * 100_000, r"my\.json"),
+    (b"[" * 100_000 + b"]" * 100_000, r"my\.json"),
 ]
 
 
 @pytest.mark.parametrize(("content", "word"), REFUSED, ids=lambda text: str(text)[:12])
-def test_what_is_no_table_or_has_two_meanings_is_refused(content, word, imported):
+def test_what_is_no_table_is_refused(content, word, imported):
     with pytest.raises(DataError, match=word):
         imported(content, "my.json" if "json" in word else "my.csv")
 
@@ -203,67 +161,6 @@ def test_a_text_that_does_not_end_in_a_line_break_may_be_cut_off(encoding, end, 
     assert all("line 4" in note for note in warned)
 
 
-# JSON
-
-
-def judged(system="A", segment=1, score=80, **more):
-    return {"lp": "en-de", "system": system, "segment": segment, "annotator": "Ann", "score": score} | more
-
-
-ROWS = [judged(), judged("B", score=60.5), judged(segment=2, score=70)]
-RIGHT = [["A", "1", 80], ["B", "1", 60.5], ["A", "2", 70]]
-
-
-@pytest.mark.parametrize("content", [ROWS, {"annotations": ROWS}, {"version": "1", "n": 3, "rows": ROWS}])
-def test_an_array_is_read_wherever_it_stands(content, imported):
-    for indent in (None, 1):
-        ratings, _, report = imported(json.dumps(content, indent=indent), "my.json")
-        assert ratings[["system", "segment", "score"]].values.tolist() == RIGHT
-        assert report.format == "csv"
-
-
-def test_objects_within_objects_have_dotted_names_that_can_be_mapped(imported):
-    nested = [
-        {"rater": {"id": "Ann"}, "item": {"system": {"name": row["system"]}, "segment": row["segment"], "lp": "en-de"}}
-        | {"judgement": {"score": row["score"], "z.score": 0.5}}
-        for row in ROWS
-    ]
-    ratings, _, report = imported(in_lines(*nested), "my.jsonl")
-    assert ratings[["system", "segment", "score"]].values.tolist() == RIGHT
-    assert report.unused == ["judgement.z.score"], "a name in R's style is no path"
-    odd = in_lines(*({"who": {"x": "Ann"}, "mt": {"a": row["system"]}, "points": row["score"]} for row in ROWS))
-    with pytest.raises(DataError, match=r"who\.x, mt\.a, points"):
-        imported(odd, "my.jsonl")
-    mapped = {"annotator": "who.x", "system": "mt.a", "score": "points"}
-    ratings, *_ = imported(odd, "my.jsonl", columns=mapped, values={"segment": "1"})
-    assert ratings["score"].tolist()[:2] == [80, 60.5]
-
-
-def test_several_arrays_are_sheets(imported):
-    rows = [{name: cell for name, cell in row.items() if name != "lp"} for row in ROWS]
-    content = {"en-de": rows, "en-cs": [rows[0] | {"system": "C"}]}
-    ratings, *_ = imported(content)
-    assert ratings.groupby("tgt_lang")["system"].apply(list).to_dict() == {"ces": ["C"], "deu": ["A", "B", "A"]}
-    assert imported(content, sheet="en-cs")[0]["system"].tolist() == ["C"]
-    with pytest.raises(DataError, match=r"'en-fr'.*en-de, en-cs"):
-        imported(content, sheet="en-fr")
-
-
-def test_what_is_no_object_is_rejected_with_its_number(imported):
-    deep = {"score": 1}
-    for _ in range(50):
-        deep = {"item": deep}
-    twice = judged() | {"item": {"doc": "d"}, "item.doc": "e"}
-    content = [ROWS[0], 7, ROWS[1], {"x": "\udc80"}, ["a"], ROWS[2], deep, twice]
-    ratings, _, report = imported(content)
-    assert ratings[["system", "segment", "score"]].values.tolist() == RIGHT
-    assert [entry["line"] for entry in report.first] == [2, 4, 5, 7, 8]
-    text = "\n".join([json.dumps(ROWS[0]), "[1]", "{", json.dumps(ROWS[1]), '{"score": 1, "score": 2}', ""])
-    ratings, _, report = imported(text, "my.jsonl")
-    assert ratings["score"].tolist() == [80, 60.5]
-    assert [entry["line"] for entry in report.first] == [2, 3, 5]
-
-
 # Names of files
 
 
@@ -277,16 +174,6 @@ def test_a_file_whose_name_is_no_text_is_refused_wherever_it_lies(place, tmp_pat
         importing.import_campaign([top], top / "c.parquet") if "human" in place else data.open_testset(top)
 
 
-def test_errors_of_a_spreadsheet_name_nothing(imported, tmp_path):
-    text = "system\tseg_id\trater\tcategory\tseverity\tlp\n"
-    text += "A\t1\tr\tOther\tMajor\ten-de\n#N/A\t2\tr\tOther\tMajor\ten-de\n"
-    assert imported(text)[2].rows_rejected == 1
-    rows = [["#N/A", 1, "p", 4], ["#REF!", 2, "p", 4], ["A", 3, "#NAME?", 4], ["A", 4, "p", 5]]
-    ratings, _, report = imported(book(Scores=[["system", "segment", "rater", "score"], *rows]))
-    assert (ratings["score"].tolist(), report.rows_rejected) == ([5], 3)
-    assert all("formula" in row["reason"] for row in rejected_rows(tmp_path / "c.rejected.csv"))
-
-
 # Workbooks of all kinds: XLSX with several sheets, OpenDocument and old binary ones, what spreadsheets do to numbers.
 
 
@@ -298,101 +185,6 @@ def imported_book(imported):
 
 def scored(*scores, system="A", pair="en-de"):
     return [HEAD, *([system, n, "Ann", score, pair] for n, score in enumerate(scores))]
-
-
-# Several sheets
-
-
-def test_sheets_of_one_kind_are_one_campaign_and_others_are_told(imported_book):
-    workbook = book(Guide=[["Read this first."], ["Then judge."]], May=scored(80, 70), June=scored(60, 150, system="B"))
-    ratings, _, report = imported_book(workbook)
-    assert ratings[["system", "score"]].values.tolist() == [["A", 80], ["A", 70], ["B", 60]]
-    assert any("May, June" in note and "--sheet" in note for note in report.notes)
-    assert any("Guide" in note for note in report.notes)
-    assert [(entry["file"], entry["line"]) for entry in report.first] == [("scores.xlsx, June", 3)]
-    assert [entry["name"] for entry in report.files] == ["scores.xlsx"]
-    assert imported_book(workbook, sheet="June")[0]["system"].tolist() == ["B"]
-    with pytest.raises(DataError, match=r"no sheet 'July'; it has Guide, May, June"):
-        imported_book(workbook, sheet="July")
-
-
-def test_the_same_judgement_on_two_sheets_counts_once(imported_book):
-    ratings, _, report = imported_book(book(Draft=scored(80), Final=scored(75)))
-    assert (ratings["score"].tolist(), report.rows_rejected) == ([80], 1)
-    assert "'scores.xlsx, Draft'" in report.first[0]["reason"]
-
-
-def test_sheets_of_different_kinds_are_not_mixed(imported_book):
-    mqm = [["system", "seg_id", "rater", "category", "severity", "lp"], ["A", 1, "Ann", "Other", "Major", "en-de"]]
-    with pytest.raises(DataError, match=r"Scores \(csv\), Errors \(mqm\).*--sheet"):
-        imported_book(book(Scores=scored(80), Errors=mqm))
-
-
-TITLES = {"en-de en-cs": "eng-deu eng-ces", "German Hindi": "und-deu und-hin", "x y": "und-und und-und"}
-
-
-@pytest.mark.parametrize("titles", TITLES)
-def test_titles_of_sheets_state_languages(titles, imported_book):
-    rows = {title: [cells[:-1] for cells in scored(80, system=title)] for title in titles.split()}
-    ratings, *_ = imported_book(book(**rows))
-    assert (ratings["src_lang"] + "-" + ratings["tgt_lang"]).tolist() == TITLES[titles].split()
-
-
-# Deliveries
-
-
-def delivery(*rows, head="No.;Engine;Source text;Translation;Linguist;Score (1-5);Comment"):
-    """Make a workbook as a language service provider sends it: a title above, a second sheet with notes."""
-    title = [["Evaluation, delivery of May"], []]
-    workbook = book(Scores=[*title, head.split(";"), *rows], Notes=[["Notes"], ["The linguists were briefed."]])
-    workbook["Scores"].merge_cells("A1:G1")
-    return workbook
-
-
-JUDGED = [
-    *([1, "A", "one", "eins", "Ann", 4, ""], [2, "B", "one", "ein", "Ann", "3,5", "?"], [], [None] * 7),
-    *([3, "A", "two", "zwei", "Ann", 4.5, ""], [4, "B", "two", "beide", "Ann", "5", ""]),
-    [5, "A", "one", "eins", "Zoe Doe", 6, "seen by Zoe Doe"],
-]
-
-
-def test_a_delivery_is_read_without_being_told_anything(imported_book, tmp_path):
-    ratings, _, report = imported_book(delivery(*JUDGED))
-    assert (report.format, report.scale) == ("xsts", [1, 5])
-    assert ratings["score"].tolist() == [4, 3.5, 4.5, 5]
-    assert ratings["segment"].factorize()[0].tolist() == [0, 0, 1, 1]
-    assert [(entry["line"], entry["value"]) for entry in report.first] == [(10, '"6"')]
-    assert report.unused == ["No.", "Comment"]
-    imported_book(delivery(*JUDGED), keep_names=False)
-    assert not any(re.search(rb"Zoe|Doe|Ann\b", path.read_bytes()) for path in tmp_path.glob("c.*[jv]*"))
-
-
-def test_headings_in_two_rows_are_joined(imported_book):
-    rows = [
-        [None, None, None, "Linguist 1", "Linguist 2", "Linguist 3"],
-        *([1, "one", "A", 4, 5, "4,5"], [1, "one", "B", 3, None, 2], [2, "two", "A", 3, 3, 3]),
-    ]
-    ratings, _, report = imported_book(delivery(*rows, head="Segment ID;Source text;System;Score (1-5)"))
-    found = ratings.groupby("annotator")["score"].apply(list).to_dict()
-    assert found == {"Linguist 1": [4, 3, 3], "Linguist 2": [5, 3], "Linguist 3": [4.5, 2, 3]}
-    assert (report.format, report.blank_cells, report.rows_rejected) == ("xsts", 1, 0)
-
-
-WIDE = "Segment ID,Source,Target,Evaluator 1,Evaluator 2,Score rater Eve,Comment\n"
-
-
-def test_a_column_per_evaluator(imported_book, tmp_path):
-    text = WIDE + "1,a,b,4,5,,x\n2,c,d,3,,2,\n3,e,f,,,,\n4,g,h,6,1,NA,\n5,i,j,2,3,4,\n"
-    ratings, _, report = imported_book(text, "xsts.en-ja.csv")
-    found = ratings.groupby("annotator")["score"].apply(list).to_dict()
-    assert found == {"Evaluator 1": [4, 3, 2], "Evaluator 2": [5, 1, 3], "Score rater Eve": [2, 4]}
-    assert [(entry["line"], entry["column"]) for entry in report.first] == [(4, "score"), (5, "Evaluator 1")]
-    assert (report.format, report.blank_cells, report.scale) == ("xsts", 3, [1, 5]), (
-        "NA is no judgement, as empty cells"
-    )
-    hidden, _, _ = imported_book(re.sub("Evaluator ([12])", r"Rater Anna\1", text), "xsts.en-ja.csv", keep_names=False)
-    written = hidden.to_csv() + (tmp_path / "c.rejected.csv").read_text() + (tmp_path / "c.import.json").read_text()
-    assert not any(name in written for name in ("Anna", "Eve"))
 
 
 def test_an_evaluators_column_counts_that_is_empty_on_the_first_rows(imported_book):
@@ -435,11 +227,6 @@ def test_a_formula_whose_value_is_an_empty_text_is_an_empty_cell(imported_book):
     assert imported_book(changed(cells=empty))[2].rows_kept == 18
 
 
-def test_names_that_a_spreadsheet_may_have_made_dates_of_are_told(imported_book):
-    workbook = book(Scores=[HEAD, ["A", datetime.datetime(2026, 3, 13), "Ann", 4, "en-de"]])
-    assert any("segment holds dates, such as 2026-03-13" in note for note in imported_book(workbook)[2].notes)
-
-
 def test_merged_cells_name_all_their_rows_but_score_only_one(imported_book):
     rows = [("A", 1, 80), (None, 2, 70), (None, 3, 60), ("B", 1, 50), ("B", 2, None), (None, 3, 40)]
     workbook = book(Scores=[["Title"], HEAD, *([name, n, "Ann", score, "en-de"] for name, n, score in rows)])
@@ -450,13 +237,6 @@ def test_merged_cells_name_all_their_rows_but_score_only_one(imported_book):
     assert ratings["score"].tolist() == [80, 70, 60, 50]
     assert [(entry["line"], entry["column"]) for entry in report.first] == [(7, "score"), (8, "system")]
     assert len([note for note in report.notes if "merged" in note or "each of their rows" in note]) == 2
-
-
-def test_numbers_and_names_of_a_workbook_come_back_exactly(imported_book):
-    scores = [0.3, 1e-7, 100, 33.33333333333334]  # openpyxl writes 16 digits
-    ratings, *_ = imported_book(book(Scores=scored(*scores, system="007")))
-    assert ratings["score"].tolist() == scores
-    assert (ratings["system"].unique().tolist(), ratings["segment"].tolist()) == (["007"], ["0", "1", "2", "3"])
 
 
 # OpenDocument

@@ -24,6 +24,7 @@ from evalkit import ROOT, __version__
 from evalkit.reports import cli, notebooks
 from tests import makers
 from tests.frozen import __main__ as frozen_main
+from tests.frozen.commands import judge, texts
 from tests.frozen.comparing import compare
 from tests.frozen.store import Refused, Store
 from tests.frozen.tables import frozen
@@ -236,13 +237,10 @@ def listed(*options):
 @pytest.mark.slow
 def test_the_pages_commands_run_as_printed_with_the_wheel_and_write_only_where_one_stands(installed, tmp_path):
     before = installed.written()
-    lines = [f"Sentence number {number} of a text that somebody wrote." for number in range(60)]
     for page, commands in COMMANDS.items():
         folder = tmp_path / page
-        (folder / "outputs").mkdir(parents=True)
-        (folder / "source.txt").write_text("\n".join(lines) + "\n")
-        for system in ("alpha", "beta", "gamma"):
-            (folder / "outputs" / f"{system}.txt").write_text("\n".join(f"{system}: {line}" for line in lines) + "\n")
+        folder.mkdir()
+        texts(folder)
         makers.ratings(systems=["alpha", "beta", "gamma"]).to_csv(folder / "scores.csv", index=False)
         for words in commands:
             short = SHORT[words[1]] if words[0] == "run" else []
@@ -250,10 +248,11 @@ def test_the_pages_commands_run_as_printed_with_the_wheel_and_write_only_where_o
             if words[0] == "run":
                 assert printed[-1].endswith(f"{words[1]}.html"), "the report just made comes last"
             if words[:2] == ["new", "campaign"]:  # then people judge, in Pearmut
-                log = folder / "spring" / "data" / "annotations" / "spring.jsonl"
-                log.parent.mkdir(parents=True)
-                log.write_text(judged(json.loads((folder / "spring" / "campaign.json").read_text())))
-    given, made = {"source.txt", "outputs", "scores.csv"}, {"campaign.parquet", "campaign.import.json", "reports"}
+                judge(folder / "spring")
+    given, made = (
+        {"source.txt", "outputs", "rejected.csv", "scores.csv"},
+        {"campaign.parquet", "campaign.import.json", "reports"},
+    )
     written = {page: {path.name for path in (tmp_path / page).iterdir()} - given for page in PAGES}
     assert written["README"] == made | {"for-the-paper", "demo"}
     assert written["campaign"] == made | {"for-the-paper", "feedback", "spring"}
@@ -279,17 +278,6 @@ def test_the_pages_commands_run_as_printed_with_the_wheel_and_write_only_where_o
             installed.evalkit(*command, folder=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {*PAGES, "student"}
     assert installed.written() == before
-
-
-def judged(campaign):
-    """Write what Pearmut would log of a campaign by ESA in which everything was judged."""
-    lines = []
-    for user, task in zip(campaign["info"]["users"], campaign["data"], strict=True):
-        for number, screen in enumerate(task):
-            said = [{model: {"score": 7 * number % 101, "error_spans": []} for model in item["tgt"]} for item in screen]
-            times = [{"time": 1e9 + 100 * number + 60 * end, "action": ("load", "submit")[end]} for end in (0, 1)]
-            lines.append({"user_id": user, "item_i": number, "item": screen, "annotation": said, "actions": times})
-    return "".join(json.dumps(line) + "\n" for line in lines)
 
 
 # CONTRIBUTING's recipe

@@ -1,7 +1,6 @@
 """What stands before the doors: small sound files of many kinds, and ways to spoil them."""
 
 import functools
-import json
 import tempfile
 from pathlib import Path
 
@@ -10,50 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalkit.data import importing
+from tests.makers import cases, imports
 from tests.workbooks import HEAD, book, compound, ods, old_book, parts_of, row, saved, zipped
 
 ROWS = [[system, n, person, 10.0 * n + 5, "en-de"] for system in ("Ada", "Ü,2") for n in range(5) for person in "pq"]
 TABLE = pd.DataFrame(ROWS, columns=HEAD)
-SPANS = json.dumps([{"start_i": 1, "end_i": 2, "severity": "minor", "error_type": None}]).replace('"', '""')
-#: Small files of every kind of text that is read.
-TEXTS = {
-    "comma.csv": TABLE.to_csv(index=False),
-    "tab.tsv": TABLE.to_csv(index=False, sep="\t"),
-    "semicolon.csv": TABLE.to_csv(index=False, sep=";", decimal=","),
-    "appraise.csv": "u,S,1,TGT,eng,deu,80,d#1,False,1.5,2.5\nu,S,2,TGT,eng,deu,7,d#1,True,1.5,2.5\n"
-    "u,S,3,BAD,eng,deu,7,d#1#bad,False,3,4\n",
-    "esa.csv": f'a,S,1,TGT,eng,jpn,90,d,False,"{SPANS}",1,2\na,S,2,TGT,eng,jpn,9,d#dup,False,[],1,2\n',
-    "mqm.tsv": "system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tlp\n"
-    "A\td\t1\tr\ts\tt <v>u</v>\tOther\tMajor\ten-de\nA\td\t2\tr\ts\tt\tNo-error\tno-error\ten-de\n",
-    "mturk.csv": "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\n"
-    "H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t1\t80\t9.0\n",
-    "xsts.csv": "segment,lp,Evaluator 1,Evaluator 2\n1,en-de,4,5\n2,en-de,,3\n",
-    "pairs.csv": "segment,annotator,system_a,system_b,preference\n1,p,X,Y,A\n2,p,Y,X,tie\n",
-}
-_PLACE = {"system": "A", "segment": 1, "source": "S", "target": "Ein Haus"}
-_RATING = {"value": {"rating": 4}, "from_name": "quality", "to_name": "target", "type": "rating", "id": "q"}
-_REGION = {"value": {"start": 0, "end": 3, "text": "Ein", "labels": ["Major"]}, "type": "labels", "from_name": "l"}
-_ANSWER = {"score": 70, "error_spans": [{"start_i": 0, "end_i": 1, "severity": "minor", "category": None}]}
-_HASHES = {"_input_hash": 1, "_task_hash": 2, "_timestamp": 1.7e9, "_annotator_id": "p"}
-#: Small files of every kind of objects that are read.
-OBJECTS = {
-    "rows.json": [dict(zip(HEAD, one)) for one in ROWS],
-    "nested.jsonl": [{"rater": {"id": one[2]}, "item": dict(zip(HEAD, one[:2])), "score": one[3]} for one in ROWS],
-    "pearmut.en-de.jsonl": [
-        {"user_id": "a", "item_i": n, "annotation": [{"A": _ANSWER, "B": _ANSWER}], "actions": [{"time": 10.0 * n}]}
-        | {"item": [{"item_id": f"d_{n}", "src": "One.", "tgt": {"A": "Eins.", "B": "Ein."}}]}
-        for n in range(3)
-    ],
-    "studio.json": [
-        {"id": n, "data": _PLACE, "annotations": [{"id": n, "completed_by": n, "result": [_RATING, _REGION]}]}
-        for n in range(3)
-    ],
-    "doccano.jsonl": [_PLACE | {"id": n, "text": "Ein Haus", "label": [[0, 3, "MAJOR"]], "user": n} for n in range(2)],
-    "prodigy.jsonl": [
-        {"text": "Ein Haus", "meta": _PLACE, "answer": "accept", "spans": [{"start": 0, "end": 3, "label": "MINOR"}]}
-        | _HASHES
-    ],
-}
+#: Small sound files of every kind, by the names of their cases: those whose scores stand in them, and others.
+NUMBERS, OTHERS = cases("cases/doors").values()
+FILES = {name: (imports()[name].get("name", "my.csv"), imports()[name]["text"]) for name in NUMBERS + OTHERS}
 #: Pieces that have broken parsers, whatever they stand in.
 _PIECES = (
     b'\0|\xff|"|""|,|;|\t|\n|\r|\r\n|\xef\xbb\xbf|\xff\xfe|1e999|NaN|Infinity|-0|\xed\xa0\x80|\\ud800|\\u0000|[|{|]|}'
@@ -87,21 +50,10 @@ def spoilt(content, rng, pieces=PIECES):
 
 def text(rng):
     """Draw a file of text: its name, its bytes, and further words for the command line."""
-    name = drawn(rng, [*TEXTS, *OBJECTS])
-    whole = TEXTS.get(name) or objects_as_text(name)
-    encoding = drawn(rng, ("utf-8", "utf-8", "utf-16", "utf-8-sig")) if name in TEXTS else "utf-8"
-    encodings = ("utf-8", "utf-16", "cp1252", "undefined", "base64", "no such")
-    return (
-        name,
-        spoilt(whole.encode(encoding), rng),
-        (["--encoding", drawn(rng, encodings)] if rng.random() < 0.1 else []),
-    )
-
-
-def objects_as_text(name):
-    """Write objects as an array, or one a line."""
-    objects = OBJECTS[name]
-    return json.dumps(objects) if name.endswith("json") else "\n".join(map(json.dumps, objects)) + "\n"
+    name, whole = FILES[drawn(rng, [*FILES])]
+    whole = whole.encode(drawn(rng, ("utf-8", "utf-8", "utf-16", "utf-8-sig")))
+    encoding = drawn(rng, ("utf-8", "utf-16", "cp1252", "undefined", "base64", "no such"))
+    return name, spoilt(whole, rng), ["--encoding", encoding] if rng.random() < 0.1 else []
 
 
 SHEETS = {

@@ -32,10 +32,10 @@ def collect(path: str, seeds: bool = False) -> dict[str, dict[str, list[Rows]]]:
         )
 
     with own_folder() as folder:
-        _texts(folder)
+        texts(folder)
         for command in told["before_judging"]:
             run(command, folder, lambda words: evalkit(words).code)
-        _judge(folder / "spring")
+        judge(folder / "spring")
         for command in told["after_judging"]:
             run(command, folder, lambda words: evalkit(words).code)
     with own_folder() as folder:
@@ -56,7 +56,7 @@ def _apart(words: list[str], folder: Path) -> int:
     ).returncode
 
 
-def _texts(folder: Path) -> None:
+def texts(folder: Path) -> None:
     """Write a source, three systems' translations of it, and a table of which one row cannot be read."""
     lines = [f"Sentence number {number} of a text that somebody wrote." for number in range(60)]
     (folder / "source.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -68,7 +68,7 @@ def _texts(folder: Path) -> None:
     (folder / "rejected.csv").write_text("\n".join(["system,doc,segment,annotator,score", *rows, ""]), encoding="utf-8")
 
 
-def _judge(folder: Path) -> None:
+def judge(folder: Path) -> None:
     """Write what Pearmut would log once everybody has judged everything; scores count up."""
     campaign = json.loads((folder / "campaign.json").read_text(encoding="utf-8"))
     log, score = [], 0

@@ -1,0 +1,62 @@
+"""Small files of every kind: what is read of each, or why it is refused, as ``cases/imports/`` says.
+
+A case holds ``text``, or ``sheets`` of a workbook, under ``name``, or another case's (``of``); files ``beside`` it, and
+what the import is ``told``.
+It is ``refused`` with a word; or it gives ``ratings``, ``spans`` and ``judges``, of which the columns named there are
+compared, the ``receipt``'s values, words that it ``says``, and the lines that are ``rejected``, with a word of the
+reason; or what its refusal suggests is ``followed``, with what stands for words in capitals, and gives these ``means``.
+"""
+
+import pytest
+
+from evalkit import DataError, data
+from tests.makers import followed, imports, means
+from tests.workbooks import book
+
+ALL = imports()
+WITH_REMEDY = {name: case for name, case in ALL.items() if "followed" in case}
+
+
+def located(told, folder):
+    """Name files that are told where they lie."""
+    files = {option: told[option] for option in ("accounts", "batches", "mapping", "metric_files") if option in told}
+    each = {True: lambda names: [folder / name for name in names], False: lambda name: folder / name}
+    return told | {option: each[isinstance(names, list)](names) for option, names in files.items()}
+
+
+def like(expected, table):
+    """Write the columns of a table that are expected, as they are expected."""
+    return table[expected.partition("\n")[0].split(",")].to_csv(index=False, float_format="%.15g")
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name not in WITH_REMEDY])
+def test_a_file_is_read_or_refused_as_its_case_says(name, imported, tmp_path):
+    case = ALL[name]
+    if "of" in case:
+        case = {part: given for part, given in ALL[case["of"]].items() if part in ("name", "text", "sheets")} | case
+    for place, text in case.get("beside", {}).items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text, encoding="utf-8")
+    content = book(**case["sheets"]) if "sheets" in case else case["text"]
+    told = {"name": case.get("name", "")} | located(case.get("told", {}), tmp_path)
+    if "refused" in case:
+        with pytest.raises(DataError, match=case["refused"]):
+            imported(content, **told)
+        return
+    ratings, spans, report = imported(content, **told)
+    tables = {"ratings": ratings, "spans": spans, "judges": data.open_judges(tmp_path / "c.parquet")}
+    found = {part: like(case[part], table) for part, table in tables.items() if part in case}
+    assert found == {part: case[part] for part in found}
+    assert {part: getattr(report, part) for part in case.get("receipt", {})} == case.get("receipt", {})
+    said = " ".join(report.sentences())
+    assert [word for word in case.get("says", []) if word not in said] == []
+    reasons = {str(entry["line"]): entry["reason"] for entry in report.first}
+    assert reasons.keys() == case.get("rejected", {}).keys()
+    assert [line for line, word in case.get("rejected", {}).items() if word not in reasons[line]] == []
+
+
+@pytest.mark.parametrize("name", WITH_REMEDY)
+@pytest.mark.usefixtures("own_folder")
+def test_what_a_refusal_suggests_works(name):
+    case = WITH_REMEDY[name]
+    assert means(followed(case["name"], case["text"], case["followed"])) == case["means"]
