@@ -1,10 +1,10 @@
 """Small files of every kind: what is read of each, or why it is refused, as ``cases/imports/`` says.
 
-A case holds ``text``, or ``sheets`` of a workbook, under ``name``, or another case's (``of``); files ``beside`` it, and
-what the import is ``told``.
-It is ``refused`` with a word; or it gives ``ratings``, ``spans`` and ``judges``, of which the columns named there are
-compared, the ``receipt``'s values, words that it ``says``, and the lines that are ``rejected``, with a word of the
-reason; or what its refusal suggests is ``followed``, with what stands for words in capitals, and gives these ``means``.
+A case holds ``text``, or ``sheets`` of a workbook, under ``name``, or those of another case (``of``); files ``beside``
+it; and what the import is ``told``. It is ``refused`` with a word; or it gives ``ratings``, ``spans`` and ``judges``,
+of which the columns named there are compared, values of the ``receipt``, words that this ``says``, and lines that are
+``rejected``, with a word of the reason. Or what its refusal suggests is ``followed``, with what stands for words in
+capitals, and gives these ``means``.
 """
 
 import pytest
@@ -19,9 +19,8 @@ WITH_REMEDY = {name: case for name, case in ALL.items() if "followed" in case}
 
 def located(told, folder):
     """Name files that are told where they lie."""
-    files = {option: told[option] for option in ("accounts", "batches", "mapping", "metric_files") if option in told}
-    each = {True: lambda names: [folder / name for name in names], False: lambda name: folder / name}
-    return told | {option: each[isinstance(names, list)](names) for option, names in files.items()}
+    several = {name: [folder / one for one in told[name]] for name in ("batches", "metric_files") if name in told}
+    return told | several | {name: folder / told[name] for name in ("accounts", "mapping") if name in told}
 
 
 def like(expected, table):

@@ -21,6 +21,7 @@ from evalkit.data import registry
 from evalkit.data.files import obtain
 from tests.doors import DOORS, attempt
 from tests.doors.inputs import FILES, NUMBERS, TABLE, spoilt
+from tests.doors.testsets import SYSTEMS
 from tests.doors.testsets import write as a_testset
 
 KEYS = ["system", "segment", "annotator"]
@@ -194,10 +195,14 @@ def count_errors(cell):
 # Folders and results
 
 
-def test_a_folder_of_mt_metrics_eval_is_asked_which_of_its_kinds_it_has(imported, tmp_path):
-    top = a_testset(tmp_path / "wmt22", "wmt22")
+def test_of_a_folder_of_mt_metrics_eval_single_raters_judgements_are_taken_and_of_several_kinds_none(imported, tmp_path):
+    top = a_testset(tmp_path / "wmt24")
+    assert set(imported([top])[0]["annotator"]) == {"esa"}
+    lines = [f'{name}\t{{"errors": []}}\n' for name in (*SYSTEMS, "refA") for _ in range(12)]
+    (top / "human-scores/en-cs.mqm.rater1.seg.rating").write_text("".join(lines))
+    assert set(imported([top])[0]["annotator"]) == {"rater1"}
     with pytest.raises(DataError, match="several kinds"):
-        imported([top])
+        imported([a_testset(tmp_path / "wmt22", "wmt22")])
     with pytest.raises(DataError, match="holds no human-scores"):
         imported([top / "documents"])
 
