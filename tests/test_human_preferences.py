@@ -1,6 +1,5 @@
 """Strengths from comparisons: textbook numbers, evalica and choix, laws, what is refused; the study of preferences."""
 
-import choix
 import evalica
 import numpy as np
 import pandas as pd
@@ -233,18 +232,6 @@ def test_strengths_with_ties_are_those_of_evalica(ties, theirs_of, seed):
     assert fitted.strength == pytest.approx(logs - logs.mean(), abs=1e-9)
     if ties == "davidson":
         assert fitted.values[-1] == pytest.approx(np.log(2 * theirs.v), abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_without_ties_choix_has_the_same_strengths(seed):
-    frame = drawn(400, 7, seed=seed, tie=0)
-    fitted = preferences.fit(frame)
-    number = {name: place for place, name in enumerate(fitted.cells.systems)}
-    won = frame["preference"].eq("a")
-    winner, loser = frame["system_a"].where(won, frame["system_b"]), frame["system_b"].where(won, frame["system_a"])
-    pairs = list(zip(winner.map(number), loser.map(number)))
-    theirs = choix.opt_pairwise(len(number), pairs, alpha=0, tol=1e-12)
-    assert fitted.strength == pytest.approx(theirs - theirs.mean(), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))

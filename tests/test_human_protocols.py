@@ -204,17 +204,6 @@ def test_marks_are_laid_on_their_own_translation_and_cut_at_its_end():
     assert own["start"].isna().tolist() == [True, False, True, True]
 
 
-def test_wmts_marks_come_beside_the_others_and_those_in_the_source_lose_their_place():
-    frame = table(segments=2, protocols=("MQM-1",))
-    merged = spans_of(frame[:2], "major").assign(side=["source", "target"], annotator="merged")
-    merged = pd.concat([merged, merged.assign(doc="elsewhere")]).drop(columns="protocol")
-    both = agreement.with_wmt(spans_of(frame, "minor", suggested=False), merged)
-    wmt = both[both["protocol"] == "WMT-MQM"]
-    assert len(wmt) == 2
-    assert wmt["start"].isna().tolist() == [True, False]
-    assert (~wmt["suggested"].astype(bool)).all()
-
-
 # tables of coefficients
 
 
@@ -242,19 +231,6 @@ def test_a_set_holds_only_translations_that_all_of_its_runs_judged(small):
     told = found.set_index(["protocol", "coefficient"])["estimate"]
     assert told["ESA-1", "kendall_b"] == pytest.approx(stats.kendalltau(*flat(kept, "ESA-1", "ESA-2")).statistic)
     assert small["n"].eq(120).all()
-
-
-def test_shares_of_first_places_add_up_and_the_highest_comes_first(small):
-    assert (small["low"] <= small["high"]).all()
-    marked = small[small["coefficient"].ne("characters_own_alpha")]
-    halves = marked.groupby([marked["protocol"].str.endswith("IAA"), "coefficient"])["first"].sum()
-    assert (halves >= 1 - 1e-9).all()
-    best = agreement.highest(small).set_index(["coefficient", "set"])["protocol"]
-    values = small.set_index(["coefficient", "protocol"])["estimate"]
-    for name, pairs in agreement.SETS.items():
-        runs_of = [protocol for protocol, _ in pairs]
-        assert best["pearson", name] == values["pearson"][runs_of].idxmax()
-    assert len(best) == len(best.dropna()) <= 2 * len(agreement.COEFFICIENTS)
 
 
 # Rankings under several protocols
@@ -290,16 +266,6 @@ def drawn(scored):
 def means(scored):
     """Return the means of systems, systems × protocols, by pandas alone."""
     return scored.pivot_table(index="system", columns="protocol", values="score")[list(RANKED)]
-
-
-def test_means_and_places_are_those_of_pandas(scored, drawn):
-    placed = rankings.places(drawn)
-    wide = means(scored)
-    found = placed.pivot(index="system", columns="protocol", values="mean")[list(RANKED)]
-    np.testing.assert_allclose(found, wide, rtol=1e-12)
-    ranks = placed.pivot(index="system", columns="protocol", values="rank")[list(RANKED)]
-    np.testing.assert_array_equal(ranks, wide.rank(ascending=False))
-    assert (placed["rank_low"].le(placed["rank"]) & placed["rank"].le(placed["rank_high"])).all()
 
 
 def test_without_gold_every_other_kind_has_one_vote(scored, drawn):

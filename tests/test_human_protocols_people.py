@@ -122,58 +122,7 @@ def test_the_number_of_suggestions_lies_within_its_limits(seed):
     assert (counts["kept"] <= counts["least"]).all()
 
 
-def test_marking_counts_what_pandas_counts():
-    marks, released, judged, _ = suggested(11)
-    alone = {"ESAAI-1": "ESA-1", "ESAAI-2": "ESA-2"}
-    more = marks[marks["protocol"].isin(alone)].replace({"protocol": alone}).assign(suggested=False)
-    marks = pd.concat([marks, more], ignore_index=True)
-    again = judged[judged["protocol"].isin(alone)].replace({"protocol": alone})
-    found = bias.marking(pd.concat([judged, again], ignore_index=True), marks, released, resamples=20)
-    model, expected = released.set_index(["system", "segment"])["score"], {}
-    for name in CAMPAIGNS:
-        own = marks[marks["protocol"] == name]
-        size = own.groupby(["system", "segment"]).size().reindex(model.index, fill_value=0)
-        weigh = own["severity"].map({"minor": 1, "major": 5}).groupby([own["system"], own["segment"]]).sum()
-        equal = (weigh.reindex(model.index, fill_value=0) == -model).mean()
-        major = (own["severity"] == "major").mean()
-        expected[name] = [size.mean(), (size > 0).mean(), major, (size[model == 0] > 0).mean(), equal]
-    assert found["measure"].tolist() == list(bias.MARKINGS)
-    check_means(found, expected)
-
-
 # Attention
-
-
-def degraded(seed=7, *, people=4):
-    """Draw judgements of translations and their degraded copies; the first person notices nothing."""
-    rng, rows = np.random.default_rng(seed), []
-    for protocol, person, number in itertools.product(["ESA-1", "MQM-1"], range(people), range(24)):
-        level = rng.normal(70, 10)
-        drop = 0 if person == 0 and protocol == "ESA-1" else 25
-        names = (protocol, f"S{number % 4}", f"d{number % 6}", number, f"{protocol[0]}{person}", f"{protocol} {person}")
-        for kind, lost in (("system", 0), ("degraded", drop))[: 1 + (number < 12)]:
-            score = np.round(level - lost + rng.normal(0, 8))
-            rows.append((*names, kind, rng.poisson(1 + (kind == "degraded")), score))
-    table = laid_out(rows, "protocol system doc segment annotator hit item_type errors score")
-    place = table.groupby(["protocol", "hit"]).cumcount()
-    return table.assign(started=60.0 * place, ended=60.0 * place + 30, position=place.astype(float))
-
-
-def test_attention_counts_copies_below_their_originals():
-    judged = degraded()
-    found = bias.attention(judged, resamples=50)
-    key = ["protocol", "annotator", "system", "segment"]
-    both = judged[judged["item_type"] == "degraded"].merge(judged[judged["item_type"] == "system"], on=key)
-    for name, row in found.set_index("protocol").iterrows():
-        part = both[both["protocol"] == name]
-        drop = part["score_y"] - part["score_x"]
-        shares = [(drop > 0).mean(), (drop == 0).mean(), (drop < 0).mean(), drop.mean()]
-        assert row[["noticed", "equal", "above", "drop"]].tolist() == pytest.approx(shares)
-        spread = judged[(judged["item_type"] == "system") & (judged["protocol"] == name)]["score"].std()
-        assert row["drop_in_sd"] == pytest.approx(drop.mean() / spread)
-        assert row["marked"] == pytest.approx((part["errors_x"] > part["errors_y"]).mean())
-        assert (row["people"], row["items"]) == (4, len(part))
-        assert row["low"] <= row["noticed"] <= row["high"]
 
 
 # Sessions
@@ -441,21 +390,6 @@ def test_choice_takes_the_surest_and_experts_where_they_are():
     for experts, people in ((True, "with experts"), (False, "without experts")):
         yours = effort.decide(offers(), relative(1.2), experts=experts).query("yours")  # the reader's own case
         assert (yours.index.tolist(), set(yours["people"]), set(yours["hours"])) == ([0, 1], {people}, {10.0})
-
-
-def test_prospects_grow_with_hours(judged, parts):
-    means = effort.differences(judged, parts)
-    marked = judged.loc[judged.index.repeat(judged["errors"])].assign(suggested=lambda rows: rows["system"] == "S0")
-    found = effort.prospects(parts, judged, marked, means, hours=[10, 40])
-    for _, rows in found.groupby("protocol"):
-        assert rows["se"].iloc[0] == pytest.approx(2 * rows["se"].iloc[1])
-        assert rows["pairs"].is_monotonic_increasing
-        assert rows["marks"].iloc[1] == pytest.approx(4 * rows["marks"].iloc[0])
-    rates = effort.marks_an_hour(judged, marked).loc["ESA"]
-    own = judged[judged["protocol"] == "ESA-1"]
-    spent = looped(own).mean() * len(own) / 3600
-    assert rates["marks"] == pytest.approx(own["errors"].sum() / spent)
-    assert rates["own"] == pytest.approx(own.loc[own["system"] != "S0", "errors"].sum() / spent)
 
 
 # What is refused

@@ -25,7 +25,7 @@ from evalkit.papers import claims, esa, knowles2024, wmt
 from evalkit.papers.sai2023 import metrics, printed, release
 from evalkit.stats import verdicts
 from tests import makers
-from tests.makers import each, read
+from tests.makers import each
 
 # --- Printed claims stand in their papers' words, and find their computed counterparts, or say which one does not
 
@@ -206,30 +206,6 @@ def test_an_unknown_paper_or_item_is_named():
 # --- What the papers on ESA and ESA^AI print is recomputed by their authors' rules, checked by hand
 
 
-def test_translations_without_suggestions_count_as_100():
-    index = pd.MultiIndex.from_product([[str(n) for n in range(5)], ["a", "b"]], names=["segment", "system"])
-    score = [50.0, 60.0] * 5  # b is better, until a's without suggestions count as 100
-    llm = pd.Series([0.0, -1] * 3 + [-1.0] * 4, index)
-    errors = pd.DataFrame({"ESAAI-1": [0.0, 1, 2, 0, 0, 0, 0, 0, 0, 0]}, index)
-    scores = pd.DataFrame({"ESAAI-1": score, "LLM": llm}, index)
-    [made] = esa.filtering(esa.Grids(scores, scores, errors)).to_dict("records")
-    assert made == {"share": 30, "words": "30.0%", "agreed": pytest.approx(200 / 3), "mismatched": 1}
-
-
-def test_grids_leave_out_degraded_copies_and_other_languages_and_count_marks_that_cost_nothing():
-    item = {"src_lang": "eng", "tgt_lang": "deu", "system": "a", "doc": "d", "segment": "1"}
-    own = item | {"protocol": "ESA-1", "annotator": "p", "hit": "h"}
-    judged = read("item_type score errors\nsystem 70.0 2.0\ndegraded 5.0 9.0", **own)
-    marked = read("item_type severity\nsystem major\nsystem undecided\ndegraded major", **own)
-    released = pd.DataFrame([item | {"protocol": "LLM", "score": -1.0}])
-    human = pd.DataFrame([item | {"metric": "mqm", "score": 0.0}])
-    wmt_marked = pd.DataFrame([item | {"weight": 0.0}, item | {"tgt_lang": "eng", "weight": 1.0}])
-    made = esa.grids(judged, marked, released, human, wmt_marked)
-    assert made.scores.loc[("a", "d", "1")].to_dict() == {"ESA-1": 70.0, "LLM": -1.0, "WMT-MQM": 0.0}
-    assert made.weighed.loc[("a", "d", "1"), "ESA-1"] == -5.0
-    assert made.errors.loc[("a", "d", "1")].to_dict() == {"ESA-1": 2.0, "WMT-MQM": 1}
-
-
 def test_on_simulated_data_nothing_is_compared():
     nothing = pd.DataFrame()
     nothing.attrs["source"] = {"name": "wmt23", "source": "simulated", "origin": "a test", "digest": "none"}
@@ -303,12 +279,6 @@ def test_bounds_of_scores_that_lack_judgements_are_those_of_trying_every_way(see
     assert found["explained"].item()
     far = wmt.explain_missing(ratings, compared.assign(official=max(scores) + 0.1), scale="raw")
     assert not far["explained"].item()
-
-
-def test_people_without_spread_are_counted_with_the_scores_that_they_gave():
-    workers = read("src_lang annotator mean sd\nces a 70 3\nces b 100 0\nces c 55 -\ndeu a 50 9", tgt_lang="eng")
-    found = wmt.flat_annotators(workers).to_numpy().tolist()
-    assert found == [["ces-eng", 3, 2, "55, 100"], ["deu-eng", 1, 0, ""]]
 
 
 # --- Each printed number stands in one row of one study: the transcribed tables walked against the reference results

@@ -187,7 +187,7 @@ def drawn_tables(seed):
     """Print tables, rounded as the paper rounds, of labels that were drawn: nothing in them contradicts itself."""
     rng = np.random.default_rng(seed)
     tables, pairs, z = {}, [], rng.normal(0, 0.5, 9280)
-    for dimension, (shares, means, scores, matrix) in {"fluency": (4, 6, 12, 11), "adequacy": (5, 7, 14, 13)}.items():
+    for dimension, (shares, means) in {"fluency": (4, 6), "adequacy": (5, 7)}.items():
         names, size = categories(dimension), len(categories(dimension))
         given = {p: np.clip((z * 2 + rng.normal(size / 2, 1, 9280)).astype(int), 0, size - 1) for p in "ABC"}
         counts = {p: np.bincount(g, minlength=size) / 9280 for p, g in given.items()}
@@ -201,15 +201,6 @@ def drawn_tables(seed):
             r, chance = (given[a] == given[b]).mean(), float(counts[a] @ counts[b])
             for name, value in (("kappa", (r - chance) / (1 - chance)), ("concordance", r)):
                 pairs.append((dimension, name, f"{a}-{b}", f"{value:.4f}"))
-        cells = rng.integers(1, 200, (size, size))
-        cells[0, 0] += 3920 - cells.sum() if cells.sum() <= 3920 else 0
-        square = [(t, p, str(cells[i, j])) for i, t in enumerate(names) for j, p in enumerate(names)]
-        tables[matrix] = pd.DataFrame(square, columns=["true", "predicted", "count"])
-        hits, columns, lines = np.diag(cells), cells.sum(axis=0), cells.sum(axis=1)
-        found = np.column_stack([hits / columns, hits / lines, 2 * hits / (columns + lines)])
-        found = np.vstack([found, found.mean(axis=0)])
-        rows = [(n, *(f"{v:.3f}" for v in row)) for n, row in zip([*names, "average"], found)]
-        tables[scores] = pd.DataFrame(rows, columns=["label", "precision", "recall", "f1"])
     tables[8] = pd.DataFrame(pairs, columns=["dimension", "statistic", "pair", "value"])
     return tables
 
