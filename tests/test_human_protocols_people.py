@@ -239,19 +239,6 @@ def sources(judged):
     return pd.DataFrame({"segment": segments, "source": ["w " * (1 + int(one[-1])) for one in segments]})
 
 
-def test_time_is_medians_and_totals(judged):
-    table = effort.time(judged, sources(judged), resamples=60).set_index(["protocol", "unit"])
-    assert table.index.get_level_values("unit").unique().tolist() == list(effort.UNITS)
-    for protocol, own in judged.assign(seconds=looped(judged)).dropna().groupby("protocol"):
-        words = 1 + own["segment"].str[-1].astype(int)
-        for unit, size in zip(effort.UNITS, (pd.Series(1.0, own.index), words, own["errors"]), strict=True):
-            row, some = table.loc[(protocol, unit)], size > 0
-            assert row["median"] == pytest.approx((own["seconds"] / size)[some].median())
-            assert row["overall"] == pytest.approx(own["seconds"].sum() / size.sum())
-            assert row["low"] < row["median"] < row["high"]
-            assert row["overall_low"] < row["overall"] < row["overall_high"]
-
-
 def test_degraded_items_cost_time_and_are_not_measured(judged):
     twice = pd.concat([judged, judged.assign(item_type="degraded", ended=judged["ended"] + 0.5)], ignore_index=True)
     before, after = (effort.work(effort.add_times(table)) for table in (judged, twice))

@@ -176,40 +176,6 @@ def test_intervals_draw_documents():
     assert (one["low"] == one["high"]).all()
 
 
-def kin(seed=1, *, favoured=0.0):
-    """Draw five metrics' scores of eight systems; the first metric favours the first system."""
-    rng = np.random.default_rng(seed)
-    quality = rng.normal(0, 1, (8, 1)) + rng.normal(0, 0.3, (8, 75))
-    values = quality + rng.normal(0, 0.5, (5, *quality.shape))
-    values[0, 0] += favoured
-    names = {"metrics": ("GEMBA-MQM", "BLEU", *"abc")}
-    names["systems"] = ("GPT4-5shot", "NLLB_MBR_BLEU", "NLLB_Greedy", *"defgh")
-    return named_scores(values, quality + rng.normal(0, 0.5, quality.shape), length=3, **names)
-
-
-def test_favour_is_a_difference_of_standard_scores():
-    scores = kin(4, favoured=0.5)
-    row = bounds.own_kind(scores, resamples=5).set_index("metric").loc
-    means = pd.DataFrame(scores.values.mean(axis=2).T, columns=scores.metrics, index=scores.systems)
-    z = means.apply(stats.zscore, ddof=1).sub(stats.zscore(scores.human.mean(axis=1), ddof=1), axis=0)
-    gap = z.loc["GPT4-5shot"] - z.drop(index="GPT4-5shot").mean()
-    assert row["GEMBA-MQM"]["value"] == pytest.approx(gap["GEMBA-MQM"])
-    assert row["GEMBA-MQM"]["others"] == pytest.approx(gap.drop("GEMBA-MQM").median())
-    both = z.loc["NLLB_MBR_BLEU"] - z.loc["NLLB_Greedy"]
-    assert row["BLEU"]["value"] == pytest.approx(both["BLEU"])
-    assert row["BLEU"]["beyond"] == pytest.approx(both["BLEU"] - both.drop("BLEU").median())
-    assert bounds.own_kind(scores.only(["a", "b"])).empty
-
-
-def test_judges_are_compared_set_by_set_and_of_those_of_other_units_no_bias_is_told():
-    pools = {"one": judged(1), "two": judged(2)}
-    found = bounds.compare_judges(pools, JUDGES, resamples=20)
-    for name, pool in pools.items():
-        alone = bounds.measures(pool, **OWN_UNIT, resamples=20)
-        assert found.loc[found["data"] == name, "value"].tolist() == alone["value"].tolist()
-    assert bounds.laid_out(found, data="one")["judge"].tolist() == ["GEMBA-MQM"]
-
-
 # Few human scores: plain readings of the papers, laws, coverage, and what comes of choosing what people judge.
 
 # --- Prediction-powered inference: a plain reading of the papers, laws, and coverage on simulated segments

@@ -149,28 +149,6 @@ def test_tasks_are_computed_where_their_scores_are_here_and_others_say_why_not()
         rankings.ranks(there[1:].assign(statistic="tau"), systems, segments, test=USUAL)
 
 
-def test_averages_weigh_tasks_and_bring_correlations_from_0_to_1():
-    listed, systems, segments = small()
-    there = rankings.here(listed, systems, segments, data="wmt99").iloc[:3]
-    ranked = read("""
-        task metric score cluster
-        0 a .5 1
-        0 b .4 2
-        1 a -.2 2
-        1 b .6 1
-        1 c .9 1
-        2 b .7 1
-        2 a .6 1""")
-    ranked["task"] = ranked["task"].map(there["name"])
-    found = rankings.averages(ranked, there).set_index("metric")
-    weights = np.array([1 / 2 * 2 / 3, 1 / 8, 1 / 8])  # the first task is here for two of three language pairs
-    weights = weights / weights.sum()
-    assert found.index.tolist() == ["b", "a"], "c is not in all tasks; b's mean is the higher one"
-    assert found.loc["a", "score"] == pytest.approx(weights @ [0.5, 0.4, 0.6])
-    assert found.loc["b", "cluster"] == pytest.approx(weights @ [2, 1, 1])
-    assert found["first"].to_dict() == {"a": 2, "b": 2}
-
-
 def test_a_test_set_without_a_list_is_asked_what_a_list_asks_of_each_pair():
     listed = data.published("metric_tasks")
     made = rankings.like(listed, "WMT24", data="mine", pair="eng-mas", gold="esa")
@@ -289,7 +267,7 @@ def test_a_folder_a_file_and_a_name_are_told_apart_on_the_command_line(folder, m
     assert bound.data == ()
     bound = execute.bound(study, {"metric": "MetricX-23-QE-b"}, Layout().studies.parent)
     assert (bound.parameters["metric"], bound.data) == ("MetricX-23-QE-b", study.data)
-    for name, value, kind in (("data", "wmt26", "folder"), ("metric", "no.seg.score", "file")):
+    for name, value, kind in (("data", "wmt26", "file or folder"), ("metric", "no.seg.score", "file")):
         with pytest.raises(DataError, match=rf"{name}={value} is no {kind} in .*Correct the path"):
             execute.bound(study, {name: value}, Layout().studies.parent)
 
