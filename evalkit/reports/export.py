@@ -34,8 +34,7 @@ STYLESHEET = (TEMPLATE / "report.css").read_text(encoding="utf-8")
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
 )
-#: Captions and headings of what annotators are told.
-AGAIN, TWICE = "Your scores that are far from the others'", "Your scores of one item that are far apart"
+#: Headings of what annotators are told.
 FOR_THEM = {"yours": "your score", "others": "others' mean", "apart": "apart", "hypothesis": "translation"}
 #: A cell with the number that its author counts it by.
 Numbered = tuple[int, Any]
@@ -214,20 +213,10 @@ def feedback(name: str, told: list[Feedback]) -> str:
     for one in told:
         drawn = figures.histogram(one.scores, x="score", series="whose", title="How scores are spread", xlabel="score")
         data, described = pictures.picture(drawn, caption="All scores, on 0 to 100")
-        parts.append(
-            {
-                "pair": one.pair,
-                "habits": tables.markup(
-                    one.habits.map(_in_digits), caption="Your habits, and the median of the others"
-                ),
-                "figure": figure("image/png", data["image/png"], described["image/png"]),
-                "shared": one.shared,
-                "again": tables.markup(one.again, caption=AGAIN, digits=0, headings=FOR_THEM) if len(one.again) else "",
-                "twice": tables.markup(one.twice, caption=TWICE, digits=0, headings=FOR_THEM) if len(one.twice) else "",
-            }
-        )
-    page = pages().get_template("feedback.html.j2")
-    return page.render(name=name, parts=parts)
+        shown = figure("image/png", data["image/png"], described["image/png"])
+        parts.append((one, one.habits.map(_in_digits), shown))
+    template = pages().get_template("feedback.html.j2")
+    return template.render(name=name, parts=parts, table=tables.markup, headings=FOR_THEM)
 
 
 def _in_digits(value: Any) -> str:
