@@ -72,32 +72,23 @@ def hours(part: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     >>> hours(two)[0][["judgements", "median_seconds", "mean_seconds"]].to_numpy().tolist()
     [[3.0, 30.0, 40.0]]
     """
-    if {"started", "ended"} <= set(part.columns):
-        timed = part[part["ended"] >= part["started"]]
-        table = pd.DataFrame([_worked(name, own) for name, own in timed.groupby("annotator")], columns=_COLUMNS)
-        if table["hours"].sum() > 0:
-            return table, _STAMPED
-    if "hit_seconds" in part:
-        return _by_hit(part[part["hit_seconds"] > 0]), _BY_HIT
-    return pd.DataFrame(columns=_COLUMNS), ""
-
-
-def _worked(name: str, own: pd.DataFrame) -> tuple[str, int, float, float, float]:
-    """Return one annotator's row of ``hours``, by stamps."""
-    steps = np.diff(np.sort(own[["started", "ended"]].to_numpy(float), axis=None))
-    worked = float(steps[steps <= PAUSE].sum())
-    return name, len(own), float(annotators.since_last(own).median()), worked / 3600, worked / len(own)
-
-
-def _by_hit(timed: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate ``hours`` by the times of whole HITs."""
-    if timed.empty:
-        return pd.DataFrame(columns=_COLUMNS)
-    speed = annotators.speed(timed.drop(columns=["started", "ended"], errors="ignore"))
-    table = timed.groupby("annotator").size().rename("judgements").to_frame()
-    table["median_seconds"] = speed.groupby("annotator")["seconds"].median()
-    table = table.dropna().assign(hours=lambda t: t["median_seconds"] * t["judgements"] / 3600)
-    return table.assign(mean_seconds=table["median_seconds"]).reset_index()[_COLUMNS]
+    worked, how = pd.Series(dtype=float), ""
+    if {"started", "ended"} <= {*part}:
+        timed, how = part[part["ended"] >= part["started"]], _STAMPED
+        stamps = timed.melt("annotator", ["started", "ended"]).sort_values(["annotator", "value"])
+        steps = stamps.groupby("annotator")["value"].diff()
+        worked = steps.where(steps <= PAUSE).groupby(stamps["annotator"]).sum()
+        median = annotators.since_last(timed).groupby(timed["annotator"]).median()
+    if not worked.any() and "hit_seconds" in part:
+        timed, how = part[part["hit_seconds"] > 0], _BY_HIT
+        speed = annotators.speed(timed.drop(columns=["started", "ended"], errors="ignore"))
+        median = speed.groupby("annotator")["seconds"].median().dropna()
+        worked = median * timed.groupby("annotator").size()
+    if not worked.any():
+        return pd.DataFrame(columns=_COLUMNS), ""
+    table = pd.DataFrame({"judgements": timed.groupby("annotator").size(), "median_seconds": median, "worked": worked})
+    table = table.dropna(subset="worked").assign(hours=worked / 3600, mean_seconds=worked / table["judgements"])
+    return table.rename_axis("annotator").reset_index()[_COLUMNS], how
 
 
 #: Chance of finding a true difference that a plan asks for.

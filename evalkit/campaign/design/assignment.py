@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from evalkit import DataError
 from evalkit.campaign.findings import words
-
-_TRIES = 20  # places that are tried for a copy
 
 
 class Item(NamedTuple):
@@ -168,34 +167,29 @@ def distance(screens: int) -> int:
     return max(1, screens // 3)
 
 
-def insert(originals: Sequence[Screen], copies: Mapping[int, Screen], rng: np.random.Generator) -> list[Screen]:
-    """Put copies among their originals (by place), at least ``distance`` documents away.
+def places_of_copy(place: int, count: int, kind: str) -> list[int]:
+    """List where the copy of an original can stand: before so many originals, ``distance`` documents away or more.
 
-    A repeat comes after its original; a degraded copy before it or after it, by chance, where both can be. Beside the
-    same document by another system it comes only where there is no other place.
+    A repeat comes after its original; a degraded copy before it or after it.
+
+    >>> places_of_copy(1, 4, "repeat"), places_of_copy(2, 4, "degraded")
+    ([3, 4], [0, 1, 4])
     """
-    count = len(originals)
     gap = distance(count)
-    placed: list[tuple[float, Screen]] = [(float(place), screen) for place, screen in enumerate(originals)]
-    for place, screen in copies.items():
-        after, before = place + gap < count, screen.kind == "degraded" and place - gap >= 0
-        for _ in range(_TRIES):
-            if after and (not before or rng.random() < 0.5):
-                key = place + gap + 0.5 + rng.random() * (count - 1 - place - gap)
-            else:
-                key = rng.random() * (place - gap) - 0.5
-            earlier = max((one for one in placed if one[0] <= key), key=lambda one: one[0], default=None)
-            later = min((one for one in placed if one[0] > key), key=lambda one: one[0], default=None)
-            if not any(one and one[1].doc == screen.doc for one in (earlier, later)):
-                break
-        placed.append((key, screen))
-    return [screen for _, screen in sorted(placed, key=lambda one: one[0])]
+    return [at for at in range(count + 1) if at > place + gap or (kind == "degraded" and at <= place - gap)]
 
 
-def can_be_copied(place: int, count: int, kind: str) -> bool:
-    """Tell whether an original at a place has room for its copy."""
-    gap = distance(count)
-    return place + gap < count or (kind == "degraded" and place - gap >= 0)
+def insert(originals: Sequence[Screen], copies: Mapping[int, Screen], rng: np.random.Generator) -> list[Screen]:
+    """Put copies among their originals (by place), by chance where they can be (see ``places_of_copy``).
+
+    Beside the same document by another system a copy comes only where there is no other place.
+    """
+    groups: list[list[Screen]] = [[], *([screen] for screen in originals)]  # each original, and copies after it
+    for place, copy in copies.items():
+        can_be = places_of_copy(place, len(originals), copy.kind)
+        beside = {at: {one.doc for one in (*groups[at][-1:], *originals[at : at + 1])} for at in can_be}
+        groups[int(rng.choice([at for at in can_be if copy.doc not in beside[at]] or can_be))].append(copy)
+    return [screen for group in groups for screen in group]
 
 
 _CIRCLES = 60  # circles that are tried for a document
@@ -203,7 +197,7 @@ _CIRCLES = 60  # circles that are tried for a document
 
 def pairs_by_document(
     systems: Sequence[str], documents: Sequence[str], number: int, rng: np.random.Generator
-) -> dict[str, list[tuple[str, str]]]:
+) -> dict[str, list[tuple[str, ...]]]:
     """Let every system meet ``number`` others in each document, and any two about equally often over documents.
 
     In a document systems stand in a circle, drawn by chance, and meet their nearest neighbours; with an odd number also
@@ -218,35 +212,25 @@ def pairs_by_document(
     size = len(systems)
     if not 1 <= number < size or number * size % 2:
         raise DataError(words("refused.opponents", number=number, systems=size, most=size - 1))
-    met: Counter[tuple[str, str]] = Counter()
+    met: Counter[tuple[str, ...]] = Counter()
     found = {}
     for doc in documents:
-        tried = [_circle(rng.permutation(size), number) for _ in range(_CIRCLES)]
-        named = [sorted(_named(systems, one, other) for one, other in pairs) for pairs in tried]
-        best = min(named, key=lambda pairs: sum(2 * met[pair] + 1 for pair in pairs))  # of the sum of squares
+        tried = [_circle(rng.permutation([*systems]).tolist(), number) for _ in range(_CIRCLES)]
+        best = min(tried, key=lambda pairs: sum(2 * met[pair] + 1 for pair in pairs))  # of the sum of squares
         met.update(best)
         found[doc] = best
     return found
 
 
-def _named(systems: Sequence[str], one: int, other: int) -> tuple[str, str]:
-    """Name a pair, whichever way it was found."""
-    a, b = sorted((systems[one], systems[other]))
-    return a, b
-
-
-def _circle(order: np.ndarray, number: int) -> set[tuple[int, int]]:
+def _circle(order: Sequence[str], number: int) -> list[tuple[str, ...]]:
     """Pair each with its nearest neighbours on a circle, and with who stands opposite where the number is odd."""
     size = len(order)
     steps = [*range(1, number // 2 + 1), *([size // 2] if number % 2 else [])]
-    return {tuple(sorted((int(order[at]), int(order[(at + step) % size])))) for step in steps for at in range(size)}  # type: ignore[misc]
+    return sorted({tuple(sorted((order[at], order[(at + step) % size]))) for step in steps for at in range(size)})
 
 
 def demand_connected(systems: Sequence[str], met: Iterable[Sequence[str]]) -> None:
     """Refuse pairs that do not connect all systems, as single opponents in too few documents."""
-    place = {name: number for number, name in enumerate(systems)}
-    graph = np.zeros((len(systems),) * 2)
-    for a, b in met:
-        graph[place[a], place[b]] = 1
-    if connected_components(graph, directed=False)[0] > 1:
+    graph = pd.crosstab(*np.array([*met]).T).reindex(index=[*systems], columns=[*systems], fill_value=0)
+    if connected_components(graph.to_numpy(), directed=False)[0] > 1:
         raise DataError("So few documents do not connect all systems. Give --opponents 2, or more documents or hours.")

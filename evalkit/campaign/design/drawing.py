@@ -263,7 +263,7 @@ def _copies(
             many = round(left / originals[place].items[0].judgements)
             if many < 1:
                 break
-            if place in found or not assignment.can_be_copied(place, len(originals), kind):
+            if place in found or not assignment.places_of_copy(place, len(originals), kind):
                 continue
             if copy := _copied(texts, originals[place], kind, many, rng):
                 found[place] = copy

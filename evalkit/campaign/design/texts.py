@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
 from evalkit import DataError, nameable
 from evalkit.campaign.findings import Result, words
 from evalkit.data import languages, mtme, registry
@@ -33,10 +36,8 @@ class Texts(Result):
     @property
     def documents(self) -> dict[str, tuple[int, ...]]:
         """Each document's segments, by their places."""
-        found: dict[str, list[int]] = {}
-        for place, doc in enumerate(self.docs):
-            found.setdefault(doc, []).append(place)
-        return {doc: tuple(places) for doc, places in found.items()}
+        places = pd.Series(range(len(self.docs)))
+        return {str(doc): tuple(own) for doc, own in places.groupby(np.array(self.docs), sort=False)}
 
 
 def read_texts(
@@ -130,17 +131,14 @@ def _documents(path: Path | None, sources: Sequence[str], source: Path, notes: l
         return [f"block-{place // BLOCK + 1}" for place in range(len(sources))]
     lines = [line.rpartition("\t")[2].strip() for line in mtme.lines(path)]
     _demand_as_long(path, lines, source, sources)
-    docs: list[str] = []
-    began: dict[str, int] = {}
-    for number, name in enumerate(lines, 1):
-        if not (name or docs):
-            raise DataError(f"{path.name}, line 1 names no document. Write the first document's name there.")
-        name = name or docs[-1]
-        if name in began and docs[-1] != name:
-            raise DataError(words("refused.document", path=path, line=number, doc=name[:60], began=began[name]))
-        began.setdefault(name, number)
-        docs.append(name)
-    return docs
+    docs = pd.Series(lines, range(1, len(lines) + 1)).replace("", None).ffill()
+    if docs.head(1).isna().any():
+        raise DataError(f"{path.name}, line 1 names no document. Write the first document's name there.")
+    begins = docs[docs.ne(docs.shift())]
+    for line, doc in begins[begins.duplicated()].items():
+        began = begins.index[begins.eq(doc)][0]
+        raise DataError(words("refused.document", path=path, line=line, doc=doc[:60], began=began))
+    return docs.tolist()
 
 
 def _pair(name: str, notes: list[str]) -> tuple[str, str]:

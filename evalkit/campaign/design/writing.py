@@ -188,27 +188,20 @@ def for_pearmut(name: str, texts: Texts, drawn: Drawn, shown: pd.DataFrame) -> s
 
 def _workbook(own: pd.DataFrame) -> bytes:
     """Return one annotator's XLSX: what to judge, in order, and a column for answers; texts are never formulas."""
-    from openpyxl import Workbook
     from openpyxl.styles import Alignment
 
     sides = [name for name in own if name.startswith("translation")]
     shown = own[["item", "part", "source", *sides, own.columns[-1]]]
-    book = Workbook()
-    sheet = book.active
-    sheet.title = "judgements"
-    for number, row in enumerate([tuple(shown.columns), *shown.itertuples(index=False, name=None)], 1):
-        for column, value in enumerate(row, 1):
-            cell = sheet.cell(number, column)
-            if isinstance(value, str) and value:
-                cell.value, cell.data_type = _UNPRINTED.sub("", value), "s"  # no formula
-            elif value != "":
-                cell.value = value
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-    for column, name in enumerate(shown, 1):
-        sheet.column_dimensions[sheet.cell(1, column).column_letter].width = _WIDTHS.get(str(name), 16)
-    sheet.freeze_panes = "A2"
+    printed = shown.map(lambda value: _UNPRINTED.sub("", value) or None if isinstance(value, str) else value)
     written = io.BytesIO()
-    book.save(written)
+    with pd.ExcelWriter(written, engine="openpyxl") as book:
+        printed.to_excel(book, sheet_name="judgements", index=False, freeze_panes=(1, 0))
+        sheet = book.sheets["judgements"]
+        for cells in sheet.columns:
+            sheet.column_dimensions[cells[0].column_letter].width = _WIDTHS.get(cells[0].value, 16)
+            for cell in cells:
+                cell.alignment = Alignment(wrap_text=True, vertical="top")
+                cell.data_type = "s" if isinstance(cell.value, str) else cell.data_type  # no formula, no error
     return written.getvalue()
 
 
