@@ -31,7 +31,7 @@ from tests.makers import SOURCE, as_judgements, changed, comparisons, finished
 from tests.pages import errors_in, numbers, opened, page, plain
 
 PARTS = (
-    *("collection", "agreement", "profiles", "screening", "quality", "context", "calibration", "normalization"),
+    *("collection", "agreement", "profiles", "screening", "quality", "calibration", "normalization"),
     *("ranking", "errors", "cost", "plan"),
 )
 
@@ -101,7 +101,7 @@ def test_wrong_options_are_refused(ask, word):
 
 def test_what_the_data_do_not_allow_is_missing():
     mine = opened(plain(people=1))
-    analyses = (campaign.calibrate, campaign.count_errors, campaign.measure_cost, campaign.compare_contexts)
+    analyses = (campaign.calibrate, campaign.count_errors, campaign.measure_cost)
     assert not any(analysis(mine) for analysis in (*analyses, campaign.normalize_scores))
     assert not campaign.measure_cost(mine, hourly_pay=-1)
     assert not campaign.screen_annotators(mine, rules=["speed < 1"])
@@ -303,7 +303,6 @@ def test_the_verdicts_of_a_golden_campaign(golden):
         "enough": "look",
         "evenly": "look",
         "others": "not known",
-        "neighbours": "not known",
         "odd": "fine",
         "segments": "fine",
         "treatments": "fine",
@@ -320,7 +319,7 @@ def test_the_verdicts_of_a_golden_campaign(golden):
 def test_sentences_of_a_golden_campaign_tell_the_numbers_of_their_results(golden):
     found = golden.found
     collected, profiles, quality, times = found.collection, found.profiles.table, found.quality, found.cost
-    shift, context, ranked, rivals = found.calibration, found.context, found.ranking, found.plan
+    shift, ranked, rivals = found.calibration, found.ranking, found.plan
     size = len(collected.annotators), len(collected.systems)
     means = profiles["mean"].round()
     strict = shift.strictness["mean"].round(2)
@@ -330,7 +329,6 @@ def test_sentences_of_a_golden_campaign_tell_the_numbers_of_their_results(golden
         "agreement": [found.agreement.items, found.agreement.shared],
         "profiles": [means.min(), means.max()],
         "quality": [quality.passed, quality.tested, quality.repeated, round(quality.again)],
-        "context": [context.before, context.after, round(context.p, 3), round(context.equivalence.low, 1)],
         "calibration": [strict.min(), strict.max(), round(100 * shift.share)],
         "ranking": [100, round(100 * ranked.best), round(100 * ranked.method.kept)],
         "errors": [found.errors.errors, found.errors.judgements, marked.min(), marked.max()],
@@ -499,10 +497,6 @@ def says_true_things(shown):
 THERE, REMOVED = Caliper(3, 2, 0.6), Caliper(30, 0, 0.0002)
 
 
-ALIKE, DIFFERENT, OPEN = (
-    SimpleNamespace(estimate=1.0, low=0.5, high=1.5, verdict=verdict)
-    for verdict in ("equivalent", "different", "undecided")
-)
 #: Key of a check, the analysis it looks at, names of what is changed there, and a line a case: its values, the verdict.
 LIMITS = [
     ("agreement", "agreement", "estimate low", [0.40, 0.01, "fine"]),
@@ -521,10 +515,6 @@ LIMITS = [
     ("attention", "quality", "tested failed undecided caliper", [10, (), 7, THERE, "fine"]),
     ("attention", "quality", "tested failed undecided caliper", [10, (), 8, THERE, "not known"]),
     ("attention", "quality", "tested failed undecided caliper", [1, (), 0, THERE, "not known"]),
-    ("neighbours", "context", "equivalence p", [ALIKE, 0.6, "fine"]),
-    ("neighbours", "context", "equivalence p", [DIFFERENT, 0.6, "look"]),
-    ("neighbours", "context", "equivalence p", [OPEN, 0.6, "not known"]),
-    ("neighbours", "context", "equivalence p", [OPEN, 0.04, "look"]),
     ("odd", "screening", "annotators looked_at proposed first_without", [3, 2, (), "S0", "fine"]),
     ("odd", "screening", "annotators looked_at proposed first_without", [3, 1, (), "S0", "not known"]),
     ("odd", "screening", "annotators looked_at proposed first_without", [10, 10, ("x",), "S0", "fine"]),

@@ -43,7 +43,6 @@ from evalkit.campaign.pilot import read_pilot as read_pilot
 from evalkit.campaign.plan import measure_cost as measure_cost
 from evalkit.campaign.plan import plan_more as plan_more
 from evalkit.campaign.quality import calibrate as calibrate
-from evalkit.campaign.quality import compare_contexts as compare_contexts
 from evalkit.campaign.quality import control_quality as control_quality
 from evalkit.campaign.ranking import find_comparisons as find_comparisons
 from evalkit.campaign.ranking import normalize_scores as normalize_scores

@@ -13,7 +13,7 @@ from evalkit.campaign.findings import Finding, Missing, Result, finding
 from evalkit.campaign.method import OWN_LINES, choose_method
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.plan import measure_cost, plan_more
-from evalkit.campaign.quality import calibrate, compare_contexts, control_quality
+from evalkit.campaign.quality import calibrate, control_quality
 from evalkit.campaign.ranking import Ranking, normalize_scores, rank_pairs, rank_systems
 from evalkit.campaign.steering import NOT_STEERED, weigh_steered
 from evalkit.human.annotators import Rule
@@ -81,7 +81,6 @@ def analyse(
         profiles=profile_annotators(campaign),
         screening=screen_annotators(campaign, rules=rules, score=score),
         quality=control_quality(campaign),
-        context=compare_contexts(campaign, resamples=resamples, seed=seed),
         calibration=calibrate(campaign, resamples=resamples, seed=seed),
         normalization=normalize_scores(campaign, unit=unit, resamples=resamples, seed=seed),
         ranking=ranking,

@@ -15,7 +15,7 @@ from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.findings import SIGNS, Finding, Missing, finding
 from evalkit.campaign.method import CONFOUNDED, EVEN, PEOPLE, TOLD, WARNED, Spread
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.quality import FEWEST_DEGRADED, FEWEST_PEOPLE, MARGIN
+from evalkit.campaign.quality import FEWEST_DEGRADED
 from evalkit.campaign.ranking import ADJUSTED
 from evalkit.data.provenance import reading_of
 from evalkit.human.annotators import Rule
@@ -252,19 +252,6 @@ def attention(found: Analysis) -> Finding | None:
     return finding(f"attention.{verdict}", quality=quality, **values)
 
 
-def neighbours(found: Analysis) -> Finding | None:
-    tested = found.context
-    if not tested or not tested.tested:
-        return None
-    held = tested.equivalence
-    if held is None:
-        return finding("neighbours.few", fewest=FEWEST_PEOPLE)
-    sure = held.verdict == "different" or tested.p < 0.05
-    key = "fine" if held.verdict in ("equivalent", "both") else "look" if sure else "unknown"
-    size = {"size": abs(held.estimate), "more": held.estimate >= 0}
-    return finding(f"neighbours.{key}", held=held, margin=MARGIN, **size)
-
-
 def crowding(campaign: Campaign) -> tuple[float, float] | None:
     """Return the shares of scores in the lowest and in the highest tenth of the scale; None where it is not known."""
     if campaign.judged.empty or not campaign.known_scale or campaign.compares:
@@ -304,7 +291,7 @@ _Check = Callable[[Analysis], Finding | None]
 _CHECKS: list[_Check] = [
     *(apart, identity, enough, others, constant, screening, twins, segments),
     *(steered, favoured, normalizing, agreement, elsewhere, steady, attention),
-    *(room, neighbours, twice, languages),
+    *(room, twice, languages),
 ]
 #: What has to be there for a check.
 _NEEDS: dict[_Check, str] = dict.fromkeys((constant, agreement, twice), "campaign.names_people")

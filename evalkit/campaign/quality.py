@@ -12,9 +12,8 @@ from evalkit import DataError
 from evalkit.campaign.findings import Finding, Result, finding, or_missing, which
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human import annotators, calibration, context
+from evalkit.human import annotators, calibration
 from evalkit.human.annotators import repeat_differences
-from evalkit.human.context import EFFECT
 
 #: Fewest degraded items for an annotator to fail by.
 FEWEST_DEGRADED = 5
@@ -77,74 +76,6 @@ def control_quality(campaign: Campaign) -> QualityControl:
     found.equal = float(apart.eq(0).mean())
     found.repeated, found.repeaters = len(apart), twice["annotator"].nunique()
     found.means = part.groupby("item_type", observed=True)["score"].mean()
-    return found
-
-
-#: Fewest repeats on either side for a test, and fewest annotators for an interval.
-FEWEST_REPEATS, FEWEST_PEOPLE = 10, 3
-#: Points of 100 up to which an effect of degraded neighbours may count as none.
-MARGIN = 1.0
-
-
-class Context(Result):
-    """Unchanged segments before and after the first degraded one of a copied document, in points of 100.
-
-    sizes: how many of each (see ``context.group_sizes``). contrasts: original minus second showing, by group.
-    repeats: how many are compared. before, after: counts. tested: whether there are ``FEWEST_REPEATS`` on either side;
-    else what follows is missing.
-    lost_before, lost_after: means of original minus second showing. within, p: the difference within documents and its
-    permutation test, two-sided; missing where no document has both. equivalence: two one-sided tests of the effect
-    against ``MARGIN``, a row of ``context.equivalence``; None with fewer than ``FEWEST_PEOPLE``.
-    """
-
-    lost_before = lost_after = within = p = np.nan
-    equivalence: Any = None
-
-    def tell(self) -> Iterator[Finding]:
-        """Say how many segments can be compared, and whether degraded neighbours lower scores."""
-        yield finding("context.sizes", found=self)
-        if not self.tested:
-            yield finding("lacks.context", fewest=FEWEST_REPEATS)
-            return
-        values = {"points": abs(self.effect), "lower": self.effect >= 0, "sure": self.p < 0.05}
-        yield finding("context.untested" if pd.isna(self.p) else "context.tested", found=self, **values)
-        if self.equivalence:
-            yield finding("context.held", held=self.equivalence, margin=MARGIN)
-
-    @property
-    def tested(self) -> bool:
-        """Whether there are enough repeats on either side for a test."""
-        return min(self.before, self.after) >= FEWEST_REPEATS
-
-    @property
-    def effect(self) -> float:
-        """How many points more are lost after a degraded segment than before it."""
-        return self.lost_after - self.lost_before
-
-
-@or_missing("context")
-def compare_contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7) -> Context:
-    """Compare unchanged segments before and after the first degraded segment of a copied document."""
-    part = campaign.hundred
-    if lacking := [name for name in ("hit", "copy", "position") if name not in part or part[name].isna().all()]:
-        raise DataError(f"these columns are not there: {', '.join(lacking)}.")
-    known = part[part[["hit", "copy", "position"]].notna().all(axis=1)]
-    paired = context.pairs(known.assign(copy=known["copy"].astype(bool)))
-    if paired.empty:
-        raise DataError("no unchanged segment stands in a copy of its document.")
-    contrasts = context.contrasts(paired).query("pair == 'all' and scale == 'raw' and n > 0")
-    contrasts = contrasts.drop(columns=["pair", "scale"]).reset_index(drop=True)
-    grouped = paired[paired["group"] != "none"]
-    found = Context(pair=campaign.pair, sizes=context.group_sizes(paired), contrasts=contrasts, repeats=len(paired))
-    found.before, found.after = (int(grouped["group"].eq(side).sum()) for side in ("before", "after"))
-    if not found.tested:
-        return found
-    lost = (float(grouped.loc[grouped["group"].eq(side), "difference"].mean()) for side in ("before", "after"))
-    found.lost_before, found.lost_after = lost
-    found.within, found.p, _ = context.permutation(grouped, resamples=resamples, rng=np.random.default_rng(seed))
-    if grouped["annotator"].nunique() >= FEWEST_PEOPLE:
-        tests = context.equivalence(paired, margin=MARGIN)
-        found.equivalence = next(tests[tests["effect"] == EFFECT].itertuples())
     return found
 
 
