@@ -290,7 +290,6 @@ def golden():
     design = simulate.Design(systems=3, documents=12, annotators=6, judgements=2, calibration=20, copies=2)
     table = simulate.campaign(design)
     table["position"] = table.groupby("annotator").cumcount()
-    table["copy"] = table["item_type"].isin(["degraded", "repeat"])
     table.attrs["source"] = SOURCE
     spans = errors_in(table[table["item_type"].eq("system")].iloc[::3])
     return page(table, spans, resamples=100)

@@ -453,7 +453,7 @@ def test_a_pilot_tells_times_variances_and_the_calibration_set(judged):
     wanted = {(row.system, row.segment) for row in chosen.itertuples()}
     for mine in drawn.screens:
         shown = [item for screen in mine if screen.kind == "calibration" for item in screen.items]
-        assert {(item.systems[0], texts.segments[item.segment]) for item in shown} == wanted
+        assert {(item.systems[0], str(item.segment + 1)) for item in shown} == wanted
         others = {screen.doc for screen in mine if screen.kind != "calibration"}
         assert not others & {texts.docs[item.segment] for item in shown}
     with pytest.raises(DataError, match="from 0 to 100, and those of XSTS from 1 to 5"):

@@ -128,8 +128,7 @@ class Against(Result):
     one footing), and places on shared items with intervals (rank_here_low, …). decisions: every two systems:
     better_here, better_there (empty where the test does not decide), verdict. alike: of (systems, items), coefficient,
     estimate, low, high, n. level: difference of the mean over shared items, low, high; empty without a footing.
-    agreement: where, coefficient, estimate, low, high, items; lacks: where -> why there is none. persons: annotators
-    called the same in both, on the items that they judged in both.
+    agreement: where, coefficient, estimate, low, high, items; lacks: where -> why there is none.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -142,14 +141,13 @@ class Against(Result):
         yield self._shared()
         yield from which("against", self, criteria=self.criteria[0] != self.criteria[1], unturned=self.unturned)
         yield self._orders()
-        if named := [finding("against.opposite", row=row) for row in opposite.head(_PAIRS).itertuples()]:
-            yield finding("against.named", named=named)
+        named = [finding("against.opposite", row=row) for row in opposite.head(_PAIRS).itertuples()]
+        yield from which("against", self, named=named)
         r, tau = (self.measure("items", name) for name in ("pearson", "kendall_b"))
         known = "items" if r["estimate"] == r["estimate"] else "no_items"
         yield finding(f"against.{known}", **_with_ends(r=r, tau=tau), n=int(r["n"]), turned=r["high"] < 0)
         yield self._levels()
         yield from (finding("against.untold", where=where, why=why) for where, why in self.lacks.items() if why)
-        yield self._people()
         yield finding(
             "against.drawn" if self.drawn else "against.undrawn", found=self, people="annotators" in self.drawn
         )
@@ -184,15 +182,6 @@ class Against(Result):
         values = {"difference": self.level["difference"], "size": abs(self.level["difference"])}
         return finding(f"against.{key}", found=self, ends=(low, high), sure=low == low, **values)
 
-    def _people(self) -> Finding:
-        """Say how people who took part in both agree with themselves."""
-        table, names = self.persons, self.sizes["annotators"][2]
-        if table.empty:
-            return finding("against.nothing_twice" if names else "against.no_names", names=names)
-        r, points = table.reindex(columns=["pearson", "median_abs_diff"]).median()
-        values = {"r": r, "points": points, "own_r": pd.notna(r), "apart": pd.notna(points)}
-        return finding("against.persons", found=self, items=int(table["items"].sum()), **values)
-
     @property
     def sizes(self) -> dict[str, tuple[int, int, int]]:
         """How many systems, documents, segments, annotators and items there are: here, there, in both."""
@@ -216,16 +205,14 @@ class Against(Result):
 
 def _with_ends(**measures: dict[str, float]) -> dict[str, Finding]:
     """Say estimates with their intervals."""
-    return {
-        name: finding("against.estimate", row=row, ends=(row["low"], row["high"]), sure=pd.notna(row["low"]))
-        for name, row in measures.items()
-    }
+    return {name: finding("against.estimate", row=row, sure=pd.notna(row["low"])) for name, row in measures.items()}
 
 
 #: What stands in the place of a comparison that nobody asked for.
 ALONE = Missing(words("lacks.another"), words("collect.another"))
 
 
+@or_missing("shared", asked=True)
 def compare_campaigns(
     mine: Campaign, other: Campaign | Missing | None = None, *, score: str = "auto", resamples: int = 500, seed: int = 7
 ) -> Against | Missing:
@@ -237,13 +224,8 @@ def compare_campaigns(
     ``stats.widths.redraw``). Every segment counts once in a system's mean, as in the ranking.
     Caveat: noise in either campaign makes two orders look less alike than they are, in every draw once more.
     """
-    if other is None:
-        return ALONE
-    return other if isinstance(other, Missing) else _compare(mine, other, score=score, resamples=resamples, seed=seed)
-
-
-@or_missing("shared", asked=True)
-def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, seed: int) -> Against:
+    if not isinstance(other, Campaign):
+        return ALONE if other is None else other
     shared, campaigns = find_shared(mine, other), (mine, other)
     held = [shared.of(one) for one in campaigns]
     methods = [choose_method(one, score=score) for one in campaigns]
@@ -262,7 +244,6 @@ def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, see
     said.systems = _systems(shared.systems, found, footing)
     said.decisions = _decisions(held, methods)
     said.alike = _alike(shared, found, cells, items)
-    said.persons = _persons(shared, rows, footing)
     said.agreement, said.lacks = _agreement(held, cells, items, footing, resamples=resamples, seed=seed)
     said.level = level if footing.unit else {}
     return said
@@ -383,11 +364,9 @@ def ends(draws: np.ndarray, *, around: float | None = None) -> tuple[float, floa
     defined = draws[np.isfinite(draws)]
     if len(defined) < max(COMPLETE * len(draws), 1):
         return np.nan, np.nan
-    low, high = map(float, inference.interval(defined))
-    if around is None:
-        return low, high
-    shift = around - float(np.median(defined))
-    return max(low + shift, -1.0), min(high + shift, 1.0)
+    shift = 0.0 if around is None else around - float(np.median(defined))
+    low, high = inference.interval(defined + shift)
+    return max(float(low), -1.0), min(float(high), 1.0)
 
 
 # Tables
@@ -466,18 +445,3 @@ def _tested(held: Campaign, method: Method) -> pd.DataFrame:
     one, other = np.sort(found[["better", "worse"]].to_numpy(str), axis=1).T
     better = found["better"].where(found["significant"], "")
     return pd.DataFrame({"system_a": one, "system_b": other, "better": better, "p": found["adjusted_p"]})
-
-
-def _persons(shared: Shared, rows: list[pd.DataFrame], footing: Footing) -> pd.DataFrame:
-    """Compare annotators called the same in both with themselves, on items that they judged in both."""
-    item = ["annotator", "system", *shared.key]
-    both = pd.concat([table.groupby(item)["score"].mean() for table in rows], axis=1, keys=SIDES).dropna()
-    found = []
-    for name, own in both.groupby(level="annotator"):
-        apart = own["here"] - own["there"]
-        row = {"annotator": name, "items": len(own)}
-        row["pearson"] = float(pearson(own["here"], own["there"])) if len(own) >= FEWEST else np.nan
-        if footing.unit:
-            row |= {"difference": apart.mean(), "median_abs_diff": apart.abs().median()}
-        found.append(row)
-    return pd.DataFrame(found)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pandas as pd
-
 from evalkit import DataError
 from evalkit.campaign.agreement import measure_agreement
 from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
@@ -22,25 +20,21 @@ from evalkit.human.annotators import Rule
 class Analysis(Result):
     """What all analyses found; those that the data do not allow are ``Missing``, which counts as false.
 
-    campaign; collection, agreement, profiles, screening, quality, context, calibration, ranking, normalization, errors,
-    cost, plan, steering: what the functions returned that ``analyse`` calls. pairs: see ``rank_pairs``.
+    campaign; collection, agreement, profiles, screening, quality, calibration, ranking, normalization, errors, cost,
+    plan, steering: what the functions returned that ``analyse`` calls. pairs: the first system of every language pair
+    (see ``rank_pairs``), where there are several.
     """
 
     steering = NOT_STEERED
 
     def tell(self) -> Iterator[Finding]:
         """Say in how many language pairs, if there are several, one system is better than all others."""
-        table = self.several_pairs.reindex(columns=["first", "not_told_apart", "human"])
+        table = self.pairs.reindex(columns=["first", "not_told_apart", "human"])
         judged, clear = table["human"].dropna().astype("str"), table["not_told_apart"].eq("none").sum()
         values = {"clear": clear, "pairs": table, "judged": judged, "ahead": judged.str.contains("better than").sum()}
         if len(table):
             key = "alone" if table["first"].isna().all() else "clear" if clear else "none"
             yield finding(f"pairs.{key}", **values)
-
-    @property
-    def several_pairs(self) -> pd.DataFrame:
-        """``pairs``, where there are several."""
-        return self.pairs if len(self.pairs) > 1 else self.pairs.head(0)
 
 
 def analyse(
@@ -74,6 +68,7 @@ def analyse(
     compared: dict[str, Any] = {"score": score, "unit": unit, "lines": lines}
     if ranking is None:
         ranking = rank_systems(campaign, **compared, resamples=resamples, seed=seed)
+    pairs = rank_pairs(campaign, **compared)
     return Analysis(
         campaign=campaign,
         collection=count_judgements(campaign),
@@ -84,7 +79,7 @@ def analyse(
         calibration=calibrate(campaign, resamples=resamples, seed=seed),
         normalization=normalize_scores(campaign, unit=unit, resamples=resamples, seed=seed),
         ranking=ranking,
-        pairs=rank_pairs(campaign, **compared),
+        pairs=pairs if len(pairs) > 1 else pairs.head(0),
         errors=count_errors(campaign),
         cost=measure_cost(campaign, hourly_pay=hourly_pay, currency=currency),
         plan=plan_more(campaign, ranking, hourly_pay=hourly_pay, currency=currency),

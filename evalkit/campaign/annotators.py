@@ -15,8 +15,6 @@ from evalkit.stats.terms import pluralize
 
 #: Who would be looked at; rules that do not fit a scale are set aside, with the reason.
 RULES = ("unique_scores < 6", "sd < 5", "median_abs_diff > 20", "with_others < 0.1", "seconds < 2", "qc_p >= 0.05")
-#: Measures of quality control, which look at all of an annotator's language pairs.
-_CONTROL = ("qc_p", "qc_wilcoxon")
 #: Measures in points of the scale from 0 to 100.
 _POINTS = ("mean", "sd", "at_ends", "median_abs_diff", "max_abs_diff")
 #: Measures of a slider's ticks: on a scale of few steps everybody uses ticks.
@@ -109,7 +107,8 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     score: what systems are ranked by, with and without those proposed (see ``choose_method``).
     """
     used, aside = _fitting(campaign, [str(annotators.Rule.parse(rule)) for rule in rules])
-    found = _applied(campaign, used)
+    found = annotators.screen(campaign.everywhere, [*used, *aside])
+    found = found[found["pair"].eq(campaign.pair) & found["rule"].isin(used)]
     known = found[found["value"].notna()]
     told = known.groupby("rule", sort=False)["flagged"].agg(["sum", "size"])
     common = told[(told["size"] > 1) & (told["sum"] > told["size"] / 2)]
@@ -121,7 +120,7 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     comparable = len(before) > 1 and set(after) == set(before)
     said = Screening(pair=campaign.pair, rules=tuple(used), aside=aside, named=named, proposed=proposed)
     said.cells = {"rule": annotators.rules_in_words(used)}
-    said.totals = annotators.screening_totals(found) if used else found
+    said.totals = annotators.screening_totals(found)
     said.annotators, said.looked_at = (rows["annotator"].nunique() for rows in (campaign.part, known))
     said.unknown = tuple(rule for rule in used if rule not in told.index)
     said.share = float(gone.mean())
@@ -129,16 +128,6 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     said.first_without = after[0] if comparable else ""
     said.common = {str(rule): (int(some), int(of)) for rule, some, of in common.itertuples()}
     return said
-
-
-def _applied(campaign: Campaign, rules: Sequence[str]) -> pd.DataFrame:
-    """Apply rules to the pair's annotators: annotator, rule, value, flagged; no rows without rules."""
-    parts = [pd.DataFrame({"annotator": [], "rule": [], "value": [], "flagged": np.array([], dtype=bool)})]
-    for ratings, own in ((campaign.hundred, False), (campaign.everywhere, True)):
-        if chosen := [rule for rule in rules if (rule.split()[0] in _CONTROL) == own]:
-            found = annotators.screen(ratings, chosen)
-            parts.append(found[found["pair"] == campaign.pair])
-    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def _fitting(campaign: Campaign, rules: Sequence[str]) -> tuple[list[str], dict[str, str]]:

@@ -197,9 +197,8 @@ class Levels(Result):
         failed = len(rows) - sum(counts.values())
         yield finding("levels.verdicts", found=self, systems=len(rows), failed=failed, **counts)
         near = [row for row in rows if row.verdict == quality_levels.SHORT and row.words_needed == row.words_needed]
-        if near:
-            yield finding("levels.needed", row=min(near, key=lambda row: row.words_needed))
-        yield from which("levels", self, critical=verdicts.eq(quality_levels.CRITICAL).any())
+        needed = min(near, key=lambda row: row.words_needed, default=())
+        yield from which("levels", self, needed=needed, critical=verdicts.eq(quality_levels.CRITICAL).any())
 
 
 @or_missing("levels")

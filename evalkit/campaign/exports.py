@@ -165,12 +165,11 @@ def _listed(folder: Path) -> dict[str, Any]:
     """Read the list of an export: the digests of its files (two of a file that was being replaced), and columns."""
     try:
         found = json.loads((folder / LIST).read_text(encoding="utf-8"))
-        files = {name: [one] if isinstance(one, str) else one for name, one in found["files"].items()}
+        listed = {name: one for name, one in found["files"].items() if Path(name).name == name}
+        files = {name: [one] if isinstance(one, str) else one for name, one in listed.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return {}
-    return {"files": {name: one for name, one in files.items() if Path(name).name == name}} | {
-        "columns": found.get("columns", {})
-    }
+    return {"files": files, "columns": found.get("columns", {})}
 
 
 # Tables

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit.campaign.findings import Finding, Missing, Result, finding
+from evalkit.campaign.findings import Finding, Missing, Result, finding, which
 from evalkit.campaign.judges import COLLECT, Judges, arrange, stack
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.metrics import ppi
@@ -79,9 +79,7 @@ class Few(Result):
             values |= {"means": _narrower(means), "gaps": gaps, "distinguished": gaps["distinguished"].sum()}
             values |= {"width": _narrower(gaps), "changes": changes or [finding("few.nothing")]}
             yield finding("few.one", **values, chance=finding(f"few.{chance}", p=p))
-        if len(names) > _SAID:
-            yield finding("few.more", more=names[_SAID:])
-        yield finding("few.read", found=self)
+        yield from which("few", self, more=names[_SAID:], read=True)
 
 
 def _narrower(rows: pd.DataFrame) -> Finding:

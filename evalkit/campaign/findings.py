@@ -108,12 +108,14 @@ def words(key: str, /, **values: Any) -> str:
 
 
 def which(group: str, found: object, /, **holds: Any) -> Iterator[Finding]:
-    """Yield the findings of a group that hold, in the order in which they are named; their sentences tell ``found``.
+    """Yield the findings of a group that hold, in the order in which they are named.
 
-    >>> [one.key for one in which("mine", None, turned=True, renamed=0)]
-    ['mine.turned']
+    Their sentences tell ``found``, and what holds by its own name.
+
+    >>> [str(one) for one in which("reading", None, rows="9 read, 8 kept", apart=[])]
+    ["Of the file's rows: 9 read, 8 kept."]
     """
-    return (finding(f"{group}.{key}", found=found) for key, holding in holds.items() if _there(holding))
+    return (finding(f"{group}.{key}", found=found, **{key: one}) for key, one in holds.items() if _there(one))
 
 
 class Result(SimpleNamespace):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.findings import Finding, Missing, capital, finding
+from evalkit.campaign.findings import Finding, Missing, capital, finding, which
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.ranking import Criteria, Ranking, beside_human
 from evalkit.data.provenance import reading_of
@@ -24,7 +24,7 @@ def headline(found: Analysis, checks: list[Finding]) -> str:
     campaign, ranking = found.campaign, found.ranking
     claims: list[object] = [_unranked(campaign, ranking)]
     if not isinstance(ranking, Missing):
-        claims = [better(ranking), *beside_humans(ranking)]
+        claims = [better(ranking), *(_beside(ranking, human) for human in ranking.humans["system"])]
     return " ".join(map(str, [*claims, *_read(campaign), trust(checks)]))
 
 
@@ -81,10 +81,8 @@ def _wrong(ranking: Ranking) -> list[Finding]:
 
 def _read(campaign: Campaign) -> Iterator[Finding]:
     """Say which way is better where the file has it the other way round, and what was judged of several."""
-    if campaign.orientation.startswith("lower"):
-        yield finding("read.lower", way=campaign.orientation)
-    if len(campaign.criteria) > 1:
-        yield finding("read.criterion", criterion=campaign.criterion, criteria=campaign.criteria)
+    lower = campaign.orientation.startswith("lower")
+    return which("read", campaign, lower=lower and campaign.orientation, criterion=len(campaign.criteria) > 1)
 
 
 def _whose(campaign: Campaign, ranking: Ranking) -> list[Finding]:
@@ -96,12 +94,8 @@ def _whose(campaign: Campaign, ranking: Ranking) -> list[Finding]:
     return [finding(f"whose.{key}", people=people)]
 
 
-def beside_humans(ranking: Ranking) -> list[str]:
-    """Say how systems stand to people's translations, which take no place themselves; nothing where there are none."""
-    return [str(_beside(ranking, human)) for human in ranking.humans["system"]]
-
-
 def _beside(ranking: Ranking, human: str) -> Finding:
+    """Say how systems stand to a person's translation, which takes no place itself."""
     stands = {name: beside_human(name, human, ranking.duels) for name in ranking.names}
     ahead, level, behind = (
         [name for name, how in stands.items() if how.startswith(start)] for start in ("better", "not", "worse")

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from evalkit.data.schemas import with_pair
 from evalkit.human.judges import alternative_annotator
 from evalkit.metrics.bounds import MEASURES, favour, measures
 from evalkit.metrics.scores import Scores
-from evalkit.metrics.statistics import AGREEMENT, agreement
+from evalkit.metrics.statistics import AGREEMENT, agreement, system_means
 from evalkit.stats.agreement import coefficients
-from evalkit.stats.correlation import kendall_b, ratio
+from evalkit.stats.correlation import kendall_b
 from evalkit.stats.inference import interval, resample
 
 #: What judgements are that say nothing of it.
@@ -114,9 +115,9 @@ MOST = 60
 EPSILON = 0.15
 #: Most metrics and models in a picture; of which each gets a sentence; and most pairs of systems that are named.
 MOST_DRAWN, _SAID, _PAIRS = 30, 3, 3
-#: Row of the table -> what it is of the persons' values.
+#: Rows of the table that are of persons: the median, the lowest and the highest of their values.
 PEOPLE = "one person against the others, median"
-_RANGE = {PEOPLE: "median", "one person, lowest": "min", "one person, highest": "max"}
+_PERSONS = (PEOPLE, "one person, lowest", "one person, highest")
 
 
 class Judges(Result):
@@ -140,8 +141,7 @@ class Judges(Result):
         """Say how the best metrics and models agree with people, and people with each other."""
         rows = [row for row in self.table.itertuples() if row.kind != "people"]
         yield from map(self._one, rows[:_SAID])
-        if len(rows) > _SAID:
-            yield finding("judges.more", more=len(rows) - _SAID)
+        yield from which("judges", self, more=len(rows[_SAID:]))
         if self.persons:
             median, least, most = self.table["kendall_b"].iloc[-3:]
             values = {"ends": (least, most), "median": median, "known": median == median, "fewest": FEWEST}
@@ -267,10 +267,10 @@ def _tabulated(found: pd.DataFrame, sides: Sides, persons: pd.DataFrame) -> tupl
     intervals = found.rename(columns={"metric": "judge"})
     intervals = intervals.sort_values(["statistic", "judge"], key=lambda column: column.map(order), kind="stable")
     if len(persons):
-        spread = [persons.agg(how, numeric_only=True).rename(name) for name, how in _RANGE.items()]
-        rows = pd.DataFrame(spread).rename_axis("judge").reset_index().assign(kind="people")
+        spread = persons[["items", "systems", *AGREEMENT]].agg(["median", "min", "max"])
+        rows = spread.set_axis(_PERSONS).rename_axis("judge").reset_index().assign(kind="people")
         table = pd.concat([table, rows], ignore_index=True)
-        middle = rows.set_index("judge")[[*AGREEMENT]].T.set_axis(["value", "low", "high"], axis=1)
+        middle = spread[[*AGREEMENT]].T.set_axis(["value", "low", "high"], axis=1)
         middle = middle.rename_axis("statistic").reset_index().assign(judge=PEOPLE)
         intervals = pd.concat([intervals, middle], ignore_index=True)
     shown = table[["judge", "kind", "items", "systems", *AGREEMENT]].reset_index(drop=True)
@@ -401,19 +401,22 @@ def disagreeing_systems(sides: Sides, names: Sequence[str], *, resamples: int = 
         metric, human = system_scores(sides.scores[name], sides.grid)
         if len(metric) < 3 or metric.nunique() < 2 or human.nunique() < 2:
             continue
-        x, y = (side[metric.index].to_numpy(float) for side in (sides.scores[name], sides.grid))
-        both = np.isfinite(x) & np.isfinite(y)
-
-        def bias(weights: np.ndarray, x: np.ndarray = x, y: np.ndarray = y, both: np.ndarray = both) -> np.ndarray:
-            return favour(*(ratio(weights @ np.where(both, side, 0), weights @ both) for side in (x, y)))
-
-        low, high = interval(resample(bias, np.arange(len(x)), resamples=resamples, seed=seed))
-        places = [side.rank(ascending=False, method="min").astype(int).to_numpy() for side in (human, metric)]
-        table = pd.DataFrame({"judge": name, "system": metric.index, "place": places[0], "place_by_judge": places[1]})
-        table = table.assign(bias=bias(np.ones((1, len(x))))[0], low=low, high=high)
-        moved = table.assign(by=np.abs(places[0] - places[1]), size=table["bias"].abs()).query("by > 0")
-        tables.append(moved.nlargest(MOST_SYSTEMS, ["by", "size"])[table.columns])
+        bias = partial(_bias, stack({name: sides.scores[name][metric.index]}, sides.grid[metric.index]))
+        table = pd.DataFrame({"judge": name, "system": metric.index})
+        table["place"], table["place_by_judge"] = (
+            side.rank(ascending=False, method="min").astype(int).to_numpy() for side in (human, metric)
+        )
+        segments = np.arange(len(sides.grid))
+        table["bias"] = bias(np.ones((1, len(segments))))[0]
+        table["low"], table["high"] = interval(resample(bias, segments, resamples=resamples, seed=seed))
+        moved = table.assign(by=(table["place"] - table["place_by_judge"]).abs(), size=table["bias"].abs())
+        tables.append(moved.query("by > 0").nlargest(MOST_SYSTEMS, ["by", "size"])[table.columns])
     return pd.concat(tables[1:] or tables, ignore_index=True)
+
+
+def _bias(scores: Scores, weights: np.ndarray) -> np.ndarray:
+    """Say how much a metric favours each system, segments weighed so: (draws, systems)."""
+    return favour(*system_means(scores, weights))[0]
 
 
 def disagreeing_items(sides: Sides, names: Sequence[str], campaign: Campaign) -> pd.DataFrame:

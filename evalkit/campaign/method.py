@@ -172,14 +172,6 @@ class Method(Result):
         found = engine.compare(campaign.pair, table, self._rule).drop(columns="pair")
         return found.rename(columns={"adjusted": "adjusted_p"})
 
-    def places(self, table: SegmentMeans, *, resamples: int, seed: int) -> pd.DataFrame:
-        """Give each score its 95 % interval, and each system its places: as ``lines.rank_ranges``, without draws of
-        judgements.
-
-        Raises DataError where no width exists, as some system rests on one unit only.
-        """
-        return engine.places(table, unit=self.drawn, resamples=resamples, seed=seed)
-
     def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Compare rankings of the same judgements made otherwise: ``lines.rank_shifts`` and ``rankings``."""
         found = engine.resampled(variants, unit=self.redrawn, **self._options, **self._tests, **drawn)

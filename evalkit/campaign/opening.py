@@ -1,5 +1,6 @@
 """A campaign as its analyses see it: one file's judgements, and the language pair that is looked at in detail."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ LONGEST = 60
 _UNSEEN = re.compile(r"[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
 
 
-def readable(names: list[str], *, longest: int = LONGEST) -> dict[str, str]:
+def readable(names: list[str]) -> dict[str, str]:
     """Map names to what is shown for them, where that differs: long ones are cut, and two of them never meet.
 
     >>> readable(["online-A", "x" * 70, "x" * 80, "a" + chr(0x202E) + "b"])["a" + chr(0x202E) + "b"]
@@ -31,17 +32,15 @@ def readable(names: list[str], *, longest: int = LONGEST) -> dict[str, str]:
     >>> sorted(len(short) for short in readable(["x" * 70, "x" * 80]).values())
     [60, 60]
     """
-    taken = {name for name in names if _short(name, longest) == name}
+    taken = {name for name in names if _short(name) == name}
     shown: dict[str, str] = {}
     for name in names:
         if name in taken and name not in shown.values():
             continue
-        short, number = _short(name, longest), 2
-        while short in taken:
-            mark = f" ({number})"
-            short, number = _short(name, longest - len(mark)) + mark, number + 1
-        shown[name] = short
-        taken.add(short)
+        marks = itertools.chain([""], (f" ({number})" for number in itertools.count(2)))
+        tried = (_short(name, LONGEST - len(mark)) + mark for mark in marks)
+        shown[name] = next(short for short in tried if short not in taken)
+        taken.add(shown[name])
     return shown
 
 
@@ -51,7 +50,7 @@ def renamed(table: pd.DataFrame, shown: dict[str, dict[str, str]]) -> pd.DataFra
     return like(table.assign(**new), table)
 
 
-def _short(name: str, length: int) -> str:
+def _short(name: str, length: int = LONGEST) -> str:
     whole = re.sub(r"\s+", " ", _UNSEEN.sub(" ", name)).strip() or "(no name)"
     return whole if len(whole) <= length else f"{whole[: length - 1].rstrip()}…"
 
@@ -217,7 +216,7 @@ class Campaign(Result):
     def everywhere(self) -> pd.DataFrame:
         """All judgements by the pair's annotators, in whatever pair, on a scale from 0 to 100."""
         by_them = self.ratings["annotator"].isin(self.part["annotator"].unique())
-        return self.on_hundred(self.ratings[by_them].reset_index(drop=True))
+        return self.on_hundred(self.asked(self.ratings[by_them].reset_index(drop=True)))
 
     @cached_property
     def control(self) -> pd.DataFrame:

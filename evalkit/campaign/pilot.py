@@ -7,7 +7,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.few import Correlation
-from evalkit.campaign.findings import Finding, Result, finding, words
+from evalkit.campaign.findings import Finding, Result, finding, which, words
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.plan import block_length, typical_seconds
 from evalkit.data import registry
@@ -43,10 +43,8 @@ class Pilot(Result):
         read = {"several": len(mine.criteria) > 1, "lower": mine.orientation.startswith("lower")}
         yield finding("pilot.rests", found=self, **counts, **values, **read)
         yield finding("pilot.layout", found=self, where=words(f"layouts.{self.layout}"), block=block_length(part))
-        if self.stretched:
-            yield finding("pilot.stretched", found=self, point=self.own_points(1))
-        if self.unusable:
-            yield finding("pilot.unusable", why=self.unusable.values())
+        stretched = self.own_points(1) if self.stretched else 0
+        yield from which("pilot", self, stretched=stretched, unusable=self.unusable.values())
 
     def answer(
         self,

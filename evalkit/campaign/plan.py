@@ -158,7 +158,7 @@ class Plan(Result):
 
     def row(self, rivals: tuple[str, str], difference: str) -> dict[Any, Any] | None:
         """Return the table's row of two systems and a difference; None where it has none."""
-        rows = self.table[self.table["compares"].eq(_named(rivals)) & self.table["difference"].eq(difference)]
+        rows = self.table[self.table["compares"].eq(" – ".join(rivals)) & self.table["difference"].eq(difference)]
         return None if rows.empty else rows.iloc[0].to_dict()
 
     def tell(self) -> Iterator[Finding]:
@@ -228,10 +228,6 @@ class Plan(Result):
         return None if pd.isna(value) else int(value)
 
 
-def _named(rivals: tuple[str, str]) -> str:
-    return " – ".join(rivals)
-
-
 @or_missing("plan", of_people=True)
 def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: float = 0.0, currency: str = "") -> Plan:
     """Say how many more judgements, by how many more people, find differences of several sizes.
@@ -257,14 +253,14 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     rows: list[dict[str, Any]] = []
     there: list[dict[str, Any]] = []
     gaps = tuple(ranking.gap(*pair) for pair in rivals)
-    for (first, second), error, free, gap in zip(rivals, errors, freedom, map(abs, gaps), strict=True):
-        options: dict[str, Any] = {"first": first, "second": second, "layout": campaign.layout}
-        variance = components.contrast_variance(judged, basis.variances, **options)
-        there.append({"variance": variance, "now": int(segments[[first, second]].min())})
+    for pair, error, free, gap in zip(rivals, errors, freedom, map(abs, gaps), strict=True):
+        options: dict[str, Any] = dict(zip(("first", "second"), pair, strict=True))
+        variance = components.contrast_variance(judged, basis.variances, layout=campaign.layout, **options)
+        there.append({"variance": variance, "now": int(segments[[*pair]].min())})
         cautious = gap - float(stats.t.ppf(0.75, free)) * error
-        rows.append(_row(basis, _named((first, second)), OBSERVED, gap, **there[-1]))
+        rows.append(_row(basis, " – ".join(pair), OBSERVED, gap, **there[-1]))
         if cautious > gap / 20:  # what is less is none
-            rows.append(_row(basis, _named((first, second)), CAUTIOUS, cautious, **there[-1]))
+            rows.append(_row(basis, " – ".join(pair), CAUTIOUS, cautious, **there[-1]))
     whole, width = "scale" if campaign.known_scale else "range of scores", campaign.scale[1] - campaign.scale[0]
     rows += [_row(basis, ANY, f"{share:.0%} of the {whole}", share * width, **there[0]) for share in SHARES]
     table = pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))

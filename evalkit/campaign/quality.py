@@ -116,12 +116,10 @@ class Calibration(Result):
 
     def _moved(self) -> Finding:
         """Say whether calibrating changes which system is first, and how many places differ."""
-        key = ["system", "pair"] if "pair" in self.systems else ["system"]
-        firsts = {}
-        for form, own in self.systems.groupby("form", sort=False):
-            rows = own.loc[own["rank"].eq(1), key].to_numpy(str)
-            firsts[form] = " and ".join(f"{row[0]} ({row[1]})" if len(key) > 1 else row[0] for row in rows)
-        ranks = self.systems.set_index(["form", *key])["rank"].unstack("form")
+        table, key = self.systems, [name for name in ("system", "pair") if name in self.systems]
+        named = table.assign(name=table["system"] + (" (" + table["pair"] + ")" if "pair" in table else ""))
+        firsts = named[named["rank"].eq(1)].groupby("form", sort=False)["name"].agg(" and ".join).to_dict()
+        ranks = table.set_index(["form", *key])["rank"].unstack("form")
         moved = int(ranks.drop(columns=RAW).ne(ranks[RAW], axis=0).to_numpy().sum())
         each = [finding("calibration.first", names=names, form=form) for form, names in firsts.items()]
         same = len(set(firsts.values())) == 1
@@ -198,13 +196,12 @@ def _systems(moved: pd.DataFrame, *, by: str) -> pd.DataFrame:
     """
     key = ["pair", "system"] if by == "pair" else ["system"]
     people = {} if by == "pair" else {"annotators": (by, "nunique")}
-    groups = moved.rename(columns={"group": by}).groupby(["form", *key], sort=False)
+    raw = moved[moved["form"] == "shift"].assign(form="raw", adjusted=lambda t: t["raw"])
+    groups = pd.concat([raw, moved]).rename(columns={"group": by}).groupby(["form", *key], sort=False)
     table = groups.agg(**people, raw=("raw", "mean"), adjusted=("adjusted", "mean")).reset_index()
-    before = table[table["form"] == "shift"].assign(form="raw", adjusted=lambda t: t["raw"])
-    table = pd.concat([before, table], ignore_index=True)
-    ranks = table.groupby("form")["adjusted"].rank(ascending=False, method="min")
-    table["rank"] = ranks.fillna(table.groupby("form")["raw"].transform("size")).astype(int)
+    adjusted = table.groupby("form")["adjusted"]
+    ranks = adjusted.rank(ascending=False, method="min").fillna(adjusted.transform("size")).astype(int)
     titles = {"raw": RAW, **calibration.FORMS}
-    table["form"] = pd.Categorical(table["form"].map(titles), titles.values())
-    table = table.sort_values(["form", "rank"], ignore_index=True)
+    order = pd.Categorical(table["form"].map(titles), titles.values())
+    table = table.assign(rank=ranks, form=order).sort_values(["form", "rank"], ignore_index=True)
     return table.astype({"form": "str"})

@@ -14,6 +14,7 @@ from evalkit.campaign.method import OWN_LINES, Method, choose_method
 from evalkit.campaign.opening import Campaign, from_ratings, of_criterion
 from evalkit.campaign.strengths import KINDS
 from evalkit.human import normalization, preferences
+from evalkit.human.ranking import lines as engine
 from evalkit.human.ranking import rules
 from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.stats import inference
@@ -77,14 +78,12 @@ class Ranking(Result):
         """
         named = {"score": "expected" if self.method.compares else "z" if self.method.by_z else "adjusted"}
         compared = ["score"] if self.method.column != "score" or self.method.compares else []
-        columns = ["system", "rank", "cluster", "mean", *compared, *([] if self.unsure else _INTERVALS)]
-        columns += ["wins", "losses", "segments"]
-        if self.humans.empty:
-            return self.table[columns].rename(columns=named)
+        intervals, places = ([], []) if self.unsure else (_INTERVALS, ["rank_low", "rank_high"])
+        columns = ["system", *["kind"] * bool(len(self.humans)), "rank", "cluster", "mean", *compared, *intervals]
         both = pd.concat([self.table.assign(kind="system"), self.humans.assign(kind="human translation")])
-        whole = ["rank", "cluster", "wins", "losses", *([] if self.unsure else ["rank_low", "rank_high"])]
-        both = both.sort_values("score", ascending=False, kind="stable").astype(dict.fromkeys(whole, "Int64"))
-        return both[["system", "kind", *columns[1:]]].rename(columns=named).reset_index(drop=True)
+        both = both.sort_values("score", ascending=False, kind="stable", ignore_index=True)
+        whole = both.astype(dict.fromkeys(["rank", "cluster", "wins", "losses", *places], "Int64"))
+        return whole[[*columns, "wins", "losses", "segments"]].rename(columns=named)
 
     @property
     def names(self) -> list[str]:
@@ -166,11 +165,10 @@ def _near(scores: np.ndarray) -> np.ndarray:
     >>> _near(np.array([5.0, 4.5, 4.0, 3.5, -20.0])).tolist()
     [True, True, True, True, False]
     """
-    for last in range(len(scores) - 1, max(2, int(np.ceil(0.75 * len(scores))) - 1) - 1, -1):
-        above, below = scores[:last], scores[last:]
-        if len(below) and above[-1] - below[0] > 2 * (above[0] - above[-1]) > 0:
-            return np.arange(len(scores)) < last
-    return np.ones(len(scores), bool)
+    gaps, above = scores[:-1] - scores[1:], scores[0] - scores[:-1]
+    far = np.flatnonzero((gaps > 2 * above) & (above > 0)) + 1
+    far = far[far >= max(2, np.ceil(0.75 * len(scores)) - 1)]
+    return np.arange(len(scores)) < (far.max() if len(far) else len(scores))
 
 
 @or_missing("ranking")
@@ -210,8 +208,8 @@ def rank_systems(
     table, scores = (one.assign(mean=one["system"].map(raw)) for one in (table, scores))
     humans = scores[scores["system"].isin(campaign.humans)].sort_values("score", ascending=False, ignore_index=True)
     try:
-        places = method.places(whole, resamples=resamples, seed=seed)
-        own = method.places(systems, resamples=resamples, seed=seed) if len(humans) else places
+        places = engine.places(whole, unit=method.drawn, resamples=resamples, seed=seed)
+        own = engine.places(systems, unit=method.drawn, resamples=resamples, seed=seed) if len(humans) else places
     except DataError as problem:
         unsure = f"{problem} Judge every system on the same 20 segments or more."
     else:

@@ -23,8 +23,8 @@ class Screens(Result):
     scores: mean of a screen's judgements of a system, NaN where it was not shown. judgements: how many these are.
     probability: that the screen showed it, NaN where that is not known. ordered: whether screens stand in the order of
     time. days: days since 1970 on which they began, or None. written: whether the file has probabilities at all. shown:
-    which systems each showed; known: with a probability that is known. weights: how many screens each of these stands
-    for, one over the probability; 0 elsewhere. plain: the mean of all judgements of each system.
+    which systems each showed. weights: how many screens each of these stands for, one over the probability; 0 where
+    that is not known. plain: the mean of all judgements of each system.
     """
 
 
@@ -49,12 +49,11 @@ def screens_of(campaign: Campaign) -> Screens:
     cells = cells.unstack("system").reindex(place)
     scores, counts, chance = (cells[name].to_numpy(float) for name in ("score", "judgements", "probability"))
     counts = np.nan_to_num(counts)
-    known = (counts > 0) & np.isfinite(chance)
-    found = Screens(scores=scores, judgements=counts, probability=chance, shown=counts > 0, known=known)
+    found = Screens(scores=scores, judgements=counts, probability=chance, shown=counts > 0)
     found.systems, found.written = tuple(map(str, cells["score"].columns)), written
     found.ordered = timed or logged
     found.days = np.floor(began[place].to_numpy() / 86400) if timed else None
-    found.weights = np.divide(1.0, chance, out=np.zeros(chance.shape), where=known)
+    found.weights = np.nan_to_num(found.shown / chance)
     found.plain = np.nansum(scores * counts, axis=0) / counts.sum(axis=0)
     return found
 
@@ -148,14 +147,14 @@ def weigh_steered(campaign: Campaign) -> Steering:
     table = _means(screens, screens.weights if not why else np.zeros(screens.scores.shape))
     found = Steering(pair=campaign.pair, weighted=not why, why=why if screens.written else "")
     found.table = table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True)
-    found.lacking = int(screens.judgements[screens.shown & ~screens.known].sum())
+    found.lacking = int(screens.judgements[screens.weights == 0].sum())
     found.logged = reading_of(campaign.ratings).get("format") == "pearmut"
     return found
 
 
 def _unusable(screens: Screens) -> str:
     """Say why a file's probabilities cannot be used, or that it has none; empty where they can."""
-    share = 1 - screens.judgements[screens.known].sum() / screens.judgements.sum()
+    share = screens.judgements[screens.weights == 0].sum() / screens.judgements.sum()
     if share > LACKING:
         return f"{share:.0%} of the judgements have no probability" if share < 1 else "there are no probabilities"
     weights = screens.weights

@@ -366,7 +366,7 @@ def _drawn(texts: Texts, wish: Wish, rng: np.random.Generator) -> list[Screen]:
 
 def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Generator) -> list[Screen]:
     """Choose items that earlier annotators agreed on, and show each by itself, in an order by chance."""
-    place = {(doc, segment): number for number, (doc, segment) in enumerate(zip(texts.docs, texts.segments))}
+    place = {(doc, str(line)): line - 1 for line, doc in enumerate(texts.docs, 1)}
     named = prior[["doc", "segment", "system"]].astype("str")
     known = prior[[(doc, segment) in place and system in texts.outputs for doc, segment, system in named.to_numpy()]]
     if known.empty:

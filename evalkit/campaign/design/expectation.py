@@ -11,7 +11,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.campaign.design.drawing import MEASURED, Drawn, Protocol
 from evalkit.campaign.design.texts import Texts
-from evalkit.campaign.findings import Finding, Missing, Result, finding, words
+from evalkit.campaign.findings import Finding, Missing, Result, finding, which, words
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.pilot import recognise
 from evalkit.campaign.plan import hours
@@ -152,8 +152,8 @@ class Outcome(Result):
         yield finding("outcome.judgements", found=self, most=len(behind) > 3, **values)
         unit = "points" if self.unit == "points" else "comparisons"
         sizes = {"planned": self.planned, "achieved": self.achieved}
-        if parts := [finding(f"outcome.{name}_{unit}", size=size) for name, size in sizes.items() if size]:
-            yield finding("outcome.power", parts=parts)
+        power = [finding(f"outcome.{name}_{unit}", size=size) for name, size in sizes.items() if size]
+        yield from which("outcome", self, power=power)
 
 
 def compare_plan(campaign: Campaign) -> Outcome | Missing:

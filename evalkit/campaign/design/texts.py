@@ -19,7 +19,7 @@ REFERENCE = "reference"
 class Texts(Result):
     """What is to be judged, segment by segment.
 
-    docs, sources: of each segment; ``segments`` names them by their line, counted from 1. outputs: system -> its
+    docs, sources: of each segment, which is named by its line, counted from 1. outputs: system -> its
     translations. humans: systems that are people's translations. inputs: name and digest of each file. notes: what
     was assumed. src_lang, tgt_lang: the languages, where they are told.
     """
@@ -27,11 +27,6 @@ class Texts(Result):
     humans: frozenset[str] = frozenset()
     src_lang = tgt_lang = languages.UNKNOWN
     inputs = notes = ()
-
-    @property
-    def segments(self) -> list[str]:
-        """The segments' names."""
-        return [str(place) for place in range(1, len(self.docs) + 1)]
 
     @property
     def documents(self) -> dict[str, tuple[int, ...]]:

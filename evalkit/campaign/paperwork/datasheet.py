@@ -105,7 +105,7 @@ def form(answers: list[dict[str, str]]) -> dict[str, dict[str, Any]]:
     What is known in part says in brackets what is to be added; what is not known is left for the form to ask for.
     The form takes a criterion's name for markup, so that it is escaped.
 
-    >>> form([{"number": "2.3", "known": "Translation.", "chosen": "15"}])
+    >>> form([{"number": "2.3", "known": "Translation.", "blank": "", "chosen": "15"}])
     {'heds-system-tasks-15': {'data': {'': True}, 'control': {}, 'text': {}, 'number': '2.3'}}
     """
     fields: dict[str, dict[str, Any]] = {}
@@ -115,15 +115,13 @@ def form(answers: list[dict[str, str]]) -> dict[str, dict[str, Any]]:
         fields.setdefault(f"heds-{field}", empty)["data"][criterion] = value
 
     for row in answers:
-        number, known, chosen = str(row["number"]), str(row.get("known", "")), str(row.get("chosen", "")).split()
-        if number not in QUESTIONS:
-            continue
+        number, known, chosen = row["number"], row["known"], row["chosen"].split()
         question, own = QUESTIONS[number], ""
         if number.startswith("4"):
-            own = html.escape(str(row.get("criterion") or HEDS["criterion"]))
+            own = html.escape(row["criterion"] or HEDS["criterion"])
             several = fields.setdefault("heds-criteria-criterion", {"data": {}, "control": {}, "text": {}})["control"]
             several.setdefault(own, not several)
-        words = f"{known} [{row['blank']}]" if known and row.get("blank") else known
+        words = f"{known} [{row['blank']}]" if known and row["blank"] else known
         for option in chosen if question.get("choices") else []:
             fill(f"{question['field']}-{option}", number, own, value=True)
         if question.get("other") in chosen:
@@ -197,7 +195,8 @@ def files(found: dict[str, Any]) -> dict[str, str]:
     found: a report, as ``exports.read`` reads it. One that records no ``methods`` gets what holds for every study: what
     was run, on which data, with which settings.
     """
-    own = _methods(found["recorded"].get("methods"))
+    own, sheet = (found["recorded"].get(name) for name in ("methods", "datasheet"))
+    own = own if isinstance(own, dict) else {}  # a study may have a table of this name
     text = str(own["text"]) if own else _any_study(found)
     references, works = [*map(str, own.get("references", []))], own.get("works", [])
     names = [f"{source['name']}{_KINDS.get(source['source'], '')}" for source in found["data"]]
@@ -212,21 +211,10 @@ def files(found: dict[str, Any]) -> dict[str, str]:
     }
     if works:
         made["methods.bib"] = bibtex(works)
-    sheet = found["recorded"].get("datasheet")
-    if isinstance(sheet, dict) and isinstance(sheet.get("answers"), list):
+    if isinstance(sheet, dict):
         made["datasheet.md"] = _datasheet(sheet, signature)
-        answers = [row for row in sheet["answers"] if isinstance(row, dict) and "number" in row]
-        made["heds.json"] = json.dumps(form(answers), indent=1, ensure_ascii=False) + "\n"
+        made["heds.json"] = json.dumps(form(sheet["answers"]), indent=1, ensure_ascii=False) + "\n"
     return made
-
-
-def _methods(own: Any) -> dict[str, Any]:
-    """Return what a report records of its methods as far as it has the form that they are written in; else nothing."""
-    if not isinstance(own, dict) or not isinstance(own.get("references"), list) or "text" not in own:
-        return {}
-    works = own.get("works")
-    cited = "latex" in own and isinstance(works, list) and all(isinstance(work, str) for work in works)
-    return own if cited else {name: own[name] for name in ("text", "references")}
 
 
 def _any_study(found: dict[str, Any]) -> str:
@@ -246,25 +234,24 @@ def _datasheet(sheet: dict[str, Any], signature: str) -> str:
     lines = [
         "# Human evaluation datasheet",
         "",
-        escaped(str(sheet.get("summary", ""))),
+        escaped(sheet["summary"]),
         "",
-        f"Questions of {escaped(str(sheet.get('template', '')))}, in short words of our own; the template has them in "
-        f"full: {escaped(str(sheet.get('source', '')))}",
+        f"Questions of {escaped(sheet['template'])}, in short words of our own; the template has them in full: "
+        f"{escaped(sheet['source'])}",
         "",
         f"Signature: `{signature.replace('`', '')}`",
         "",
     ]
-    answers = [row for row in sheet["answers"] if isinstance(row, dict) and "number" in row]
-    for (section, criterion), rows in groupby(answers, key=_part):
+    for (section, criterion), rows in groupby(sheet["answers"], key=_part):
         about = f" ({escaped(criterion)})" if criterion else ""
         lines += [f"## {section} {SECTIONS.get(section, '')}{about}", ""]
         for row in rows:
-            lines += [f"**{row['number']} {escaped(str(row.get('question', '')))}**", ""]
-            lines += [f"- Known from the data: {escaped(str(row['known']))}"] if row.get("known") else []
-            lines += [f"- **To be filled in:** {escaped(str(row['blank']))}"] if row.get("blank") else []
+            lines += [f"**{row['number']} {escaped(row['question'])}**", ""]
+            lines += [f"- Known from the data: {escaped(row['known'])}"] if row["known"] else []
+            lines += [f"- **To be filled in:** {escaped(row['blank'])}"] if row["blank"] else []
             lines.append("")
     return "\n".join(lines)
 
 
 def _part(row: dict[str, Any]) -> tuple[str, str]:
-    return str(row["number"]).rpartition(".")[0], str(row.get("criterion", ""))
+    return row["number"].rpartition(".")[0], row["criterion"]

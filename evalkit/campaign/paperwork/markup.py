@@ -41,9 +41,6 @@ def _printed(letter: str) -> bool:
     return unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Cn") or letter in "\u200c\u200d"
 
 
-#: A mark's keys, or a single one after "bare;": a label that stands in the text without brackets.
-_MARK = re.compile(MARK.format("([a-z0-9;]+)"))
-_BARE = "bare"
 _ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "v": "\u030c", "c": "\u0327"}
 
 
@@ -112,6 +109,10 @@ def _readable(value: str) -> str:
 
 #: Citation key -> work.
 REFERENCES = _read(Path(__file__).parent / "references.bib")
+#: Begins a mark whose label stands in the text without brackets.
+_BARE = "bare"
+_KEY = f"(?:{'|'.join([_BARE, *REFERENCES])})"
+_MARK = re.compile(MARK.format(f"({_KEY}(?:;{_KEY})*)"))
 
 
 def works(text: str) -> list[str]:
@@ -160,11 +161,8 @@ def _labels(keys: list[str], bare: bool) -> str:
 
 def _told(text: str, words: Callable[[str], str], citation: Callable[[list[str], bool], str]) -> str:
     """Tell the words of a text in one way, and the citations between them in another."""
-    told, end = "", 0
-    for mark in _MARK.finditer(text):
-        first, *rest = mark[1].split(";")
-        keys = rest if first == _BARE else [first, *rest]
-        if {*keys} <= {*REFERENCES}:
-            told += words(text[end : mark.start()]) + citation(keys, first == _BARE)
-            end = mark.end()
-    return told + words(text[end:])
+    parts = _MARK.split(text)
+    parts[::2] = map(words, parts[::2])
+    for place, (first, *rest) in enumerate(keys.split(";") for keys in parts[1::2]):
+        parts[2 * place + 1] = citation(rest, True) if first == _BARE else citation([first, *rest], False)
+    return "".join(parts)

@@ -82,15 +82,12 @@ def _judged(campaign: Campaign, collection: Collection) -> Iterator[Finding]:
     """Say who judged what, on which scale."""
     values = {"people": campaign.judged["annotator"].nunique(), "share": collection.judged / max(collection.cells, 1)}
     yield finding("methods.judged", campaign=campaign, collection=collection, **values)
-    if len(campaign.criteria) > 1:
-        yield finding("methods.criteria", campaign=campaign)
+    yield from which("methods", campaign, criteria=len(campaign.criteria) > 1)
 
 
 def _protocol(campaign: Campaign, found: Protocol) -> Iterator[Finding]:
     """Say how a judgement was made: by the protocol's own description, where the data tell which it was."""
-    if found.name == ESA:
-        yield finding("protocol.esa", found=found)
-    elif found.name == MQM:
+    if found.name == MQM:
         yield finding("protocol.mqm", found=found, wmt=found.weights.startswith(WMT))
         yield from which("protocol", found, marked=found.marked)
         weights = markup.with_marks(found.weights)
@@ -101,26 +98,25 @@ def _protocol(campaign: Campaign, found: Protocol) -> Iterator[Finding]:
         key = "ranks" if not campaign.compares else "degrees" if degrees else "choices"
         yield finding(f"protocol.{key}", ties=scores.eq(middle).any())
     else:
-        yield finding(f"protocol.{found.name.lower() or 'unknown'}")
+        yield finding(f"protocol.{found.name.lower() or 'unknown'}", found=found)
     yield from which("protocol", found, beside=found.beside, tool=True)
 
 
 def _read(campaign: Campaign) -> Iterator[Finding]:
     """Say how the file was read: what was left out, how segments were found, what was assumed."""
     receipt = {what: str(how) for what, how in reading_of(campaign.ratings).get("receipt", {}).items()}
-    apart = [f"{how} {together(what.partition(': ')[2])}" for what, how in receipt.items() if what.startswith(_APART)]
-    if "rows" in receipt:
-        yield finding("reading.rows", rows=receipt["rows"])
-    if apart:
-        yield finding("reading.apart", apart=apart)
-    if "proposed from the data" in receipt.get("scale", ""):
-        yield finding("reading.scale", ends=receipt["scale"].partition(" (")[0])
-    if receipt.get("orientation", "").startswith("lower"):
-        yield finding("reading.orientation", way=receipt["orientation"].rstrip("."))
-    if known := _without_advice(receipt.get("segments", "")):
-        yield finding("reading.segments", known=known.rstrip("."))
-    if judges := receipt.get("automatic judges"):
-        yield finding("reading.judges", judges=judges)
+    scale, way = receipt.get("scale", ""), receipt.get("orientation", "")
+    said = {
+        "rows": receipt.get("rows"),
+        "apart": [
+            f"{how} {together(what.partition(': ')[2])}" for what, how in receipt.items() if what.startswith(_APART)
+        ],
+        "scale": scale.partition(" (")[0] if "proposed from the data" in scale else "",
+        "orientation": way.rstrip(".") if way.startswith("lower") else "",
+        "segments": _without_advice(receipt.get("segments", "")).rstrip("."),
+        "judges": receipt.get("automatic judges"),
+    }
+    return which("reading", campaign, **said)
 
 
 def _without_advice(text: str) -> str:
@@ -135,8 +131,7 @@ def _without_advice(text: str) -> str:
 def kinds(collection: Collection) -> Iterator[Finding]:
     """Say what was judged beside outputs of systems."""
     others = collection.kinds[collection.kinds["kind"].ne(KINDS["system"])]
-    if len(others):
-        yield finding("reading.kinds", kinds=[f"{row.judgements:,} of {row.kind}" for row in others.itertuples()])
+    return which("reading", collection, kinds=[f"{row.judgements:,} of {row.kind}" for row in others.itertuples()])
 
 
 def scoring(ranking: Ranking | Missing) -> Iterator[Finding]:
@@ -148,8 +143,7 @@ def scoring(ranking: Ranking | Missing) -> Iterator[Finding]:
         yield finding("scoring.strengths", fitted=fitted, ties=fitted.model.ties != "half")
         return
     yield finding(f"scoring.{ranking.method.score}")
-    if ranking.method.kept < EVEN:
-        yield finding("scoring.kept", found=ranking)
+    yield from which("scoring", ranking, kept=ranking.method.kept < EVEN)
 
 
 def testing(ranking: Ranking | Missing) -> Iterator[Finding]:
