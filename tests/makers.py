@@ -299,27 +299,14 @@ def rejected_rows(path):
         return list(csv.DictReader(stream))
 
 
-def ask(path, *words, content=None):
-    """Import at the command line, in the present folder: what was asked or refused, or the table of judgements.
-
-    content: text, or objects in JSON, that the file is to hold.
-    """
-    if content is not None:
-        Path(path).write_text(
-            content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline=""
-        )
+def ask(path, *words, content):
+    """Import a text at the command line, in the present folder: what was asked or refused, or the table of judgements."""
+    Path(path).write_text(content, encoding="utf-8", newline="")
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
         status = cli.main(["import", str(path), *words, "--replace", "--out", "c.parquet"])
     assert status in (0, 1), said.getvalue()
     return said.getvalue() if status else pd.read_parquet("c.parquet")
-
-
-def in_rows(*rows, delimiter=",", quoting=csv.QUOTE_MINIMAL):
-    """Write rows as the text of a table."""
-    stream = io.StringIO(newline="")
-    csv.writer(stream, delimiter=delimiter, quoting=quoting).writerows(rows)
-    return stream.getvalue()
 
 
 def suggested(sentence, instead):

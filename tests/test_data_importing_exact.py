@@ -195,7 +195,9 @@ def count_errors(cell):
 # Folders and results
 
 
-def test_of_a_folder_of_mt_metrics_eval_single_raters_judgements_are_taken_and_of_several_kinds_none(imported, tmp_path):
+def test_of_a_folder_of_mt_metrics_eval_single_raters_judgements_are_taken_and_of_several_kinds_none(
+    imported, tmp_path
+):
     top = a_testset(tmp_path / "wmt24")
     assert set(imported([top])[0]["annotator"]) == {"esa"}
     lines = [f'{name}\t{{"errors": []}}\n' for name in (*SYSTEMS, "refA") for _ in range(12)]

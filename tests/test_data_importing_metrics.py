@@ -69,7 +69,7 @@ def test_marks_lie_where_their_text_stands_and_weigh_what_the_package_gives_them
 
 @pytest.mark.parametrize("told", ["nobody", "minor=x", "minor=-1", "=5", "*=1", "release nobody", ""])
 def test_weights_that_are_none_are_refused(told, imported):
-    with pytest.raises(DataError, match=r"--weights"):
+    with pytest.raises(DataError, match=r"^--weights"):
         imported(GOOGLES, "mqm_ende.tsv", weights=told)
 
 

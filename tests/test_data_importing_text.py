@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from evalkit import DataError, data
 from evalkit.data import importing
 from tests.doors.testsets import write as a_testset
+from tests.makers import each
 from tests.workbooks import HEAD, book, cell, compound, number, ods, old_book, parts_of, record, row, saved, zipped
 
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
@@ -33,21 +34,7 @@ def lines(*rows, header=HEADER):
 GERMAN = "src_lang;tgt_lang;system;doc;segment;annotator;score\neng;deu;S;d;1;Jürgen Weiß;85,5\n"
 
 
-@pytest.mark.parametrize(
-    ("encoding", "name"),
-    [
-        *((name, "Jürgen Weiß") for name in ("utf-8", "utf-8-sig", "utf-16")),
-        ("cp1252", "Jürgen Weiß"),
-        ("cp932", "翻訳者の田中さん"),
-        ("euc_jp", "翻訳者の田中さん"),
-        ("gb18030", "翻译者王小明先生"),
-        ("cp1251", "Переводчик Иванов"),
-        ("cp1250", "překladatel Žluťoučký kůň"),
-        ("big5", "翻譯者王小明先生"),
-        ("cp949", "번역가 김철수는 좋습니다"),
-        ("cp1253", "Μεταφραστής Γιώργος"),
-    ],
-)
+@each
 def test_encodings_are_told_apart_and_said(encoding, name, imported):
     content = GERMAN.replace("Jürgen Weiß", name).encode(encoding)
     ratings, _, report = imported(content)

@@ -34,7 +34,7 @@ from evalkit.lessons.checker import form, same
 from evalkit.reports import notebooks
 from evalkit.reports.notebooks import BEGIN, END, student
 from evalkit.show import MIME
-from tests.makers import notebook
+from tests.makers import each, notebook
 
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -141,9 +141,9 @@ def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(
     for answered in shown(run, SAID):
         made = isinstance(lessons.exercises(module(path))[answered["exercise"]], Made)
         assert answered["told"] or made, f"{answered['exercise']}: no typical mistake is wrong on these data"
-        for each in answered["told"]:
-            assert each["hint"] == each["wanted"], answered["exercise"]
-            assert len(answered["right"]) < 4 or answered["right"][:5] not in each["hint"], "a hint is no answer"
+        for mistake in answered["told"]:
+            assert mistake["hint"] == mistake["wanted"], answered["exercise"]
+            assert len(answered["right"]) < 4 or answered["right"][:5] not in mistake["hint"], "a hint is no answer"
 
 
 @pytest.mark.parametrize(("path", "solved"), WITHOUT_DATA)
@@ -314,20 +314,10 @@ def test_a_students_copy_keeps_the_start_of_an_exercise_and_leaves_out_what_is_f
     assert [notebooks.tags(cell) for cell in copy] == [[], ["exercise"], ["check"]]
 
 
-@pytest.mark.parametrize(
-    ("cell", "message"),
-    [
-        (("code", f"x = 1\n{BEGIN}\nx = 2", ["solution"]), "without its other one"),
-        (("code", f"{END}\nx = 2", ["solution"]), "without its other one"),
-        (("code", f"{BEGIN} here\nx = 2\n{END} there", ["solution"]), "shares its line"),
-        (("code", f"{BEGIN}\nx = 1\n{END}", []), "cell 1 holds a marked solution"),
-        (("markdown", f"{BEGIN}\nx\n{END}", ["solution"]), "cell 1 holds a marked solution"),
-        (("code", f"def f():\n    {BEGIN}\n    return 1\n    {END}", ["solution"]), "no Python"),
-    ],
-)
+@each
 def test_a_lesson_whose_solution_would_leak_or_leave_no_python_is_refused(tmp_path, cell, message):
     with pytest.raises(DataError, match=message):
-        student(notebook(tmp_path / "a.ipynb", cell), tmp_path / "copy.ipynb")
+        student(notebook(tmp_path / "a.ipynb", tuple(cell)), tmp_path / "copy.ipynb")
     assert not (tmp_path / "copy.ipynb").exists()
 
 
