@@ -16,16 +16,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import papermill
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_event_loop
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
 from evalkit import DataError, one_line
-from evalkit.reports.notebooks import authored, cell_name
+from evalkit.reports.notebooks import METADATA, authored, cell_name, read
 from evalkit.reports.studies import Study
 
 #: Kernels hash, compute and draw alike on every machine: one thread each, because the order of a sum changes its bits.
@@ -36,6 +36,8 @@ FIXED = {
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
 }
+#: What tqdm is told of a notebook's bar: none where nobody looks on.
+BAR = {"leave": False, "disable": None, "bar_format": "{desc} {percentage:3.0f}%"}
 SOCKET_PATH_LIMIT = 90  # Unix socket paths end at 104 to 108 characters; names of about ten are added to the folder
 
 
@@ -93,25 +95,6 @@ class Kernels:
                     os.killpg(provisioner.pgid, signal.SIGKILL) if provisioner.pgid else process.kill()
 
 
-class Engine(NBClientEngine):
-    """papermill's own engine, but the executed copy is written once, at the end, however that comes.
-
-    papermill writes the whole notebook before and after every cell, which costs a study with many figures seconds.
-    """
-
-    @classmethod
-    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        """Execute the cells while there is no path to write to."""
-        path, nb_man.output_path = nb_man.output_path, None
-        try:
-            super().execute_managed_notebook(nb_man, kernel_name, **options)
-        finally:
-            nb_man.output_path = path
-
-
-papermill_engines.register("evalkit", Engine)
-
-
 def execute_notebook(task: Study, executed: Path, timeout: float, kernels: Kernels) -> Any:
     """Execute a notebook in its own folder; the executed copy is left under ``executed``, whole or as far as it came.
 
@@ -126,15 +109,10 @@ def execute_notebook(task: Study, executed: Path, timeout: float, kernels: Kerne
             task.notebook,
             executed,
             task.parameters,
-            engine_name="evalkit",
             kernel_name="python3",
             language="python",
-            progress_bar={
-                "desc": task.name,
-                "leave": False,
-                "disable": None,
-                "bar_format": "{desc} {percentage:3.0f}%",
-            },
+            progress_bar=BAR | {"desc": task.name},
+            request_save_on_cell_execute=False,  # twice a cell, which takes seconds where there are many figures
             execution_timeout=timeout,
             on_cell_start=lambda cell, cell_index: begun.append(cell),
             kernel_manager_class=kernels.manager,
@@ -142,8 +120,12 @@ def execute_notebook(task: Study, executed: Path, timeout: float, kernels: Kerne
             resources={"metadata": {"path": str(task.notebook.parent)}},  # papermill's own cwd= moves the whole process
         )
     except (PapermillExecutionError, DeadKernelError, CellTimeoutError) as problem:
-        own = [cell_name(number, cell) for number, cell in authored(begun)]
-        raise DataError(f"{own[-1] if own else 'before the first cell'}: {_stopped(problem, timeout)}") from None
+        own = list(authored(begun))
+        if not isinstance(problem, PapermillExecutionError):  # papermill has written nothing
+            cells = [*begun, *read(task.notebook)["cells"][len(own) :]]
+            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=METADATA), executed)
+        where = cell_name(*own[-1]) if own else "before the first cell"
+        raise DataError(f"{where}: {_stopped(problem, timeout)}") from None
     finally:
         ensure_event_loop().close()  # this thread's, which nbclient opened and nobody closes
 
