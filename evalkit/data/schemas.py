@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import pyarrow
-import pyarrow.compute as pc
 
 from evalkit import DataError
 
@@ -222,7 +220,7 @@ def _typed(values: pd.Series, kind: str) -> pd.Series:
 
 def _rules(cells: pd.Series, typed: pd.Series, column: Column) -> Iterator[tuple[str, np.ndarray]]:
     """Yield what is told of cells that break a rule of a column, and which these are."""
-    empty, known = _empty(cells), typed.notna().to_numpy()
+    empty, known = (cells.isna() | cells.eq("")).to_numpy(bool), typed.notna().to_numpy()
     if not column.nullable:
         yield "is empty. Fill it in, or drop the row", empty
     if column.kind == "float":
@@ -233,14 +231,6 @@ def _rules(cells: pd.Series, typed: pd.Series, column: Column) -> Iterator[tuple
         inside = typed.between(column.low, column.high, inclusive=column.inclusive).to_numpy()
         ends = f"{column.low:g}-{column.high:g}"
         yield f"is outside {ends}. Correct it, drop the row, or pass your scale=(low, high)", known & ~inside
-
-
-def _empty(values: pd.Series) -> np.ndarray:
-    """Mark the cells without content."""
-    if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(values):
-        return (values.isna() | values.eq("") if values.dtype == "category" else values.isna()).to_numpy()
-    texts = pyarrow.array(_typed(values, "str").array)  # whose comparison takes a tenth of the time of pandas'
-    return pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
 
 
 def _value(value: object) -> str:
