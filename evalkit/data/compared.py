@@ -73,14 +73,9 @@ def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie:
         preference=np.select([lead.abs() <= tie + _ROUNDING, lead > 0], ["tie", "a"], "b"),
         first=np.select([gap < 0, gap > 0], ["a", "b"], "unknown"),
         screen="screen " + (found["screen"] + 1).astype("str"),
-        **{
-            name: outer(found[f"{name}_a"], found[f"{name}_b"])
-            for name, outer in (("started", np.fmin), ("ended", np.fmax))
-            if name in kept
-        },
     )
     alone = len(kept) - len(np.union1d(found["row_a"], found["row_b"]))
-    found = found.rename(columns={f"{name}_a": name for name in (*TOGETHER, "source", "reference")})
+    found = found.rename(columns={f"{name}_a": name for name in TOGETHER})
     columns = [name for name in schemas.COMPARISONS.columns if name in found]
     found = schemas.check(found[columns], schemas.COMPARISONS, origin="the scores")
     return provenance.like(found, ratings, alone=alone)
