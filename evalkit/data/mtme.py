@@ -335,30 +335,27 @@ def constant(value: str, length: int) -> pd.Categorical:
 
 
 def mqm_ratings(paths: list[Path]) -> pd.DataFrame:
-    """Load a row per judgement; ``score`` is the negative sum of what the file gives its errors, 0 without errors.
-
-    The file gives an error what it takes away, a number of 0 or more; anything else is refused.
-    paths: ``human-scores/<pair>.mqm.<annotator>.seg.rating``, with a line per system and segment, besides
-    ``documents/<pair>.docs``. ``annotator`` is the file's: "rater1", or "merged" where the raters are not told apart.
-    ``segment`` counts from 1 within a system. item_type is "reference" for systems called ref..., else "system".
-    Raises DataError where a line is no judgement or a system has not a line per segment, with file and line.
-    """
-    judged, marked = _mqm(paths)
-    lost = marked.groupby("judgement")["weight"].agg(math.fsum).reindex(judged.index, fill_value=0.0)
-    kind = np.where(judged["system"].str.startswith("ref"), "reference", "system")
-    return schemas.check(judged.assign(score=0.0 - lost, item_type=kind), schemas.RATINGS, origin="the MQM judgements")
+    """Load the judgements of ``mqm``."""
+    return mqm(paths)[0]
 
 
 def mqm_spans(paths: list[Path]) -> pd.DataFrame:
-    """Load a row per marked error of the same files, ``start`` and ``end`` in characters, ``weight`` the file's own.
+    """Load the marked errors of ``mqm``."""
+    return mqm(paths)[1]
 
-    A place of no length is where something is missing. Errors marked in the source have the side "source".
+
+def mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Load a row per judgement, and a row per error marked in them.
+
+    ``score`` is the negative sum of what the file gives its errors, 0 without errors. The file gives an error what it
+    takes away, ``weight``, a number of 0 or more; anything else is refused.
+    paths: ``human-scores/<pair>.mqm.<annotator>.seg.rating``, with a line per system and segment, besides
+    ``documents/<pair>.docs``. ``annotator`` is the file's: "rater1", or "merged" where the raters are not told apart.
+    ``segment`` counts from 1 within a system. item_type is "reference" for systems called ref..., else "system".
+    Errors have ``start`` and ``end`` in characters; a place of no length is where something is missing. Those marked in
+    the source have the side "source".
+    Raises DataError where a line is no judgement or a system has not a line per segment, with file and line.
     """
-    return _mqm(paths)[1].drop(columns="judgement")
-
-
-def _mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read all judgements, and the errors marked in them; ``judgement`` is the row of each error's."""
     docs, frames = {path.stem: documents(path) for path in paths if path.suffix == ".docs"}, []
     files = [path for path in paths if path.suffix != ".docs"]
     for path in files:
@@ -391,7 +388,10 @@ def _mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
         raise DataError(
             f"{row['annotator']}, {row['system']}, segment {row['segment']}: an error ends before it starts."
         )
-    return judged[order], marked
+    lost = marked.groupby("judgement")["weight"].agg(math.fsum).reindex(judged.index, fill_value=0.0)
+    kind = np.where(judged["system"].str.startswith("ref"), "reference", "system")
+    judged = judged[order].assign(score=0.0 - lost, item_type=kind)
+    return schemas.check(judged, schemas.RATINGS, origin="the MQM judgements"), marked.drop(columns="judgement")
 
 
 def _errors(cell: str, line: int, origin: str) -> list[dict[str, Any]]:

@@ -224,7 +224,7 @@ def translations(*, of: list[str], seed: int) -> pd.DataFrame:
     frame, rng = _both(of, seed), np.random.default_rng([seed, 15])
     frame = frame[frame["dimension"] == "adequacy"].groupby(_SEGMENT, sort=False)["score"].mean().reset_index()
     place = frame.pop("score").to_numpy()
-    reference, hypothesis, _ = written(0.09 * (7 - place), np.arange(len(frame)), rng)
+    reference, hypothesis = written(0.09 * (7 - place), np.arange(len(frame)), rng)
     split = np.where(rng.random(len(frame)) < 0.1, "dev", "train")
     return frame.assign(
         system="sim-various",
@@ -235,13 +235,11 @@ def translations(*, of: list[str], seed: int) -> pd.DataFrame:
     )
 
 
-def written(
-    chance: np.ndarray, sentence: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def written(chance: np.ndarray, sentence: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Write sentences of invented words, and translations in which a word is another one with some chance.
 
     chance: of each translation; sentence: which one it translates, by number from 0. Returns of each translation its
-    sentence, its text, and how many words of it are wrong.
+    sentence and its text.
     """
     count = sentence.max() + 1
     length = rng.integers(_SHORTEST, _LONGEST + 1, count)[sentence]
@@ -249,7 +247,7 @@ def written(
     wrong = (rng.random(right.shape) < chance[:, None]) & (np.arange(_LONGEST) < length[:, None])
     said = np.where(wrong, rng.choice(_WORDS, right.shape), right)
     texts = [[" ".join(words[:n]) for words, n in zip(own, length)] for own in (right, said)]
-    return np.array(texts[0], object), np.array(texts[1], object), wrong.sum(axis=1)
+    return np.array(texts[0], object), np.array(texts[1], object)
 
 
 def preferences(
@@ -305,7 +303,7 @@ def translated(task: str, seed: int) -> pd.DataFrame:
     copied = rng.random(len(frame)) < 0.02
     text = frame.index.where(~copied, frame.index.to_series().groupby(sentence).transform("first"))
     chance = np.clip(0.25 - 0.12 * quality[text], 0.02, 0.9)
-    source, hypothesis, _ = written(chance, sentence.to_numpy(), np.random.default_rng([seed, *task.encode(), 3]))
+    source, hypothesis = written(chance, sentence.to_numpy(), np.random.default_rng([seed, *task.encode(), 3]))
     number, place = frame.pop("number").astype("str"), frame.pop("place")
     names = {
         "system": "sim-system-" + number,
@@ -451,7 +449,7 @@ def indic(*, of: str, split: bool, seed: int) -> pd.DataFrame:
     """
     frame, rng = judgements(of=of, seed=seed), np.random.default_rng([seed, 16])
     number = frame["segment"].astype(int)
-    source, hypothesis, _ = written((frame["errors"] / 20).to_numpy(), number.to_numpy() - 1, rng)
+    source, hypothesis = written((frame["errors"] / 20).to_numpy(), number.to_numpy() - 1, rng)
     own = (frame["score"].clip(lower=0) + rng.normal(0, 2, len(frame))).round().clip(0, 25)
     frame = frame.assign(own_score=own, source=source + ".", reference=source + ".", hypothesis=hypothesis + ".")
     frame["split"] = np.where(of == "zero-shot", of, np.array([*["train"] * 3, "val", "test"])[number % 5])

@@ -79,7 +79,7 @@ def convert_mtme(rows: Rows) -> Judgements:
     paths = [path.absolute(), docs.absolute()]
     if name["what"] == "rating":
         scheme = _scheme(rows, own=None, what="what the file gives each error")
-        return _of_tables(rows, *_scored(mtme.mqm_ratings(paths), mtme.mqm_spans(paths), scheme), beside=beside)
+        return _of_tables(rows, *_scored(*mtme.mqm(paths), scheme), beside=beside)
     rows.receipt.orientation = "higher is better, as mt-metrics-eval keeps all scores"
     rows.note(
         f"{path.name} holds one score a segment and does not say who gave it: annotator is {name['kind']!r}, and "
