@@ -303,7 +303,11 @@ SIZED = ["wmt22-calibration-hits", "sudoh-labels", "mlqe-pe", "wmt-slt22"]
 
 
 #: Before a change is taken one data set of each maker is drawn; the others, which it makes alike, at night.
-FIRST = {(own["maker"], own.get("split")): name for name in reversed(STAND_INS) if (own := stand_ins.recipes()[name])}
+FIRST = {
+    (own["maker"], own.get("split"), own.get("part")): name
+    for name in reversed(STAND_INS)
+    if (own := stand_ins.recipes()[name])
+}
 DRAWN = [name if name in FIRST.values() else pytest.param(name, marks=pytest.mark.nightly) for name in STAND_INS]
 
 

@@ -48,15 +48,16 @@ def stand_in(name: str, *, seed: int = 7, **changes: Any) -> pd.DataFrame:
     """Draw the stand-in of a registered data set by its recipe. changes: options that replace the recipe's.
 
     A recipe says the maker; the ``table`` of ``schemas.toml`` that the result is, ratings unless it says otherwise ("":
-    none); further columns of its ``key``; and its ``columns`` where the maker draws more. All else are options of the
-    maker.
+    none); further columns of its ``key``; its ``columns`` where the maker draws more; which ``part`` it is where the
+    maker draws two tables. All else are options of the maker.
 
     >>> stand_in("contrastive-esa")["system"].nunique()
     10
     """
-    recipe = {"table": "ratings", "key": [], "columns": []} | recipes()[name] | changes
-    maker, table, key, columns = (recipe.pop(what) for what in ("maker", "table", "key", "columns"))
-    frame = globals()[maker](seed=seed, **recipe)
+    recipe = {"table": "ratings", "key": [], "columns": [], "part": 0} | recipes()[name] | changes
+    maker, table, key, columns, part = (recipe.pop(what) for what in ("maker", "table", "key", "columns", "part"))
+    made = globals()[maker](seed=seed, **recipe)
+    frame = made[part] if isinstance(made, tuple) else made
     frame = frame[columns] if columns else frame
     if table:
         scale = {"scale": frame.attrs["scale"]} if "scale" in frame.attrs else {}
@@ -106,7 +107,7 @@ def campaigns(
 
 def _meant(task: str, pair: str, design: Design, seed: int) -> np.ndarray:
     """Return what people mean of a test set's first documents; systems beyond its own are its first ones again."""
-    names = translated(task, seed)
+    names = translated(seed=seed, task=task)
     quality = names.loc[schemas.with_pair(names)["pair"].eq(pair), "quality"].to_numpy()
     first = quality.reshape(recipes()["tasks"][task][pair][0], -1)[:, : design.documents * design.segments]
     return np.resize(80 + 12 * first, (design.systems, design.documents, design.segments))
@@ -284,7 +285,7 @@ def preferences(
 
 
 @cache
-def translated(task: str, seed: int) -> pd.DataFrame:
+def translated(*, task: str, seed: int) -> pd.DataFrame:
     """Draw the translations of a year's test sets: names, whether people judged them, quality, ``text``, texts.
 
     text: the row of the translation that has its letters, the first system's where they are copied. A word is wrong
@@ -322,7 +323,7 @@ def _scored(names: pd.DataFrame, score: pd.Series | np.ndarray, **told: str) -> 
 
 def metrics(*, task: str, metrics: int, references: list[str], seed: int) -> pd.DataFrame:
     """Draw segment scores of metrics, which read the references, or none (src), in turn."""
-    names, rng, frames = translated(task, seed), np.random.default_rng([seed, *task.encode(), 1]), []
+    names, rng, frames = translated(seed=seed, task=task), np.random.default_rng([seed, *task.encode(), 1]), []
     for number, weight in enumerate(np.linspace(0.1, 0.75, metrics)):
         noise = rng.normal(0, 1, len(names))[names["text"]]
         score = weight * names["quality"] + np.sqrt(1 - weight**2) * noise
@@ -337,7 +338,7 @@ def humans(*, task: str, kinds: list[str], standard: bool = False, seed: int) ->
 
     DA is the same as da-sqm, with z-scores of one judgement each, which are the scores where these are ``standard``.
     """
-    names, rng = translated(task, seed).query("judged"), np.random.default_rng([seed, *task.encode(), 2])
+    names, rng = translated(seed=seed, task=task).query("judged"), np.random.default_rng([seed, *task.encode(), 2])
     errors = (2.5 - 3.0 * (names["quality"] + rng.normal(0, 0.5, len(names)))).clip(lower=0).round()
     assessed = (75 + 15 * (names["quality"] + rng.normal(0, 1.2, len(names)))).round().clip(0, 100)
     drawn = {"mqm": 0.0 - errors.clip(upper=25), "da-sqm": assessed, "DA": assessed}
@@ -358,20 +359,16 @@ def averages(*, of: str, seed: int) -> pd.DataFrame:
     return scores.groupby(keys, observed=True)["score"].mean().reset_index()
 
 
-def outputs(*, task: str, seed: int) -> pd.DataFrame:
-    """Draw the outputs of a test set beside source and reference."""
-    return translated(task, seed)[[*_PAIR, *schemas.ITEM, "domain", "source", "reference", "hypothesis"]]
-
-
 # --- Judgements with marked errors
 
 
 @cache
-def _judged(of: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Draw the judgements of a collection, and the errors in them, which make the score where they have types.
+def judged(*, of: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw the judgements of a collection among ``tasks``, and the errors in them.
 
-    The collection says how many errors count at ``most``, the shares of their ``types``, weight and share of each
-    severity, and from which score the weights are subtracted (``top``). Of protocols only MQM has types.
+    Errors make the score where they have types. The collection says how many errors count at ``most``, the shares of
+    their ``types``, weight and share of each severity, and from which score the weights are subtracted (``top``). Of
+    protocols only MQM has types.
     """
     recipe, rng = dict(recipes()["tasks"][of]), np.random.default_rng([seed, 11])
     told = recipe.pop("errors")
@@ -401,16 +398,6 @@ def _judged(of: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     return frame, errors.reset_index(drop=True)
 
 
-def judgements(*, of: str, seed: int) -> pd.DataFrame:
-    """Draw the judgements of a collection among ``tasks``."""
-    return _judged(of, seed)[0]
-
-
-def errors(*, of: str, seed: int) -> pd.DataFrame:
-    """Draw the errors behind ``judgements``."""
-    return _judged(of, seed)[1]
-
-
 def copied(**recipe: Any) -> pd.DataFrame:
     """Draw campaigns, and say which judgements are of copies, how these are marked, and their places in their HITs."""
     frame = campaigns(**recipe)
@@ -422,11 +409,11 @@ def copied(**recipe: Any) -> pd.DataFrame:
 
 def released(*, seed: int) -> pd.DataFrame:
     """Take the scores of all protocols but for copies, and draw those of the model that suggested marks."""
-    judged, rng = _judged("protocols", seed)[0].query("~copy"), np.random.default_rng([seed, 14])
-    seen = judged[judged["protocol"].eq("ESAAI-1")]
+    people, rng = judged(seed=seed, of="protocols")[0].query("~copy"), np.random.default_rng([seed, 14])
+    seen = people[people["protocol"].eq("ESAAI-1")]
     score = -np.maximum(0, 4 - (seen["score"] + rng.normal(0, 6, len(seen)) - 80) / 3).round()
     columns = ["protocol", *_PAIR, *schemas.ITEM, "score"]
-    return pd.concat([judged, seen.assign(protocol="LLM", score=score)], ignore_index=True)[columns]
+    return pd.concat([people, seen.assign(protocol="LLM", score=score)], ignore_index=True)[columns]
 
 
 def side_by_side(**recipe: Any) -> pd.DataFrame:
@@ -438,7 +425,8 @@ def side_by_side(**recipe: Any) -> pd.DataFrame:
     frame = frame.merge(pd.DataFrame(sides, columns=["system", "against", "position", "screen", "number"]))
     rater = frame["annotator"].str.rpartition("-")[2].astype(int)
     frame = frame[(5 * frame["segment"].astype(int) + frame.pop("number") + rater) % 3 == 0]
-    frame = frame.merge(translated(recipe["task"], recipe["seed"])[[*_PAIR, *schemas.ITEM, "source", "hypothesis"]])
+    texts = translated(seed=recipe["seed"], task=recipe["task"])
+    frame = frame.merge(texts[[*_PAIR, *schemas.ITEM, "source", "hypothesis"]])
     return frame.assign(hit=frame["annotator"] + ": " + frame.pop("screen"))
 
 
@@ -447,7 +435,7 @@ def indic(*, of: str, split: bool, seed: int) -> pd.DataFrame:
 
     The annotator's own scores are the formula's, clipped at 0, plus N(0, 2²), rounded.
     """
-    frame, rng = judgements(of=of, seed=seed), np.random.default_rng([seed, 16])
+    frame, rng = judged(seed=seed, of=of)[0], np.random.default_rng([seed, 16])
     number = frame["segment"].astype(int)
     source, hypothesis = written((frame["errors"] / 20).to_numpy(), number.to_numpy() - 1, rng)
     own = (frame["score"].clip(lower=0) + rng.normal(0, 2, len(frame))).round().clip(0, 25)
