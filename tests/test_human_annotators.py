@@ -492,41 +492,6 @@ def test_likeness_is_the_f1_of_sets_of_characters(one, other):
     assert (found == 1) == (a == b)
 
 
-def campaign_judges(seed=1, items=60):
-    rng = np.random.default_rng(seed)
-    scored, marked = [], []
-    for n in range(items):
-        for protocol in ("ESA-1", "ESA-2", "MQM-1"):
-            key = {"protocol": protocol, "system": f"s{n % 3}", "doc": "d", "segment": str(n)}
-            scored.append(key | {"annotator": f"p{n % 2}", "item_type": "system", "score": 50.0})
-            for _ in range(rng.integers(0, 3)):
-                start = int(rng.integers(0, 12))
-                marked.append(key | {"start": start, "end": start + int(rng.integers(1, 6)), "item_type": "system"})
-    return pd.DataFrame(scored), pd.DataFrame(marked)
-
-
-def test_the_trial_is_the_test_read_aloud():
-    """No marks are an answer, too; marks without a place, and those in degraded texts, are none."""
-    scored, marked = campaign_judges(5, 140)
-    odd, degraded = marked[:1].assign(start=-1.0, end=-1.0), marked[:1].assign(start=30, end=40, item_type="degraded")
-    found = judges.marked_errors(scored, pd.concat([marked, odd, degraded]), pd.DataFrame(), epsilons=[0.2])
-    found = found.set_index("judge")
-    assert list(found.index.unique().sort_values()) == ["MQM-1", "no marks"]
-    by_segment = marked.groupby(["protocol", "segment"])
-    chars = {key: characters(zip(own["start"], own["end"], strict=True)) for key, own in by_segment}
-
-    def f1(one, other):
-        return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
-
-    ahead = {}
-    for row in scored[scored["protocol"] != "MQM-1"].itertuples():
-        other = "ESA-2" if row.protocol == "ESA-1" else "ESA-1"
-        theirs, own, judge = (chars.get((name, row.segment), set()) for name in (other, row.protocol, "MQM-1"))
-        ahead.setdefault((row.protocol, row.annotator), []).append(f1(judge, theirs) >= f1(own, theirs))
-    assert found.loc["MQM-1", "advantage"] == pytest.approx(np.mean([np.mean(one) for one in ahead.values()]))
-    assert (found.loc["MQM-1", "annotators"], found.loc["MQM-1", "items"]) == (4, 140)
-
-
 # What is refused
 
 

@@ -127,6 +127,16 @@ def test_the_authors_rule_is_their_notebooks_loop(real, mirrored):
         assert subsets.member(tamil, family, "authors").tolist() == (of + none).eq(5).tolist()
 
 
+def test_ranges_and_scales():
+    table = pd.DataFrame({"tgt_lang": "tam", "score": [-100.0, 5, 25], "chrF": [10.0, 20, 60], "TER": [0.0, 50, 200]})
+    ends = [["human", -100, 25, 3], ["chrF", 10, 60, 3], ["TER", 0, 200, 3]]
+    assert correlation.ranges(table, **BOTH).values.tolist() == ends
+    normal = correlation.normalised(table, **BOTH).groupby("metric", sort=False)["value"].apply(list).to_dict()
+    assert normal == {"human": [0, 0.2, 1], "chrF": [0.1, 0.2, 0.6], "TER": [0, 0.25, 1]}
+    found = correlation.summary(correlation.normalised(table, **BOTH)).set_index("metric")
+    assert found["lower_half"].round(6).to_dict() == {"human": 0.666667, "chrF": 0.666667, "TER": 0.666667}
+
+
 # Refusals
 
 TABLE, (ROWS, SPANS) = scored(6), judged()
