@@ -15,7 +15,7 @@ from evalkit.data import testsets
 from evalkit.metrics import darr, rankings, significance, statistics
 from evalkit.metrics.darr import VARIANTS, Matrix
 from evalkit.metrics.scores import align, averaged, coverage, each_pair
-from evalkit.metrics.statistics import by_unit, pair_differences
+from evalkit.metrics.statistics import pair_differences
 from evalkit.reports import cli, execute, findings
 from evalkit.reports.studies import Layout, read_studies
 from evalkit.stats.terms import join_names
@@ -48,20 +48,6 @@ def test_pair_differences_are_pearsons_r_of_all_differences_both_ways_round(seed
         both = np.isfinite(x + y)
         assert found.loc[name, "value"] == pytest.approx(stats.pearsonr(x[both], y[both])[0], abs=1e-12)
         assert found.loc[name, "n"] == both.sum() / 2
-
-
-@pytest.mark.parametrize("grouping", ["none", "item", "system"])
-def test_by_document_is_pandas_means_correlated_by_scipy(grouping):
-    there = cells(5, (4, 9))
-    documents = [name.partition(":")[0] for name in there.segments]
-    found = by_unit(there, documents, level="document")
-    found = found[(found["grouping"] == grouping) & (found["level"] == "document")].set_index("metric")["value"]
-    gold = pd.DataFrame(there.human.T).groupby(documents).mean()  # documents × systems
-    for name, values in zip(there.metrics, there.values):
-        metric = pd.DataFrame(values.T).groupby(documents).mean()
-        axis = {"item": 1, "system": 0}.get(grouping)
-        each = [metric.stack().corr(gold.stack())] if axis is None else metric.corrwith(gold, axis=axis)
-        assert found[name] == pytest.approx(np.mean(each), abs=1e-7)
 
 
 def test_a_unit_in_which_a_judged_cell_lacks_its_score_has_none_and_unjudged_cells_do_not_count():
@@ -459,17 +445,6 @@ def small_darr():
     values = pd.concat([statistics.every_statistic(s) for s in (segments, systems)], ignore_index=True)
     tested = rankings.every_test({"eng-deu": segments}, {"eng-deu": systems}, draws=200)
     return segments, systems, values, tested
-
-
-def test_disagreement_against_scipy_and_counting(small_darr):
-    values = small_darr[2]
-    for row in rankings.disagreement(values).itertuples():
-        both = (rankings.from_ratings(values, name) for name in (row.statistic_a, row.statistic_b))
-        a, b = (table.set_index("metric")["value"] for table in both)
-        a, b = a.align(b, join="inner")
-        assert row.tau_b == pytest.approx(stats.kendalltau(a, b).statistic, nan_ok=True)
-        pairs = list(itertools.combinations(a.index, 2))
-        assert row.swapped == pytest.approx(sum((a[x] - a[y]) * (b[x] - b[y]) < 0 for x, y in pairs) / len(pairs))
 
 
 def test_differences_near_a_size_by_hand():
