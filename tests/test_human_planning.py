@@ -243,23 +243,12 @@ def test_power_is_that_of_a_paired_t_test(delta, documents, block, judges, item,
         assert found == pytest.approx(squared(delta, variance, documents), abs=1e-7)
 
 
-def test_power_of_separate_annotators_is_that_of_a_test_over_their_pairs():
-    found = planning.power(V, delta=8, segments=240, annotators=12, arrangement="separate", block=10)
-    variance = 2 * (60 + (5 + 20) / 4 + (40 + 60) / 40)  # 40 segments in 4 documents for each pair of annotators
-    assert float(found) == pytest.approx(TTestPower().power(8 / np.sqrt(variance), 6, 0.05), abs=1e-7)
-    calibrated = planning.power(V, delta=8, segments=240, annotators=12, arrangement="separate", calibration=40)
-    variance += 2 * ((20 + 60) / 40 - 60)
-    assert float(calibrated) == pytest.approx(TTestPower().power(8 / np.sqrt(variance), 6, 0.05), abs=1e-7)
-
-
 NAMES = ("arrangement", "delta", "segments", "judgements", "block", "calibration", "annotators")
 DESIGNS = [
     ("same", 3, 240, 1, 10, 0, 40),
     ("same", 4, 60, 2, 5, 0, 40),
     ("mixed", 5, 240, 1, 10, 0, 40),
     ("mixed", 3, 200, 2, 10, 10, 40),
-    ("separate", 12, 160, 1, 10, 0, 16),
-    ("separate", 4, 160, 1, 10, 20, 16),
 ]
 
 
@@ -284,13 +273,12 @@ def test_every_planned_design_keeps_its_limits_and_cannot_do_with_a_document_les
     assert set(table["arrangement"]) == set(planning.ARRANGEMENTS)
     assert table["cost"].is_monotonic_increasing
     for row in table.itertuples():
-        unit = 10 * (row.annotators // 2 if row.arrangement == "separate" else 1)
         options = {"judgements": row.judgements_each, "annotators": row.annotators, "arrangement": row.arrangement}
         options |= {"calibration": row.calibration, "delta": 4}
         assert float(planning.power(V, segments=row.segments, **options)) == pytest.approx(row.power)
         assert row.power >= 0.8
-        if row.segments - unit >= 20:
-            assert float(planning.power(V, segments=row.segments - unit, **options)) < 0.8
+        if row.segments - 10 >= 20:
+            assert float(planning.power(V, segments=row.segments - 10, **options)) < 0.8
         assert row.judgements == 2 * row.segments * row.judgements_each + row.annotators * row.calibration
         assert row.judgements <= row.annotators * 400
         assert row.cost == pytest.approx(0.5 * row.judgements + 30 * row.annotators)
@@ -315,15 +303,13 @@ FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
     [
         (lambda: planning.power(V, delta=3, segments=100, arrangement="x"), "arrangement='x'"),
         (lambda: planning.power(V, delta=3, segments=10), "two documents"),
-        (lambda: planning.power(V, delta=3, segments=100, arrangement="separate", judgements=2), "segment once"),
-        (lambda: planning.power(V, delta=3, segments=100, arrangement="separate", annotators=3), "annotators to 4"),
         (lambda: planning.power({"document": 1}, delta=3, segments=100), "item"),
         (lambda: planning.power({**V, "annotator": -1}, delta=3, segments=100), "annotator"),
         (lambda: planning.power(LIKING, delta=3, segments=200, arrangement="mixed"), "independent evidence"),
         (lambda: planning.power(LIKING, delta=3, segments=200, judgements=2), "segment once"),
         (lambda: planning.power(LIKING, delta=3, segments=200, annotators=30), "a document for each"),
         (lambda: planning.simulate_power(V, delta=3, segments=100, **FEW_PEOPLE), "Raise annotators"),
-        (lambda: planning.simulate_power(V, delta=3, segments=40, arrangement="separate", annotators=10), "document"),
+        (lambda: planning.simulate_power(LIKING, delta=3, segments=40, annotators=10), "document"),
         (lambda: planning.plan(V, delta=0.1), "most_segments"),
         (lambda: planning.plan(V, delta=0), "above 0"),
         (lambda: planning.compare(V, deltas=[0.1], limits=LIMITS), r"0\.1 points"),
@@ -461,5 +447,5 @@ def test_what_cannot_be_told_of_people_is_not_planned_with():
     designs = planning.plan(variances, delta=3)
     assert set(designs["arrangement"]) == {"same"}
     known = planning.plan(variances | {"annotator": 25.0}, delta=3)
-    assert set(known["arrangement"]) == {"same", "mixed", "separate"}
+    assert set(known["arrangement"]) == {"same", "mixed"}
     pd.testing.assert_frame_equal(known[known["arrangement"] == "same"].reset_index(drop=True), designs)

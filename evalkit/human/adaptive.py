@@ -365,14 +365,6 @@ def final_test(log: Log, when: Looks) -> np.ndarray:
     return _at_the_end(daily_test(log, when), when)
 
 
-def weighted_test(log: Log, when: Looks) -> np.ndarray:
-    """Test once, at the end, by what each screen says of the difference, weighted by probabilities."""
-    gained = _difference(log)
-    error = np.nanstd(gained, axis=1, ddof=1) / np.sqrt(np.isfinite(gained).sum(axis=1))
-    off = np.nanmean(gained, axis=1) / error
-    return _at_the_end(_beyond(off, stats.norm.ppf(1 - when.alpha / 2))[:, None], when)
-
-
 def separate_sequence(log: Log, when: Looks) -> np.ndarray:
     """Hold intervals of each system's mean side by side that hold at all looks, once there are many screens."""
     how: dict[str, Any] = {"tuned": SHARED, "alpha": when.alpha / 2, "start": SHARED // 2}
@@ -386,24 +378,16 @@ def shared_sequence(log: Log, when: Looks) -> np.ndarray:
     return _apart(asymptotic(gap, tuned=SHARED, alpha=when.alpha, start=SHARED // 2), (0, 0), when)
 
 
-def weighted_sequence(log: Log, when: Looks) -> np.ndarray:
-    """Follow the weighted difference by an interval that holds at all looks, once there are many screens."""
-    how: dict[str, Any] = {"alpha": when.alpha, "tuned": log.scores.shape[1] // 2, "start": int(when.screens[0])}
-    return _apart(asymptotic(_difference(log), **how), (0, 0), when)
-
-
 #: A rule, of a log of two systems -> campaigns × looks: 1 where it calls the first better, -1 the second, 0 not yet.
 RULES: dict[str, Callable[[Log, Looks], np.ndarray]] = {
     "a test at every look": daily_test,
     "a strict test at every look": planned_test,
     "a test at the end": final_test,
-    "a weighted test at the end": weighted_test,
     "interval of shared screens": shared_sequence,
-    "interval of the weighted difference": weighted_sequence,
 }
 NAIVE, STRICT = [*RULES][:2]
 #: Rules that may be asked at every look.
-ANY_TIME = (STRICT, *[*RULES][4:])
+ANY_TIME = (STRICT, [*RULES][-1])
 
 
 def _standardised(log: Log, when: Looks) -> np.ndarray:
@@ -416,11 +400,6 @@ def _standardised(log: Log, when: Looks) -> np.ndarray:
     errors = np.clip(squares / counts - means**2, 0, None) / (counts - 1)
     total = errors.sum(axis=2)
     return (means[..., 0] - means[..., 1]) / np.sqrt(np.where(total > 0, total, np.nan))
-
-
-def _difference(log: Log) -> np.ndarray:
-    """Return what each screen says of the difference of two systems; missing where both could not have been shown."""
-    return np.where(log.probability.min(axis=-1) > 0, log.said[..., 0] - log.said[..., 1], np.nan)
 
 
 def _beyond(off: np.ndarray, bound: np.ndarray | float) -> np.ndarray:

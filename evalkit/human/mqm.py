@@ -240,11 +240,7 @@ def _correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarra
 
 def _costs(own: np.ndarray, of_kind: np.ndarray, marked: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Compute what each error costs, then what a single one does, by severity: (batch, 2 * severities)."""
-    looks = np.column_stack([np.ones(len(own)), of_kind])
-    size = looks.shape[1]
-    squares = (counts @ (looks[:, :, None] * looks[:, None, :]).reshape(len(own), -1)).reshape(-1, size, size)
-    slopes = np.linalg.pinv(squares) @ (counts @ (looks * own[:, None]))[:, :, None]
-    slopes = np.where(np.diagonal(squares, axis1=1, axis2=2) > 0, slopes[:, :, 0], np.nan)
+    slopes = correlation.least_squares(np.column_stack([np.ones(len(own)), of_kind]), own, counts)
     single = (marked[:, None] == 1) & (of_kind == 1)
     picked = np.column_stack([marked == 0, single]).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):  # missing where none is drawn

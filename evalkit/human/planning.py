@@ -23,8 +23,8 @@ from evalkit.human.components import NEEDED, of_pair
 from evalkit.stats import inference
 
 #: Who judges which system. same: whoever scores a document scores it by both systems. mixed: each document is given
-#: to other annotators for each system, by chance. separate: half of the annotators score one system, half the other.
-ARRANGEMENTS = ("same", "mixed", "separate")
+#: to other annotators for each system, by chance.
+ARRANGEMENTS = ("same", "mixed")
 #: How many more annotators than the fewest are tried where their number decides.
 MOST_CREWS = 40
 #: Most segments that ``smallest_crew`` looks for, and most annotators.
@@ -48,20 +48,18 @@ def power(
     delta: true difference of mean scores, points. segments: n source segments, translated by both systems, in
     documents of ``block`` b segments. variances: see ``components.of_pair``. design: fields of ``Design``; judgements:
     r, of each translation.
-    The test is over the D = n / b documents' differences (``separate``: over pairs of annotators who scored the same
-    documents), whose variance is
+    The test is over the D = n / b documents' differences, whose variance is
 
     .. math:: \sigma_d^2 = 2\,(V_{document} + V_{item}/b + (V_{residual}/b + V_{block} + \kappa V_{level}) / r)
 
-    with :math:`\kappa` = 0 for ``same`` and 1 for ``mixed``; for ``separate`` b becomes an annotator's n / (m/2)
-    segments, and :math:`V_{document} + V_{block}` is divided by their documents. Power is that of the noncentral t
-    distribution with D - 1 (m/2 - 1) degrees of freedom and noncentrality :math:`\delta\sqrt{D}/\sigma_d`; exact for
-    normal scores in ``same`` and ``separate``. ``calibration``: segments of single documents that annotators' levels
-    are estimated on; 0: raw scores. Broadcasts delta, segments, annotators.
+    with :math:`\kappa` = 0 for ``same`` and 1 for ``mixed``. Power is that of the noncentral t distribution with D - 1
+    degrees of freedom and noncentrality :math:`\delta\sqrt{D}/\sigma_d`; exact for normal scores in ``same``.
+    ``calibration``: segments of single documents that annotators' levels are estimated on; 0: raw scores. Broadcasts
+    delta, segments, annotators.
     A sixth variance, ``taste``, says how differently annotators like a system. Then documents of one annotator are no
     independent evidence: in ``same`` the test is over the m annotators' differences, each from D / m documents, with
     variance :math:`2\,(V_{taste} + (V_{document} + V_{item}/b + V_{block} + V_{residual}/b)\,m/D)` and m - 1 degrees of
-    freedom; in ``separate`` it adds to the level, and no calibration set takes it off; ``mixed`` has no such test.
+    freedom; ``mixed`` has no such test.
     metric: the correlation :math:`\rho` of a metric with human scores on differences of the two systems. As
     a control variate on N = ``scored`` segments, judged ones included, it takes :math:`\rho^2(1 - n/N)` off the
     variance of documents, items and noise, but nothing off levels and tastes, and one degree of freedom.
@@ -100,9 +98,7 @@ class Design:
         """Return the noncentrality of ``power``'s test, its degrees of freedom, and over how many units it is."""
         self.check(variances, segments, annotators)
         documents = np.asarray(segments, float) / self.block
-        units = documents
-        if self.arrangement == "separate" or self.over_annotators:
-            units = np.asarray(annotators) // (2 if self.arrangement == "separate" else 1)
+        units = np.asarray(annotators) if self.over_annotators else documents
         left = 1 - self.metric**2 * np.clip(1 - np.asarray(segments, float) / self.scored, 0, 1)
         own = left * document_variance(variances, block=self.block, judgements=self.judgements)
         added = self.added_variance(variances) / self.judgements
@@ -120,22 +116,21 @@ class Design:
 
     def check(self, variances: Mapping[str, float], segments: ArrayLike, annotators: ArrayLike) -> None:
         """Refuse what no test can be made of."""
-        separate, known = self.arrangement == "separate", {name: variances.get(name, -1) for name in NEEDED}
+        known = {name: variances.get(name, -1) for name in NEEDED}
         if self.arrangement == "same" and math.isnan(known["annotator"]):
             known["annotator"] = 0.0  # nobody knows it, and it cancels
         wrong = [name for name, value in known.items() if not value >= 0]
         few = self.block < 1 or self.judgements < 1 or np.min(segments) < 2 * self.block
-        often = self.judgements > 1 and (separate or self.over_annotators)
         dealt = self.arrangement == "mixed" and variances.get("taste", 0) > 0
         problems = {
             f"arrangement={self.arrangement!r} is not known": self.arrangement not in ARRANGEMENTS,
             f"the components {', '.join(wrong)} are missing or negative; give squared points": wrong,
             f"it needs two documents or more: raise segments to {2 * self.block:g}, or make block smaller": few,
             f"a metric's correlation is from 0 to below 1, and not {self.metric:g}": not 0 <= self.metric < 1,
-            "separate annotators, and such as have tastes, judge each segment once; set judgements to 1": often,
-            "two annotators are needed for each system: raise annotators to 4": separate and np.min(annotators) < 4,
+            "annotators with tastes judge each segment once; set judgements to 1": self.over_annotators
+            and self.judgements > 1,
             "annotators with tastes make documents dealt out by chance no independent evidence; "
-            "choose the arrangement same or separate": dealt,
+            "choose the arrangement same": dealt,
         }
         for problem, there in problems.items():
             if there:
@@ -199,7 +194,7 @@ def simulate_power(
 
     Scores are the sum of normal effects with the given variances; the calibration set is drawn too, and each
     annotator's mean on it is taken off their scores. The test is that of ``power``; ``segments`` is rounded down to
-    whole documents (``separate``: to as many for each pair of annotators, with taste for each annotator). over:
+    whole documents (with taste: to as many for each annotator). over:
     "documents" tests over documents where annotators have tastes, as if they had none. options: fields of ``Design``.
     Returns power, power_low, power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson
     interval.
@@ -210,11 +205,10 @@ def simulate_power(
     if design.arrangement == "mixed" and annotators < each:
         raise DataError(f"Mixed annotators: {each} judge each document. Raise annotators to that number.")
     documents, by_person = segments // design.block, design.over_annotators
-    if design.arrangement == "separate" or by_person:
-        shares = annotators if by_person else annotators // 2
-        documents = documents // shares * shares
+    if by_person:
+        documents = documents // annotators * annotators
     if not documents:
-        raise DataError("Each pair of annotators needs a document. Raise segments, or lower annotators.")
+        raise DataError("Each annotator needs a document. Raise segments, or lower annotators.")
 
     def found(campaigns: int, rng: np.random.Generator) -> int:
         differences = delta + _campaigns(variances, design, (campaigns, annotators, documents), rng)
@@ -254,8 +248,7 @@ def _campaigns(
     scores += normal(variances["item"], documents, 2, 1, block) + normal(variances["document"], documents, 2, 1, 1)
     scores += (given + normal(variances["block"], documents, 2, judges))[..., None]
     means = scores.mean(axis=(3, 4), dtype=float)
-    apart = means[:, :, 0] - means[:, :, 1]
-    return apart.reshape(campaigns, annotators // 2, -1).mean(axis=2) if arrangement == "separate" else apart
+    return means[:, :, 0] - means[:, :, 1]
 
 
 def _assigned(
@@ -263,11 +256,8 @@ def _assigned(
 ) -> np.ndarray:
     """Say who judges which document by which system: ``shape`` (campaigns, documents, 2, judges) of annotators."""
     campaigns, documents, _, judges = shape
-    if arrangement in ("evenly", "separate"):
-        other = 0 if arrangement == "evenly" else annotators // 2  # who judges the second system
-        crews = annotators - other if arrangement == "evenly" else other
-        first = np.repeat(np.arange(crews), documents // crews)
-        return np.broadcast_to(np.stack([first, first + other], axis=1)[None, :, :, None], shape)
+    if arrangement == "evenly":
+        return np.broadcast_to(np.repeat(np.arange(annotators), documents // annotators)[:, None, None], shape)
     drawn = rng.random((campaigns, documents, annotators)).argsort(axis=2)
     if arrangement == "same":
         return np.broadcast_to(drawn[:, :, None, :judges], shape)
@@ -320,8 +310,6 @@ class Limits:
             for each in range(1, self.most_judgements + 1):
                 yield replace(plain, judgements=each), None
                 yield from ((replace(plain, arrangement="mixed", calibration=n, judgements=each), None) for n in sets)
-        even = np.arange(0, MOST_CREWS, 2) + max(4, self.fewest_annotators + self.fewest_annotators % 2)
-        yield from ((replace(plain, arrangement="separate", calibration=size), even) for size in sets)
 
 
 def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limits()) -> pd.DataFrame:
@@ -330,8 +318,7 @@ def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limit
     Every arrangement that has a test is tried (see ``ARRANGEMENTS``), with every number of judgements of a translation
     and size of calibration set, and for each the fewest segments, in whole documents, that reach the target power in
     closed form.
-    ``same`` and ``mixed`` take as few annotators as the limits allow; for ``separate``, and for ``same`` where
-    annotators have tastes, their number is searched, too.
+    Designs take as few annotators as the limits allow; where annotators have tastes, their number is searched, too.
     Returns arrangement, calibration, segments, judgements_each (of a translation), annotators, judgements (all, those
     of the calibration set included), cost, power. Raises DataError where no design suffices.
     """
@@ -501,23 +488,22 @@ def _fewest_segments(
     crews: numbers of annotators where the test is over them, who then judge equally many documents each; None where it
     is over documents.
     """
-    people = np.array([4]) if crews is None else crews  # of documents dealt to anybody the number does not matter
-    step = np.array([1]) if crews is None else people // (2 if design.arrangement == "separate" else 1)
+    people = np.array([1]) if crews is None else crews  # of documents dealt to anybody the number does not matter
     most = limits.most_segments // limits.block
     needed = _shifts(limits.target, limits.alpha, max(MOST_PEOPLE, most))
 
     def enough(number: np.ndarray) -> np.ndarray:
-        segments = np.maximum(number * step, 2) * limits.block
+        segments = np.maximum(number * people, 2) * limits.block
         shift, freedom, _ = design.test(variances, delta, segments, people)
         return shift >= needed[freedom.astype(int) - 1]
 
-    low, high = np.zeros(len(step), int), most // step
+    low, high = np.zeros(len(people), int), most // people
     reached = (high > 0) & enough(high)
     while (high - low > 1).any():
         middle = (low + high) // 2
         there = enough(middle)
         low, high = np.where(there, low, middle), np.where(there, middle, high)
-    return np.where(reached, np.maximum(high * step, 2) * limits.block, np.inf)
+    return np.where(reached, np.maximum(high * people, 2) * limits.block, np.inf)
 
 
 @functools.cache
@@ -534,15 +520,14 @@ def _smallest(variances: Mapping[str, float], delta: float, limits: Limits) -> s
     return f" The smallest difference that one finds is about {tried[place]:.2g} points." if place < len(tried) else ""
 
 
-def evenly_shared(limits: Limits, *, arrangement: str, crew: int) -> np.ndarray:
+def evenly_shared(limits: Limits, *, crew: int) -> np.ndarray:
     """List the numbers of segments, in whole documents, that a crew can share evenly; crew 0: any number of people.
 
-    >>> evenly_shared(Limits(most_segments=70, block=10), arrangement="same", crew=3).tolist()
+    >>> evenly_shared(Limits(most_segments=70, block=10), crew=3).tolist()
     [30, 60]
     """
     sizes = np.arange(2, limits.most_segments // limits.block + 1) * limits.block
-    shares = crew // 2 if arrangement == "separate" else crew
-    return np.asarray(sizes[sizes % (limits.block * max(shares, 1)) == 0])
+    return np.asarray(sizes[sizes % (limits.block * max(crew, 1)) == 0])
 
 
 def describe(design: Mapping[str, Any], *, delta: float) -> str:
@@ -550,7 +535,6 @@ def describe(design: Mapping[str, Any], *, delta: float) -> str:
     how = {
         "same": "each of whom scores both systems' translations of a document",
         "mixed": "with the documents of the two systems dealt out to them by chance",
-        "separate": "half of them for each system",
     }[design["arrangement"]]
     crew = f"{design['annotators']} annotators, {how}"
     calibrated = f", after a calibration set of {design['calibration']} segments" if design["calibration"] else ""

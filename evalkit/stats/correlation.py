@@ -250,6 +250,23 @@ def covariances(columns: np.ndarray, times: np.ndarray) -> np.ndarray:
     return products.reshape(-1, *2 * centred.shape[1:]) - means[:, :, None] * means[:, None, :]
 
 
+def least_squares(design: np.ndarray, outcome: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return the coefficients of least squares under each weighting of rows, (batch, columns); NaN where undetermined.
+
+    design: (rows, columns). outcome: (rows,). times: (batch, rows).
+
+    >>> least_squares(np.array([[1.0, 0], [1, 0], [1, 1]]), np.array([2.0, 4, 8]), np.array([[1.0, 1, 1], [3, 1, 2]]))
+    array([[3. , 5. ],
+           [2.5, 5.5]])
+    """
+    size = design.shape[1]
+    products = (times @ (design[:, :, None] * design[:, None]).reshape(len(design), -1)).reshape(-1, size, size)
+    inverse = np.linalg.pinv(products, rcond=1e-10, hermitian=True)
+    known = np.diagonal(inverse @ products, axis1=1, axis2=2) > 1 - 1e-6
+    found = (inverse @ (times @ (design * outcome[:, None]))[..., None])[..., 0]
+    return np.where(known, found, np.nan)
+
+
 def pair_sums(weights: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Sum over all pairs of units, the quadratic form of each row of weights: (batch,) from (batch, units)."""
     return np.einsum("ri,ri->r", weights @ matrix, weights)

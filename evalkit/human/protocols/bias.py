@@ -27,7 +27,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.schemas import ITEM
 from evalkit.human.protocols.agreement import drawn_units, partial_correlation
-from evalkit.stats.correlation import covariances
+from evalkit.stats.correlation import covariances, least_squares
 from evalkit.stats.inference import column_means, column_ratios
 from evalkit.stats.widths import Part, combine, redraw
 
@@ -351,10 +351,5 @@ def _effects(values: np.ndarray, people: np.ndarray, times: np.ndarray) -> np.nd
     """
     spread = values.std(axis=0).clip(1e-9)
     outcome, *held = ((values - values.mean(axis=0)) / spread).T
-    design = np.column_stack([*held, people])
-    size = design.shape[1]
-    products = (times @ (design[:, :, None] * design[:, None]).reshape(len(design), -1)).reshape(-1, size, size)
-    inverse = np.linalg.pinv(products, rcond=1e-10, hermitian=True)
-    known = np.diagonal(inverse @ products, axis1=1, axis2=2) > 1 - 1e-6  # by what varies within people
-    found = (inverse @ (times @ (design * outcome[:, None]))[..., None])[..., 0]
-    return (np.where(known, found, np.nan) * spread[0])[:, :2] / spread[1:3]
+    found = least_squares(np.column_stack([*held, people]), outcome, times)  # known by what varies within people
+    return (found * spread[0])[:, :2] / spread[1:3]
