@@ -140,17 +140,6 @@ def test_factors_of_equally_many_levels_are_not_taken_for_the_same():
     assert found[list(expected)].astype(float).to_dict() == pytest.approx(expected)
 
 
-def test_the_jackknife_leaves_out_one_annotator_at_a_time():
-    judgements = crossed(np.random.default_rng(2), 30, 6, 5, variances=V | {"document": 100.0})
-    left = pd.concat(
-        components.estimate(judgements[judgements["annotator"] != a]) for a in set(judgements["annotator"])
-    )
-    assert left["note"].eq("").all(), "none comes out negative, so that those left out would change"
-    left = left["residual"]
-    expected = np.sqrt(5 / 6 * ((np.array(left) - np.mean(left)) ** 2).sum())
-    assert components.jackknife(judgements)["residual"].iloc[0] == pytest.approx(expected)
-
-
 def enumerated(scores, size, people):
     """Return the root mean square error of the shift over every set of items and every group of annotators."""
     full, errors = scores.mean(axis=0), []
@@ -319,7 +308,6 @@ FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
         (lambda: moments([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]}), "distinguished"),
         (lambda: components.estimate(ONES.assign(item_type="degraded")), "no outputs"),
         (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
-        (lambda: components.jackknife(SCORES), "three"),
         (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
         (lambda: calibration.smallest_sets(OF_A_SET, error=0), "reached"),
     ],

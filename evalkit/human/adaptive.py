@@ -361,8 +361,8 @@ def planned_test(log: Log, when: Looks) -> np.ndarray:
 
 
 def final_test(log: Log, when: Looks) -> np.ndarray:
-    """Test the plain means once, at the end."""
-    return _at_the_end(daily_test(log, when), when)
+    """Test the plain means once, at the end, behind looks that have no verdict."""
+    return daily_test(log, when) * (np.arange(len(when.screens)) == len(when.screens) - 1)
 
 
 def separate_sequence(log: Log, when: Looks) -> np.ndarray:
@@ -410,11 +410,6 @@ def _apart(one: tuple[Any, Any], other: tuple[Any, Any], when: Looks) -> np.ndar
     """Say at each look which of two running intervals lies above the other, or of one interval and 0."""
     found = np.where(one[0] > other[1], 1.0, np.where(other[0] > one[1], -1.0, 0.0))
     return found[:, when.screens - 1]
-
-
-def _at_the_end(found: np.ndarray, when: Looks) -> np.ndarray:
-    """Keep the last verdict only, behind looks that had none."""
-    return np.where(np.arange(len(when.screens)) == len(when.screens) - 1, found[:, -1:], 0.0)
 
 
 def verdicts(log: Log, pair: tuple[int, int], when: Looks) -> pd.DataFrame:

@@ -18,7 +18,7 @@ judgements there are. (statsmodels' MixedLM holds a matrix of judgements × judg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,7 +29,6 @@ from scipy import sparse
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.stats import inference
 
 _CAUSES = {
     "document": ["system", "doc"],
@@ -54,16 +53,14 @@ LAYOUTS: dict[str, dict[str, list[str]]] = {
 TASTE = {"taste": ["annotator", "system"]}
 #: The components that a comparison of two systems needs, in squared points.
 NEEDED = ("document", "item", "annotator", "block", "residual")
-#: What people call the components, and their standard errors.
+#: What people call the components.
 NAMES = {
     "document": "documents",
     "item": "segments",
     "annotator": "annotators' levels",
     "block": "annotator by document",
     "residual": "noise",
-    "annotator_se": "standard error of levels",
     "taste": "variance of liking",
-    "taste_se": "standard error",
 }
 #: Segments of the calibration set that ``workloads`` and ``equal_work`` weigh (Knowles & Lo 2024).
 SET_SIZE = 100
@@ -85,7 +82,7 @@ def estimate(ratings: pd.DataFrame, *, layout: str = "calibration", taste: bool 
     rows = []
     for pair, group in _counted(ratings):
         causes, segments = causes_of(group, layout) | (TASTE if taste else {}), _shared(group, layout)
-        found = _estimated(pair, group, causes, segments, Equations.no_negative)
+        found = _estimated(pair, group, causes, segments)
         notes = {
             "negative, set to 0": [name for name in causes if found.get(name) == 0],
             "not separable": [name for name in causes if name not in found],
@@ -100,28 +97,6 @@ def estimate(ratings: pd.DataFrame, *, layout: str = "calibration", taste: bool 
         row |= {name: found.get(name, np.nan) for name in [*causes, "residual", "segment"]}
         note = "; ".join(f"{what}: {', '.join(names)}" for what, names in notes.items() if names)
         rows.append(row | {"shared": segments is not None, "note": note})
-    return pd.DataFrame(rows)
-
-
-def jackknife(ratings: pd.DataFrame, *, taste: bool = False) -> pd.DataFrame:
-    """Estimate how sure the components are: standard errors by leaving out one annotator at a time.
-
-    For the layout "calibration" of ``estimate``; estimates below 0 stay as they are.
-    Returns pair and one column per component (squared points). Source: Efron & Tibshirani 1993, ch. 11.
-    Caveat: with a dozen annotators the standard errors themselves are rough.
-    """
-    rows = []
-    causes = LAYOUTS["calibration"] | (TASTE if taste else {})
-    for pair, group in _counted(ratings):
-        people = group["annotator"].unique()
-        if len(people) < 3:
-            raise DataError(f"{pair}: leaving out one annotator at a time needs three of them, and these are fewer.")
-        found = []
-        for person in people:
-            stay = group[group["annotator"] != person]
-            found.append(_estimated(pair, stay, causes, _shared(stay, "calibration"), Equations.solve))
-        without = pd.DataFrame(found).reindex(columns=[*causes, "residual"]).dropna(axis=1)
-        rows.append({"pair": pair, **dict(zip(without, inference.jackknife_error(without), strict=True))})
     return pd.DataFrame(rows)
 
 
@@ -221,7 +196,6 @@ def _estimated(
     group: pd.DataFrame,
     causes: Mapping[str, list[str]],
     segments: pd.Series | None,
-    solve: Callable[[Equations, list[str]], dict[str, float]],
 ) -> dict[str, float]:
     """Estimate what can be told: all but annotators' levels, annotators fixed; then these; then segments."""
     scores = group["score"].to_numpy(float)
@@ -233,13 +207,13 @@ def _estimated(
     if not apart or not equations.tells([]):
         raise DataError(f"{pair}: nobody and nothing was judged twice, so noise cannot be told from the rest.")
     names = _tellable(equations, list(others))
-    found = solve(equations, names)
+    found = equations.no_negative(names)
     more = [(people, fixed)] if people else []
     more += [(people | {"segment": segments.to_numpy()}, fixed[:1])] if segments is not None else []
     for levels, held in more:
         equations, wanted = equate(scores, others | levels, fixed=held), [*names, *levels]
         if equations.tells(wanted):
-            found[wanted[-1]] = solve(equations, wanted)[wanted[-1]]
+            found[wanted[-1]] = equations.no_negative(wanted)[wanted[-1]]
     return found
 
 

@@ -154,15 +154,22 @@ def welch(paired: pd.DataFrame) -> pd.DataFrame:
     Returns pair (or "all"), scale, t, df, p_less; all missing where a group has fewer than two pairs. Source: Knowles &
     Lo 2024, footnote l: ``scipy.stats.ttest_ind(before, after, equal_var=False, alternative="less")``.
     """
+    return _tested(paired)[["pair", "scale", "t", "df", "p_less"]]
+
+
+def _tested(paired: pd.DataFrame) -> pd.DataFrame:
+    """Make the rows of ``welch``, with n and mean of each group."""
     rows = []
     for pair, scale, column, part in _parts(paired):
-        before, after = (part.loc[part["group"] == group, column].to_numpy() for group in GROUPS)
-        told = (np.nan,) * 3
-        if min(len(before), len(after)) > 1:
-            test = stats.ttest_ind(before, after, equal_var=False, alternative="less")
-            told = test.statistic, test.df, test.pvalue
-        rows.append((pair, scale, *told))
-    return pd.DataFrame(rows, columns=["pair", "scale", "t", "df", "p_less"])
+        sides = {group: part.loc[part["group"] == group, column] for group in GROUPS}
+        row = {"pair": pair, "scale": scale, "t": np.nan, "df": np.nan, "p_less": np.nan}
+        for group, own in sides.items():
+            row |= {f"n_{group}": len(own), f"mean_{group}": own.mean()}
+        if min(map(len, sides.values())) > 1:
+            test = stats.ttest_ind(*sides.values(), equal_var=False, alternative="less")
+            row |= {"t": test.statistic, "df": test.df, "p_less": test.pvalue}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def repeats(paired: pd.DataFrame) -> pd.DataFrame:
@@ -206,14 +213,11 @@ def sensitivity(paired: pd.DataFrame) -> pd.DataFrame:
         "before: also no reference seen yet": paired[untouched],
         "only documents with both groups": paired[both],
     }
-    parts = []
-    for choice, chosen in choices.items():
-        wide = contrasts(chosen).query("pair == 'all'").pivot(index="scale", columns="group", values=["n", "mean"])
-        wide.columns = ["_".join(names) for names in wide.columns]
-        tested = welch(chosen).query("pair == 'all'").set_index("scale")["p_less"]
-        parts.append(wide.join(tested).reset_index().assign(choice=choice))
-    table = pd.concat(parts, ignore_index=True).astype({f"n_{group}": int for group in GROUPS})
-    return table[["choice", "scale", "n_before", "mean_before", "n_after", "mean_after", "p_less"]]
+    table = pd.concat(_tested(chosen).assign(choice=choice) for choice, chosen in choices.items()).query(
+        "pair == 'all'"
+    )
+    columns = ["choice", "scale", "n_before", "mean_before", "n_after", "mean_after", "p_less"]
+    return table[columns].reset_index(drop=True)
 
 
 def _parts(paired: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]:

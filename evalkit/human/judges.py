@@ -88,14 +88,11 @@ def alternative_annotator(
             f"No annotator has {_ITEMS} items that the judge and somebody else judged as well. The test needs as many."
         )
     nearer = np.subtract(*_nearness(people, judge, alignment))  # by how much the person is nearer than the judge
-    there = people.notna().to_numpy() & np.isfinite(nearer)  # an alignment may say nothing of some answers
-    ahead, behind = ((there & one)[:, tested].astype(float) for one in (nearer <= 0, nearer >= 0))
-    gap, there, parts = behind - ahead, there[:, tested], []
-    items = there.sum(axis=0)
-    mean = gap.sum(axis=0) / items
-    error = np.sqrt((there * (gap - mean) ** 2).sum(axis=0) / (items - 1) / items)
+    gap = np.where(people.notna(), np.sign(nearer), np.nan)[:, tested]  # an alignment may say nothing of some answers
+    items, parts = np.isfinite(gap).sum(axis=0), []
+    mean, error = np.nanmean(gap, axis=0), np.nanstd(gap, axis=0, ddof=1) / np.sqrt(items)
     found = {"annotator": people.columns[tested].astype("str"), "items": items}
-    found |= {"ahead": ahead.sum(axis=0) / items, "behind": behind.sum(axis=0) / items}
+    found |= {"ahead": (gap <= 0).sum(axis=0) / items, "behind": (gap >= 0).sum(axis=0) / items}
     for epsilon in epsilons:
         with np.errstate(invalid="ignore", divide="ignore"):
             p = np.nan_to_num(stats.t.cdf((mean - epsilon) / error, items - 1), nan=1.0)  # where nothing varies

@@ -295,20 +295,18 @@ def mean_distances(compared: pd.DataFrame) -> pd.DataFrame:
     over the root of n, times 0.674, shrunk for the share of the HIT in the annotator's mean); a larger median says
     that HITs differ by what is in them, or that annotators drift. It is NaN where the reference is a calibration set.
     """
-    rows = []
     own_mean = not compared["level"].eq("annotator").any()
     several = compared.groupby([*_WHO, "level"])["hit"].transform("size") > 1
-    own = compared["level"].eq("annotator") | (several if own_mean else True)
-    for (pair, level), part in compared[own].groupby(["pair", "level"], sort=True):
-        distance = (part["mean"] - part["reference"]).abs()
-        chance = np.nan
-        if own_mean:
-            total = part.groupby("annotator")["judgements"].transform("sum")
-            within = (part["sd"] ** 2 * part["judgements"]).groupby(part["annotator"]).transform("sum") / total
-            chance = float((np.sqrt(within * (1 / part["judgements"] - 1 / total)) * 0.6744897501960817).median())
-        r = float(pearson(part["reference"].to_numpy(), part["mean"].to_numpy())) if len(part) > 2 else np.nan
-        rows.append((pair, level, len(part), float(distance.median()), float(distance.max()), chance, r))
-    return pd.DataFrame(rows, columns=["pair", "level", "n", "median", "largest", "by_chance", "r"])
+    own = compared[compared["level"].eq("annotator") | (several if own_mean else True)]
+    who = [own[name] for name in (*_WHO, "level")]
+    total = own["judgements"].groupby(who).transform("sum")
+    within = (own["sd"] ** 2 * own["judgements"]).groupby(who).transform("sum") / total
+    chance = NORMAL_IQR / 2 * np.sqrt(within * (1 / own["judgements"] - 1 / total)) if own_mean else np.nan
+    own = own.assign(distance=(own["mean"] - own["reference"]).abs(), chance=chance)
+    groups = own.groupby(["pair", "level"])
+    columns = {"median": ("distance", "median"), "largest": ("distance", "max"), "by_chance": ("chance", "median")}
+    r = {key: float(pearson(part["reference"], part["mean"])) for key, part in groups if len(part) > 2}
+    return groups.agg(n=("mean", "size"), **columns).assign(r=pd.Series(r, dtype=float)).reset_index()
 
 
 def _demand(ratings: pd.DataFrame, *columns: str) -> None:

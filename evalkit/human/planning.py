@@ -366,10 +366,8 @@ def with_metric(
     """
     names = {ALONE: 0.0} | {name: abs(value) for name, value in correlations.items()}
     rows = [cheapest(variances, delta=delta, limits=replace(limits, metric=value)) for value in names.values()]
-    table = pd.DataFrame(rows).reset_index(drop=True).convert_dtypes()
-    table.insert(0, "metric", list(names))
-    table.insert(1, "r", list(names.values()))
-    table.insert(2, "at_most", np.square(table["r"].to_numpy(float)))
+    metrics = pd.DataFrame({"metric": names.keys(), "r": names.values()}).assign(at_most=lambda found: found["r"] ** 2)
+    table = metrics.join(pd.DataFrame(rows).reset_index(drop=True).convert_dtypes())
     fewer = table["judgements"].iloc[0] - table["judgements"]
     return table.assign(fewer=fewer, share=(fewer / table["judgements"].iloc[0]).astype("Float64"))
 
@@ -537,16 +535,14 @@ def describe(design: Mapping[str, Any], *, delta: float) -> str:
         "mixed": "with the documents of the two systems dealt out to them by chance",
     }[design["arrangement"]]
     crew = f"{design['annotators']} annotators, {how}"
+    each = design["judgements_each"]
+    often = {1: "once", 2: "twice"}.get(each, f"{each} times")
     calibrated = f", after a calibration set of {design['calibration']} segments" if design["calibration"] else ""
     return (
         f"To distinguish two systems {delta:g} points apart you need {design['segments']:,} segments and "
-        f"{crew}{calibrated}. Each translation is scored {_times(design['judgements_each'])}, which makes "
+        f"{crew}{calibrated}. Each translation is scored {often}, which makes "
         f"{design['judgements']:,} judgements."
     )
-
-
-def _times(judgements: int) -> str:
-    return {1: "once", 2: "twice"}.get(judgements, f"{judgements} times")
 
 
 def span(designs: pd.DataFrame, unit: str) -> str:

@@ -23,7 +23,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.metrics import rankings, statistics
-from evalkit.metrics.scores import Scores, align, of_systems
+from evalkit.metrics.scores import Scores, align, averaged, of_systems
 from evalkit.metrics.statistics import by_unit, every_statistic, pair_differences
 from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import defined_interval, interval, resample
@@ -265,7 +265,8 @@ def every_grouping(
     where a document is a segment, nothing new is said, and rows are left out.
     """
     documents = segments.documents
-    tables = [every_statistic(systems or of_systems(segments), segments, seed=seed), pair_differences(segments)]
+    whole = systems or replace(averaged(segments, ["all"] * len(documents)), segments=("",))
+    tables = [every_statistic(whole, segments, seed=seed), pair_differences(segments)]
     if 1 < len(set(documents)) < len(documents):
         tables.append(by_unit(segments, documents, level="document"))
     of = [(domains or {}).get(name, "") for name in documents]

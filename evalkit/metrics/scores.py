@@ -175,8 +175,9 @@ def averaged(scores: Scores, units: Sequence[str]) -> Scores:
 
 
 def of_systems(scores: Scores) -> Scores:
-    """Average the judged cells of each system over all segments, see ``averaged``."""
-    return replace(averaged(scores, ["all"] * len(scores.segments)), segments=("",))
+    """Average scores of segments over each system; all cells must be there."""
+    values, human = scores.values.mean(axis=2, keepdims=True), scores.human.mean(axis=1, keepdims=True)
+    return replace(scores, segments=("",), values=values, human=human)
 
 
 def described(scores: Scores, table: pd.DataFrame) -> pd.DataFrame:

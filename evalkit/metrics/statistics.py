@@ -479,8 +479,6 @@ def _kendall(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
     segment = np.broadcast_to(np.arange(both.shape[1]), both.shape)[both]
     if len(segment) > _TABLES:
         return partial(_counted, x[both], y[both], segment)
-    if not len(segment):
-        return lambda weights: np.full(len(weights), np.nan)
     clustered = correlation.Clustered(x[both], y[both], segment)
     return lambda weights: clustered(weights)[:, 1]
 

@@ -7,9 +7,11 @@ against each other on the translations that both judged.
 from __future__ import annotations
 
 import itertools
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,21 +23,10 @@ from evalkit.stats import correlation, widths
 from evalkit.stats.agreement import PREPARE, coded
 from evalkit.stats.correlation import ratio, tau_b
 
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: All collections, by the names of the release -> the kind of judgement that it holds: people's, those that WMT made
 #: itself, parts judged again, the model.
-KINDS = {
-    "ESA-1": "ESA",
-    "ESA-2": "ESA",
-    "ESAAI-1": "ESA with suggested marks",
-    "ESAAI-2": "ESA with suggested marks",
-    "MQM-1": "MQM",
-    "WMT-MQM": "MQM",
-    "WMT-DASQM": "DA+SQM",
-    "ESA-IAA": "ESA",
-    "ESAAI-IAA": "ESA with suggested marks",
-    "MQM-IAA": "MQM",
-    "LLM": "model",
-}
+KINDS: dict[str, str] = _WORDS["kinds"]
 ORDER = tuple(KINDS)
 #: Names on pages: ESA^AI is how its authors write ESA with suggested marks.
 SHORT = {name: name.replace("ESAAI", "ESA^AI").replace("DASQM", "DA+SQM") for name in ORDER}
@@ -50,17 +41,7 @@ SETS: dict[str, tuple[Pair, ...]] = {
     "part": (("ESA-IAA", "ESA-1"), ("ESAAI-IAA", "ESAAI-1"), ("MQM-IAA", "MQM-1")),
 }
 #: Coefficient -> how a page writes it.
-COEFFICIENTS = {
-    "pearson": "Pearson's r",
-    "kendall_b": "Kendall's τ-b",
-    "kendall_b_within": "τ-b, systems of one segment",
-    "krippendorff_ordinal": "Krippendorff's α, ordinal",
-    "fleiss_kappa": "Fleiss' κ, severity",
-    "gwet_ac1": "Gwet's AC1, severity",
-    "characters_alpha": "α of marked characters",
-    "characters_own_alpha": "α of characters not suggested",
-    "pearson_without_model": "r, model's score held constant",
-}
+COEFFICIENTS: dict[str, str] = _WORDS["coefficients"]
 #: Classes of a translation by the worst error marked on it. A mark whose severity nobody stated counts as minor.
 CLASSES = ("none", "minor", "major")
 #: Maps how often every item counts, (batch, items), to (batch, ...).

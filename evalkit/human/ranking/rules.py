@@ -1,8 +1,8 @@
 """The rules by which WMT drew lines between clusters of systems, WMT20 to WMT26, and four beside them: as data.
 
 Each says what is averaged, which test compares two systems and at which level, and where a line stands then. The rules
-stand in ``rules.toml``; what their words mean, in ``TESTS`` and ``LINES``. ``lines`` applies a rule, ``trials``
-measures how often it errs.
+stand in ``rules.toml``, and so does what their words mean (``TESTS`` and ``LINES``). ``lines`` applies a rule,
+``trials`` measures how often it errs.
 """
 
 from __future__ import annotations
@@ -18,28 +18,11 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.stats import inference
 
+_WRITTEN = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
 #: Where a line stands below a system, in words.
-LINES = {
-    "all": "all systems above beat all below",
-    "own": "it beats as many systems as stand below",
-    "least": "nobody above beats fewer systems than stand below",
-    "next": "it beats the one just below",
-    "ranges": "no range of ranks, up to the nearest difference, crosses it",
-}
+LINES: dict[str, str] = _WRITTEN.pop("lines")
 #: How two systems are compared, in words; ``lines`` has the functions.
-TESTS = {
-    "mann-whitney": "ranks of all segments (Mann-Whitney, as in R)",
-    "rank sum": "ranks of all segments (Mann-Whitney)",
-    "matched rank sum": "ranks of shared segments, unpaired",
-    "wilcoxon": "ranks of differences (Wilcoxon, as in R)",
-    "signed rank": "ranks of differences (Wilcoxon)",
-    "signed rank by domain": "ranks of differences in each domain, combined (Stouffer)",
-    "either t": "Student's t, paired or independent, the lower p",
-    "either bootstrap": "means drawn anew (BCa), paired or independent, the lower p",
-    "permutation": "random signs of differences",
-    "bootstrap": "differences drawn anew, segment by segment",
-    "t": "Student's t over whole documents or annotators",
-}
+TESTS: dict[str, str] = _WRITTEN.pop("tests")
 #: How p-values are corrected for many tests, in words that follow the level; see ``corrected``.
 CORRECTIONS = {None: "", "holm": ", Holm's correction over all pairs", "lines": ", Holm's correction over lines"}
 
@@ -92,7 +75,6 @@ class LineRule:
         return f"p < {self.alpha:g}, {'two-sided' if self.two_sided else 'one-sided'}{CORRECTIONS[self.correction]}"
 
 
-_WRITTEN = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
 #: Every rule by its name, the oldest first.
 RULES = {name: LineRule(name, **row) for name, row in _WRITTEN.items()}
 
