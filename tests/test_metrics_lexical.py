@@ -50,6 +50,8 @@ def test_snover_counts_a_shift_as_one_edit():
 def test_lin_prefers_the_sentence_that_keeps_the_order():
     texts = ("police kill the gunman", "the gunman kill police", "the gunman police killed")
     assert [lexical.rouge_l(text, "police killed the gunman", beta=1) for text in texts] == [75, 50, 50]
+    half = lexical.rouge_l("police killed", "police killed the gunman", beta=2)  # all of it right, half of it there
+    assert half == pytest.approx(100 * (1 + 4) * 1 * 0.5 / (0.5 + 4 * 1))
 
 
 # Exact sums: the last bit decides on ties, and Python's sum of floats has rounded otherwise since 3.12

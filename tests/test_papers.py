@@ -95,27 +95,7 @@ def look_up(claim, *, listed=from_source, table=USAGE):
     return claims.look_up(listed(pd.DataFrame([row])), {"usage": USAGE}, data=table)["computed"].iloc[0]
 
 
-@pytest.mark.parametrize(
-    ("claim", "value"),
-    [
-        ("usage | annotator=b | mean | only", 70.5),
-        ("usage | annotator!=a; mean<70 | annotator | only", "c"),
-        ("usage | | unique | min", 5),
-        ("usage | | unique | max", 47),
-        ("usage | | mean | median", 70.5),
-        ("usage | unique>=40 | unique | sum", 87),
-        ("usage | unique>5 | | count", 2),
-        ("usage | unique>99 | | count", 0),
-        ("usage | | annotator | distinct", 3),
-        ("usage | | unique>=40 | most", "most"),
-        ("usage | | unique<40 | most", "not most"),
-        ("usage | | mean>60 | all", "all"),
-        ("usage | | mean>61 | all", "not all"),
-        ("usage | | unique<40 | some", "some"),
-        ("usage | | unique<5 | some", "not some"),
-        (" | | | only", None),
-    ],
-)
+@each
 def test_a_claim_finds_its_value(claim, value):
     assert look_up(claim) == value
 
@@ -128,6 +108,7 @@ def test_a_claim_that_leads_nowhere_is_named(claim, words):
 
 def test_on_simulated_data_nothing_is_looked_up():
     assert look_up("usage | annotator=z | mean | only", table=from_source(USAGE.copy(), "simulated")) is None
+    assert look_up(" | | | only") is None, "nor where a claim names no table"
 
 
 def test_without_provenance_nothing_is_compared_with_print():
