@@ -3,8 +3,8 @@
 A case holds ``text``, or ``sheets`` of a workbook, under ``name``, or those of another case (``of``); files ``beside``
 it; and what the import is ``told``. It is ``refused`` with a word; or it gives ``ratings``, ``spans`` and ``judges``,
 of which the columns named there are compared, values of the ``receipt``, words that this ``says``, and lines that are
-``rejected``, with a word of the reason. Or what its refusal suggests is ``followed``, with what stands for words in
-capitals, and gives these ``means``.
+``rejected``, with a word of the reason; or all that another case gives (``as``). Or what its refusal suggests is
+``followed``, with what stands for words in capitals, and gives these ``means``.
 """
 
 import pytest
@@ -14,6 +14,7 @@ from tests.makers import followed, imports, means
 from tests.workbooks import book
 
 ALL = imports()
+INPUT, RESULT = ("name", "text", "sheets"), ("ratings", "spans", "judges", "receipt", "says", "rejected")
 WITH_REMEDY = {name: case for name, case in ALL.items() if "followed" in case}
 
 
@@ -31,8 +32,8 @@ def like(expected, table):
 @pytest.mark.parametrize("name", [name for name in ALL if name not in WITH_REMEDY])
 def test_a_file_is_read_or_refused_as_its_case_says(name, imported, tmp_path):
     case = ALL[name]
-    if "of" in case:
-        case = {part: given for part, given in ALL[case["of"]].items() if part in ("name", "text", "sheets")} | case
+    for other, parts in (("of", INPUT), ("as", RESULT)):
+        case = {part: given for part, given in ALL[case.get(other, name)].items() if part in parts} | case
     for place, text in case.get("beside", {}).items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text(text, encoding="utf-8")
