@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import escape, unescape
+from itertools import chain, count
 from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -94,11 +95,8 @@ class Names:
         """Return an id for a heading, made from its words."""
         words = re.sub(r"<(math|annotation)\b.*?</\1>|<[^>]+>", "", html, flags=re.DOTALL)
         stem = slug(unescape(words)) or "section"
-        number, name = 1, stem
-        while name in self.taken:
-            number += 1
-            name = f"{stem}-{number}"
-        self.taken.add(name)
+        numbered = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        self.taken.add(name := next(name for name in numbered if name not in self.taken))
         if level == 2:
             self.sections.append((name, html))
         return name
