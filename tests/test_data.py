@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from evalkit import ROOT, DataError, data
-from evalkit.data import direct, files, importing, registry, stand_ins
+from evalkit.data import files, importing, protocols, registry, stand_ins
 from evalkit.data.registry import Entry, File
 from tests.makers import each
 from tests.workbooks import tarred, zipped
@@ -262,8 +262,8 @@ NAMES = SIDES | {"score": ["r1", "r2"]}
 
 def test_xsts_scores_in_columns_become_rows(tmp_path):
     path = tmp_path / "a.zip"
-    path.write_bytes(zipped({f"NLLB/{direct.XSTS}": WIDE}))
-    ratings = direct.xsts([path], columns=NAMES)
+    path.write_bytes(zipped({f"NLLB/{protocols.XSTS}": WIDE}))
+    ratings = protocols.xsts([path], columns=NAMES)
     found = ratings[["annotator", "source", "system", "score"]].values.tolist()
     assert sorted(found) == [
         ["r1", "bye", "nllb-200", 3.0],
@@ -271,7 +271,7 @@ def test_xsts_scores_in_columns_become_rows(tmp_path):
         ["r2", "hello", "nllb-200", 5.0],
     ]
     with pytest.raises(DataError, match="r3"):
-        direct.xsts([path], columns=NAMES | {"score": ["r1", "r3"]})
+        protocols.xsts([path], columns=NAMES | {"score": ["r1", "r3"]})
 
 
 # Passwords in addresses, and files that nobody knows the digest of

@@ -1,15 +1,14 @@
-"""Load direct assessments and what goes with them: WMT17's, WMT20's, Sudoh et al.'s labels, MLQE-PE, and XSTS."""
+"""Load direct assessments and what goes with them: WMT17's, WMT20's, Sudoh et al.'s labels, and MLQE-PE."""
 
 import io
 import json
 import re
-import tempfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from evalkit.data import files, importing, schemas
+from evalkit.data import files, schemas
 from evalkit.data.languages import CODES
 from evalkit.data.mtme import constant, lines, stacked
 
@@ -17,7 +16,6 @@ _SPLITS = {"train": "train", "dev": "dev", "test": "test20"}
 _POINTS = 5  # different points that only one line goes through by no chance
 _EXACT = 1e-9  # how far rounding moves a point off its line
 _RATED = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"]
-XSTS = "NLLB_200_XSTS_annotation_data.tsv"
 #: Labels from worst to best, as Sudoh et al. 2021 list them in Tables 2 and 3. F means two different things, and the
 #: four worst adequacy labels are kinds of failure: their order is the paper's, and no more than that.
 LABELS = {
@@ -254,21 +252,3 @@ def on_lines(scores: np.ndarray, z: np.ndarray) -> np.ndarray:
     line = line[at.ravel()]
     order = np.argsort(-np.bincount(line[line >= 0], minlength=len(known) + 1), kind="stable")
     return np.where(line >= 0, np.argsort(order)[line], -1)
-
-
-def xsts(paths: list[Path], *, columns: dict[str, str | list[str]] | None = None) -> pd.DataFrame:
-    """Load the table of XSTS scores (1-5) inside an archive as the importer does, whose columns the user names.
-
-    columns: our name -> the archive's; ``score`` may list several columns, one per annotator of a row. What the archive
-    may not have gets a plain value: system "nllb-200", doc "all", segments by the text of ``source`` or else the row.
-    Raises DataError where the importer does, naming the columns found and needed.
-    """
-    told = columns or {}
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, XSTS)
-        place.write_bytes(files.member(paths[0], XSTS))
-        values = {} if "system" in told else {"system": "nllb-200"}
-        options = {"format": "xsts", "columns": told, "values": values, "scale": (1, 5)}
-        frame, _ = importing.open_campaign(place, keep_names=True, **options)
-    frame.attrs = {"excluded": frame.attrs["excluded"]}
-    return frame

@@ -1,4 +1,4 @@
-"""Load exports of Appraise, and texts judged under several protocols: ESA, suggested marks, MQM, side by side.
+"""Load exports of Appraise, XSTS, and texts judged under several protocols: ESA, suggested marks, MQM, side by side.
 
 All are read by the importer, as `evalkit import --keep-names` reads them.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit.data import importing, mtme, schemas
+from evalkit.data import files, importing, mtme, schemas
 from evalkit.data.provenance import like
 
 #: What the release calls each collection -> the export that holds it, and the tasks that its accounts were given.
@@ -37,6 +37,8 @@ SCREENS = [
     ("ONLINE-W", "GPT4-5shot_with_ONLINE-W"),
     ("GPT4-5shot_with_refA", "refA"),
 ]
+#: The table in the archive of NLLB's judgements.
+XSTS = "NLLB_200_XSTS_annotation_data.tsv"
 _WITH = "_with_"
 _DOC = r"^[a-z]+_(.*):en-de$"  # the domain before, and the pair behind, what the test set calls a document
 
@@ -104,6 +106,21 @@ def esa_spans(paths: list[Path]) -> pd.DataFrame:
     Caveat: the files hold no texts, so nothing says what was marked, or that it does not lie beyond a text's end.
     """
     return _in_time(_imported(paths)[1]).drop(columns=["text", "suggested"], errors="ignore")
+
+
+def xsts(paths: list[Path], *, columns: dict[str, str | list[str]] | None = None) -> pd.DataFrame:
+    """Load the table of XSTS scores (1-5) inside an archive, whose columns the user names.
+
+    columns: our name -> the archive's; ``score`` may list several columns, one per annotator of a row. What the archive
+    may not have gets a plain value: system "nllb-200", doc "all", segments by the text of ``source`` or else the row.
+    Raises DataError where the importer does, naming the columns found and needed.
+    """
+    told = columns or {}
+    values = {} if "system" in told else {"system": "nllb-200"}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, XSTS)
+        place.write_bytes(files.member(paths[0], XSTS))
+        return _imported([place], format="xsts", columns=told, values=values, scale=(1, 5))[0]
 
 
 def ratings(paths: list[Path]) -> pd.DataFrame:
