@@ -1,7 +1,8 @@
 """Load WMT's Mechanical Turk ratings into English: judgements in the order of annotation, official rankings."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -105,11 +106,14 @@ def annotators(paths: list[Path]) -> pd.DataFrame:
     Columns src_lang, tgt_lang, annotator, mean, sd. An ``sd`` of 0 belongs to somebody who gave one score throughout, a
     missing one to a single judgement; neither has z-scores, and their judgements are not in the ratings files.
     """
-    parts = []
-    for path in paths:
-        if name := _MEANS.fullmatch(path.name):
-            parts.append(statistics(path).assign(src_lang=LANGUAGES[name["source"]], tgt_lang="eng"))
-    return pd.concat(parts, ignore_index=True)[["src_lang", "tgt_lang", "annotator", "mean", "sd"]]
+    return _by_source(paths, _MEANS, statistics)[["src_lang", "tgt_lang", "annotator", "mean", "sd"]]
+
+
+def _by_source(paths: list[Path], named: re.Pattern[str], read: Callable[[Path], pd.DataFrame]) -> pd.DataFrame:
+    """Read the files whose names fit, with the source language that each name says."""
+    found = {path: name["source"] for path in paths if (name := named.fullmatch(path.name))}
+    parts = [read(path).assign(src_lang=LANGUAGES[source], tgt_lang="eng") for path, source in found.items()]
+    return pd.concat(parts, ignore_index=True)
 
 
 def statistics(path: Path) -> pd.DataFrame:
@@ -134,12 +138,7 @@ def ranking(paths: list[Path]) -> pd.DataFrame:
     paths: ``ad-sys-ranking-<pair>-z.csv``, and the same rows in another order. ``raw`` and ``z`` stay text, with their
     printed digits.
     """
-    parts = []
-    for path in paths:
-        if name := _RANKING.fullmatch(path.name):
-            header = ["raw", "z", "segments", "judgements", "system"]
-            frame = pd.read_csv(path, sep=r"\s+", names=header, dtype="str", index_col=False)
-            frame = frame.astype({"segments": int, "judgements": int})
-            parts.append(frame.assign(src_lang=LANGUAGES[name["source"]], tgt_lang="eng"))
-    order = ["src_lang", "tgt_lang", "system", "raw", "z", "segments", "judgements"]
-    return pd.concat(parts, ignore_index=True)[order]
+    header = ["raw", "z", "segments", "judgements", "system"]
+    read = partial(pd.read_csv, sep=r"\s+", names=header, dtype="str", index_col=False)
+    frame = _by_source(paths, _RANKING, read).astype({"segments": int, "judgements": int})
+    return frame[["src_lang", "tgt_lang", "system", "raw", "z", "segments", "judgements"]]
