@@ -54,7 +54,7 @@ def stand_in(name: str, *, seed: int = 7, **changes: Any) -> pd.DataFrame:
     >>> stand_in("contrastive-esa")["system"].nunique()
     10
     """
-    recipe = {"table": "ratings", "key": [], "columns": [], "part": 0} | recipes()[name] | changes
+    recipe: dict[str, Any] = {"table": "ratings", "key": [], "columns": [], "part": 0} | recipes()[name] | changes
     maker, table, key, columns, part = (recipe.pop(what) for what in ("maker", "table", "key", "columns", "part"))
     made = globals()[maker](seed=seed, **recipe)
     frame = made[part] if isinstance(made, tuple) else made
