@@ -425,9 +425,6 @@ def test_it_is_what_the_paper_defines(alignment, near, data):
         assert (row.ahead, row.behind, row.p) == pytest.approx((ahead, behind, p), abs=1e-9)
 
 
-# Judges beside the people of direct assessments
-
-
 # Metrics and people in place of annotators
 
 

@@ -321,9 +321,6 @@ def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
     np.testing.assert_allclose(found.loc[own, "agreement"], others.loc[own, "agreement"])
 
 
-# figures
-
-
 # MQM: schemes, scores, rules of annotation, distributions, unitised alpha and the audit of printed tables.
 
 NAMED = {"tgt_lang": "guj", "system": "s", "annotator": "a"}
@@ -447,9 +444,6 @@ def test_unitised_alpha_is_what_counting_all_places_gives(people):
     else:
         expected = 1 - brute_observed(marked, 40) / brute_expected(marked, 40)
         assert found == pytest.approx(expected, abs=1e-9)
-
-
-# Distributions
 
 
 # What is refused

@@ -1,4 +1,4 @@
-"""Strengths from comparisons: textbook numbers, evalica and choix, laws, what is refused; the study of preferences."""
+"""Strengths from comparisons: textbook numbers, evalica, laws, what is refused; the study of preferences."""
 
 import evalica
 import numpy as np
@@ -211,7 +211,7 @@ def test_shares_are_those_of_a_count():
     assert one["share"].iloc[0] == pytest.approx((won == "S0").mean())
 
 
-# Strengths, points and win rates against evalica and choix, which know nothing of this package
+# Strengths, points and win rates against evalica, which knows nothing of this package
 
 
 WINNERS = {"a": Winner.X, "b": Winner.Y, "tie": Winner.Draw}

@@ -1,4 +1,4 @@
-"""What people under several protocols cost, what misleads them, and how attentive they are: drawn with known effects."""
+"""What people under several protocols cost, and what misleads them: drawn with known effects."""
 
 import itertools
 
@@ -115,9 +115,6 @@ def test_the_number_of_suggestions_lies_within_its_limits(seed):
         assert row.known <= row.least <= truth[row.system, row.segment] <= row.most
     counts = bias.counted(judged, marks, released)
     assert (counts["kept"] <= counts["least"]).all()
-
-
-# Attention
 
 
 # Sessions

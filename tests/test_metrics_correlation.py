@@ -280,9 +280,6 @@ def test_other_languages_are_scored_without_their_sentences():
     assert found["spy"].tolist() == looks["sentence"].head(20).tolist()
 
 
-# correlations over clusters
-
-
 # refusals
 
 TABLE_LEARNED, LOOKS = examples(RNG(7))

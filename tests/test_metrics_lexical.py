@@ -1,4 +1,4 @@
-"""Lexical metrics and the store of scores: independent implementations, textbook examples, laws, faults."""
+"""Lexical metrics and the store of scores: sacreBLEU, a plain implementation, textbook examples, laws, faults."""
 
 import functools
 import itertools
