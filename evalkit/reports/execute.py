@@ -1,7 +1,7 @@
 """Run studies: check their parameters, fetch their data, execute their notebooks side by side, move reports into place.
 
-A study that fails costs the others nothing and costs an earlier good report nothing: files are made in a folder of
-the run's own and replace what stands under the final names only when they are complete.
+A study that fails costs the others nothing and costs an earlier good report nothing: files are written under names of
+their own and replace what stands under the final ones only when they are complete.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turn an executed notebook into one self-contained HTML page.
 
-The page needs no script and makes no request. nbconvert walks the cells through the template beside this module;
-everything that may carry data's own text is escaped or sanitised here before it reaches the page. Its order is: the
+The page needs no script and makes no request. The template beside this module lays the cells out; everything that may
+carry data's own text is escaped or sanitised here before it reaches the page. Its order is: the
 answer first, the argument, and at the end what only some readers open. A section is a Markdown cell with a heading of
 level 2 or 3 and all cells up to the next heading of the same or a higher level. Tags on the cell that opens it say what
 becomes of it: ``fold`` folds it in its place, ``back`` folds and moves it to the end of the page, ``if-shown`` leaves

@@ -1,6 +1,6 @@
 """Notebook files: their canonical form, the parameters that they declare, their copies for students.
 
-Everything here reads the ``.ipynb`` file as JSON and its code with ``ast``: no kernel starts, nothing is executed.
+Everything here reads the ``.ipynb`` file by nbformat and its code with ``ast``: no kernel starts, nothing is executed.
 """
 
 from __future__ import annotations
