@@ -369,7 +369,7 @@ def _of_wmt25(line: int, said: Object) -> Iterator[Judged]:
 
 
 def _is_of_wmt25(said: Object) -> bool:
-    scores = said.get("scores")
+    scores: Any = said.get("scores")
     return {"doc_id", "tgt_text"} <= {*said} and _is_object(scores) and all(map(_is_object, scores.values()))
 
 
