@@ -402,10 +402,8 @@ def disagreeing_systems(sides: Sides, names: Sequence[str], *, resamples: int = 
         if len(metric) < 3 or metric.nunique() < 2 or human.nunique() < 2:
             continue
         bias = partial(_bias, stack({name: sides.scores[name][metric.index]}, sides.grid[metric.index]))
-        table = pd.DataFrame({"judge": name, "system": metric.index})
-        table["place"], table["place_by_judge"] = (
-            side.rank(ascending=False, method="min").astype(int).to_numpy() for side in (human, metric)
-        )
+        places = [side.rank(ascending=False, method="min").astype(int).to_numpy() for side in (human, metric)]
+        table = pd.DataFrame({"judge": name, "system": metric.index, "place": places[0], "place_by_judge": places[1]})
         segments = np.arange(len(sides.grid))
         table["bias"] = bias(np.ones((1, len(segments))))[0]
         table["low"], table["high"] = interval(resample(bias, segments, resamples=resamples, seed=seed))
