@@ -1,12 +1,9 @@
 """Makers of tables for tests: laid out from given scores, or drawn from components that are stated."""
 
-import contextlib
 import csv
 import functools
 import io
 import json
-import re
-import shlex
 import tomllib
 from pathlib import Path
 
@@ -16,7 +13,7 @@ import pytest
 
 from evalkit.data.schemas import RATINGS
 from evalkit.metrics.scores import Scores
-from evalkit.reports import cli, notebooks
+from evalkit.reports import notebooks
 from evalkit.reports.studies import Layout
 
 
@@ -282,10 +279,9 @@ def changed(result, **values):
     return type(result)(**vars(result) | values)
 
 
-def means(ratings, digits=9):
-    """Average the scores of each system."""
-    assert not isinstance(ratings, str), ratings
-    return ratings.groupby("system")["score"].mean().round(digits).to_dict()
+def means(ratings):
+    """Average the scores of each system, to nine digits."""
+    return ratings.groupby("system")["score"].mean().round(9).to_dict()
 
 
 def in_lines(*objects):
@@ -297,38 +293,6 @@ def rejected_rows(path):
     """Read the rows that an import set apart."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
         return list(csv.DictReader(stream))
-
-
-def ask(path, *words, content):
-    """Import a text at the command line, in the present folder: what was asked or refused, or the table of judgements."""
-    Path(path).write_text(content, encoding="utf-8", newline="")
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-        status = cli.main(["import", str(path), *words, "--replace", "--out", "c.parquet"])
-    assert status in (0, 1), said.getvalue()
-    return said.getvalue() if status else pd.read_parquet("c.parquet")
-
-
-def suggested(sentence, instead):
-    """Options that a refusal names, as they stand or with what is meant; those without a meaning are left out."""
-    found = []
-    for name, value in re.findall(r"(--[a-z-]+) (?:('[^']*'|[^\s,;.)]+(?:[,.][^\s,;.)]+)*))", sentence):
-        word = shlex.split(value)[0]
-        for capitals, meant in instead.items():
-            word = word.replace(capitals, meant)
-        if not re.search(r"[A-Z]{4}|=$|…", word):
-            found.append((name, word))
-    return found
-
-
-def followed(name, content, instead):
-    """Import a file that is refused by following what the refusal suggests."""
-    refusal = ask(name, content=content)
-    assert isinstance(refusal, str)
-    ways = [way for way in suggested(refusal, instead) if way[0] != "--allow-rejected"]
-    first = ways[0]
-    together = [way for way in ways if way[0] != first[0] or first[0] == "--map-values" or way == first]
-    return ask(name, *(word for way in together for word in way), content=content)
 
 
 def notebook(path, *cells):

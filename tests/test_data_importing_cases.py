@@ -3,19 +3,17 @@
 A case holds ``text``, or ``sheets`` of a workbook, under ``name``, or those of another case (``of``); files ``beside``
 it; and what the import is ``told``. It is ``refused`` with a word; or it gives ``ratings``, ``spans`` and ``judges``,
 of which the columns named there are compared, values of the ``receipt``, words that this ``says``, and lines that are
-``rejected``, with a word of the reason; or all that another case gives (``as``). Or what its refusal suggests is
-``followed``, with what stands for words in capitals, and gives these ``means``.
+``rejected``, with a word of the reason; or all that another case gives (``as``).
 """
 
 import pytest
 
 from evalkit import DataError, data
-from tests.makers import followed, imports, means
+from tests.makers import imports
 from tests.workbooks import book
 
 ALL = imports()
 INPUT, RESULT = ("name", "text", "sheets"), ("ratings", "spans", "judges", "receipt", "says", "rejected")
-WITH_REMEDY = {name: case for name, case in ALL.items() if "followed" in case}
 
 
 def located(told, folder):
@@ -29,7 +27,7 @@ def like(expected, table):
     return table[expected.partition("\n")[0].split(",")].to_csv(index=False, float_format="%.15g")
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name not in WITH_REMEDY])
+@pytest.mark.parametrize("name", ALL)
 def test_a_file_is_read_or_refused_as_its_case_says(name, imported, tmp_path):
     case = ALL[name]
     for other, parts in (("of", INPUT), ("as", RESULT)):
@@ -53,10 +51,3 @@ def test_a_file_is_read_or_refused_as_its_case_says(name, imported, tmp_path):
     reasons = {str(entry["line"]): entry["reason"] for entry in report.first}
     assert reasons.keys() == case.get("rejected", {}).keys()
     assert [line for line, word in case.get("rejected", {}).items() if word not in reasons[line]] == []
-
-
-@pytest.mark.parametrize("name", WITH_REMEDY)
-@pytest.mark.usefixtures("own_folder")
-def test_what_a_refusal_suggests_works(name):
-    case = WITH_REMEDY[name]
-    assert means(followed(case["name"], case["text"], case["followed"])) == case["means"]
