@@ -294,7 +294,7 @@ def _ranked(row: Any, sets: list[Scores], test: Mapping[str, Any]) -> pd.DataFra
         values = statistics.correlations(scores, statistics=[row.statistic], groupings=[row.grouping])
     if (row.statistic, row.grouping) not in TESTED[scores.level].items():
         return _ordered(values).assign(rank=pd.NA)
-    return rank_table(values, perm_both(scores, statistic=row.statistic, **test))
+    return rank_table(values, perm_both(scores, statistic=row.statistic, alpha=ALPHA, **test))
 
 
 def averages(ranked: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:

@@ -40,11 +40,11 @@ class How(NamedTuple):
     """How metrics are tested: the options of ``perm_both``.
 
     draws: random swaps, where there are too many for all of them. flips: inside each test of SPA, the slowest one.
-    look: let a test of SPA end after so many swaps, or twice as many, …, if its p is outside ``settled``; None: none.
-    unit: for ``acc_eq`` what is swapped is whether a pair of systems is right, each metric at its own threshold:
-    "pair" swaps every pair by itself, as WMT does; "item" swaps whole segments, whose pairs depend on each other, so
-    that fewer differences count as significant. within: a number for each system; accuracy compares systems of one
-    number. thresholds: of acc_eq, found by ``perm_both``.
+    look: let a test of SPA end after so many swaps, or twice as many, …, if its p is outside ``settled``, or cannot be
+    as low as alpha any more; None: none. unit: for ``acc_eq`` what is swapped is whether a pair of systems is right,
+    each metric at its own threshold: "pair" swaps every pair by itself, as WMT does; "item" swaps whole segments, whose
+    pairs depend on each other, so that fewer differences count as significant. within: a number for each system;
+    accuracy compares systems of one number. thresholds: of acc_eq, found by ``perm_both``.
     """
 
     draws: int = 1000
@@ -52,6 +52,7 @@ class How(NamedTuple):
     flips: int = 1000
     look: int | None = None
     settled: tuple[float, float] = (0.02, 0.5)
+    alpha: float = 1.0
     unit: str = "pair"
     within: np.ndarray | int = 0
     thresholds: np.ndarray = np.zeros(0)
@@ -119,8 +120,7 @@ def pooled_accuracy(sets: Sequence[Scores], *, draws: int = 1000, seed: int = 7)
 
 
 def _undefined(pairs: np.ndarray) -> Permuted:
-    nothing = np.full(len(pairs), np.nan)
-    return Permuted(nothing, nothing, 1, exact=False)
+    return Permuted(pairs[:, 0] * np.nan, pairs[:, 1] * np.nan, 1, exact=False)
 
 
 def _acc_eq_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.ndarray, how: How) -> Permuted:
@@ -283,7 +283,7 @@ def _spa_test(scores: Scores, cells: np.ndarray, members: np.ndarray, pairs: np.
         hits[left] += found.hits
         drawn[left] += found.arrangements
         share = hits / drawn
-        going_on = (share >= how.settled[0]) & (share <= how.settled[1])
+        going_on = (share >= how.settled[0]) & (share <= how.settled[1]) & (hits <= how.alpha * (how.draws + 1))
         left = left[going_on[left]]
         if not len(left):
             break
