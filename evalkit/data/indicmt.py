@@ -61,7 +61,7 @@ def spans(paths: list[Path]) -> pd.DataFrame:
     is "unstated". The CSV files do not say where an error lies.
     Raises DataError for a type or a severity that the guidelines do not know, with file, line and column.
     """
-    frame = pd.concat([errors(*_sheet(path)) for path in paths], ignore_index=True)
+    frame = pd.concat([errors(*_sheet(path)).drop(columns="row") for path in paths], ignore_index=True)
     return schemas.check(frame, schemas.SPANS, origin="the errors of IndicMT-Eval")
 
 
@@ -88,8 +88,8 @@ def judgements(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
 
 
 def errors(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
-    """Make of a sheet what ``spans`` makes of a file."""
-    place, parts = _placed(raw, language, origin), []
+    """Make of a sheet what ``spans`` makes of a file, with the ``row`` of each error's judgement."""
+    place, parts = _placed(raw, language, origin).assign(row=np.arange(len(raw))), []
     for slot in _SLOTS:
         kind, severity = (_named(raw[f"Error{slot}_{part}"]) for part in ("Type", "Severity"))
         marked = kind.ne(schemas.UNSTATED) | severity.ne(schemas.UNSTATED)

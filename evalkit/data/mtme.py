@@ -341,7 +341,7 @@ def mqm_ratings(paths: list[Path]) -> pd.DataFrame:
 
 def mqm_spans(paths: list[Path]) -> pd.DataFrame:
     """Load the marked errors of ``mqm``."""
-    return mqm(paths)[1]
+    return mqm(paths)[1].drop(columns="row")
 
 
 def mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -353,7 +353,7 @@ def mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     ``documents/<pair>.docs``. ``annotator`` is the file's: "rater1", or "merged" where the raters are not told apart.
     ``segment`` counts from 1 within a system. item_type is "reference" for systems called ref..., else "system".
     Errors have ``start`` and ``end`` in characters; a place of no length is where something is missing. Those marked in
-    the source have the side "source".
+    the source have the side "source". ``row`` is the place of an error's judgement among the judgements.
     Raises DataError where a line is no judgement or a system has not a line per segment, with file and line.
     """
     docs, frames = {path.stem: documents(path) for path in paths if path.suffix == ".docs"}, []
@@ -371,10 +371,10 @@ def mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
         frames.append(table.assign(src_lang=source, tgt_lang=target, annotator=found["annotator"]))
     order = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator"]
     judged = pd.concat(frames, ignore_index=True)
-    marked = judged.explode("errors").dropna(subset="errors").reset_index(names="judgement").set_index("line")
+    marked = judged.explode("errors").dropna(subset="errors").reset_index(names="row").set_index("line")
     said = pd.DataFrame(marked["errors"].tolist(), marked.index).reindex(columns=_FIELDS)
-    marked = marked[[*order, "judgement"]].assign(
-        span=marked.groupby("judgement").cumcount() + 1,
+    marked = marked[[*order, "row"]].assign(
+        span=marked.groupby("row").cumcount() + 1,
         error_type=said["category"].astype("str").str.removesuffix("!").str.lower(),  # "non-translation!"
         severity=said["severity"].astype("str").str.lower(),
         side=said["is_source_error"].map({True: "source", False: "target"}),
@@ -388,10 +388,10 @@ def mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
         raise DataError(
             f"{row['annotator']}, {row['system']}, segment {row['segment']}: an error ends before it starts."
         )
-    lost = marked.groupby("judgement")["weight"].agg(math.fsum).reindex(judged.index, fill_value=0.0)
+    lost = marked.groupby("row")["weight"].agg(math.fsum).reindex(judged.index, fill_value=0.0)
     kind = np.where(judged["system"].str.startswith("ref"), "reference", "system")
     judged = judged[order].assign(score=0.0 - lost, item_type=kind)
-    return schemas.check(judged, schemas.RATINGS, origin="the MQM judgements"), marked.drop(columns="judgement")
+    return schemas.check(judged, schemas.RATINGS, origin="the MQM judgements"), marked
 
 
 def _errors(cell: str, line: int, origin: str) -> list[dict[str, Any]]:

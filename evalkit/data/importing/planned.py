@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import designs
 from evalkit.data.designs import Design, Entry
 from evalkit.data.importing import annotated, vocabulary
-from evalkit.data.importing.tables import HEAD, Seen, Table, broken
+from evalkit.data.importing.tables import Seen, Table, broken
+
+Known = tuple[Entry, str]  # what an item is, and the alias of the system that a row is of
 
 _ITEM = "item"  # the heading of identifiers in the tables that a design is written as
 _READ = "identifier"  # the same once it was read, for an item is a segment elsewhere
@@ -31,10 +34,10 @@ def decoded(path: Path, tables: Sequence[Table], told: Design | None) -> list[Ta
     file's items. Raises DataError where the design that was told knows none of them.
     """
     design = told or _beside(path)
-    known = [design is not None and _is_of(table, design) for table in tables]
-    if told and not any(known):
+    known = [_known(table, design) if design else [] for table in tables]
+    if told and not any(map(any, known)):
         raise DataError(f"{path.name} holds no item of {told.path.name}. Name this campaign's design, or leave it out.")
-    return [_decoded(table, design) if design and yes else table for table, yes in zip(tables, known)]
+    return [_decoded(table, design, own) if design and any(own) else table for table, own in zip(tables, known)]
 
 
 def _beside(path: Path) -> Design | None:
@@ -45,78 +48,58 @@ def _beside(path: Path) -> Design | None:
     return designs.read(place)
 
 
-def _is_of(table: Table, design: Design) -> bool:
-    """Tell whether one of a table's first rows is an item of a design."""
-    named = {"segment", "system"} if table.kind else {_ITEM}
-    return named <= {*table.cells} and any(
-        _entry(row, table.kind, design) for row in table.cells.head(HEAD).to_dict("records")
-    )
+def _known(table: Table, design: Design) -> list[Known | None]:
+    """Find what each row is of: by what a table of ours heads so or, in a tool's log, by what Pearmut stored."""
+    named = ["segment", "system"] if table.kind else [_ITEM]
+    if not {*named} <= {*table.cells}:
+        return []
+    return [design.find(*row) for row in table.cells[named].fillna("").itertuples(index=False)]
 
 
-def _entry(row: Mapping[str, Any], tool: str, design: Design) -> tuple[Entry, str] | None:
-    """Find what a row is of: by what a table of ours heads so or, in a tool's log, by what Pearmut stored."""
-    if tool:
-        return design.find(_text(row.get("segment")), _text(row.get("system")))
-    return design.find(_text(row.get(_ITEM)))
-
-
-def _text(cell: object) -> str:
-    return cell.strip() if isinstance(cell, str) else ""
-
-
-def _decoded(table: Table, design: Design) -> Table:
+def _decoded(table: Table, design: Design, known: list[Known | None]) -> Table:
     """Return a table with the design's columns; unknown items are broken rows, empty answers none."""
-    tool, header = table.kind, table.header
-    answers = [name for name in header if vocabulary.bare(name) in ("score", "preference")]
-    told: list[dict[str, str]] = []
-    keep: list[int] = []
-    names: dict[str, None] = {}  # of columns, also where nobody has answered anything yet
-    unknown, empty = list(table.broken), 0
-    for place, row in enumerate(table.cells.to_dict("records")):
-        cells = _cells(row, tool, design, header)
-        names |= dict.fromkeys(cells)
-        if not tool and answers and not any(_text(row[name]) for name in answers):
-            empty += 1
-            continue
-        if not cells and _text(row.get(annotated.KIND)) not in _KINDS:
-            reason = f"is no item of {design.path.name}: correct the identifier, or import it without the design"
-            unknown.append(broken(int(table.cells.index[place]), reason, [_text(cell) for cell in row.values()]))
-            continue
-        keep.append(place)
-        told.append(cells)
-    kept = table.cells.iloc[keep]
-    known = pd.DataFrame(told, kept.index, [*names], dtype="str").replace("", None)
-    kept = kept.assign(**{name: known[name].fillna(kept[name]) if name in header else known[name] for name in names})
+    tool, cells = table.kind, table.cells
+    apart = cells[annotated.KIND].isin(_KINDS) if annotated.KIND in cells else pd.Series(False, cells.index)
+    answers = [name for name in cells if vocabulary.bare(name) in ("score", "preference") and not tool]
+    empty = cells[answers].isna().all(axis=1) & bool(answers)
+    unknown = ~apart & ~empty & np.array([one is None for one in known])
+    reason = f"is no item of {design.path.name}: correct the identifier, or import it without the design"
+    rows = zip(cells.index[unknown], cells[unknown].to_numpy())
+    wrong = [broken(int(line), reason, [cell if isinstance(cell, str) else "" for cell in row]) for line, row in rows]
+    told = [_cells(*one, table, design) if one and not other else {} for one, other in zip(known, apart)]
+    names = dict.fromkeys(name for one in told for name in one)
+    found = pd.DataFrame(told, cells.index, [*names], dtype="str").replace("", None)
+    if annotated.ENDS in found:
+        found[annotated.ENDS] = found[annotated.ENDS].where(cells[annotated.ENDS].notna())
+    kept = cells.assign(**{name: found[name].fillna(cells[name]) if name in cells else found[name] for name in found})
+    kept = kept[~empty & ~unknown].rename(columns={_ITEM: _READ})
     if tool:
         kept = kept.assign(**{annotated.DESIGNED: "1"})
         kept = _as_shares(kept) if design.compares else kept
-    notes = [f"which item is which was read from {design.path.name}", *([f"{empty:,} {UNANSWERED}"] if empty else [])]
+    notes = [f"which item is which was read from {design.path.name}"]
     return replace(
         table,
-        cells=kept.rename(columns={_ITEM: _READ}),
-        broken=sorted(unknown, key=lambda one: one.line),
-        notes=[*table.notes, *notes],
+        cells=kept,
+        broken=sorted([*table.broken, *wrong], key=lambda one: one.line),
+        notes=[*table.notes, *notes, *([f"{empty.sum():,} {UNANSWERED}"] if empty.any() else [])],
         beside=[*table.beside, Seen.at(design.path)],
         design=design,
     )
 
 
-def _cells(row: Mapping[str, Any], tool: str, design: Design, header: Sequence[str]) -> dict[str, str]:
-    """Return what the design knows of a row; nothing of a row that is none of its judgements."""
-    known = _entry(row, tool, design)
-    if not known or _text(row.get(annotated.KIND)) in _KINDS:
-        return {}
-    (entry, alias), said, task = known, design.said, _task(known[0].task)
-    people, scale, shown = said.get("annotators") or [], said.get("scale"), [*entry.shown]
+def _cells(entry: Entry, alias: str, table: Table, design: Design) -> dict[str, str]:
+    """Return what the design knows of a judgement."""
+    said, task, shown = design.said, _task(entry.task), [*entry.shown]
+    people = said.get("annotators") or []
     cells = {name: str(said.get(name) or "und") for name in ("src_lang", "tgt_lang")}
     cells |= {"doc": entry.doc, "segment": entry.segment, "hit": task}
-    if "annotator" not in header and entry.task <= len(people):
+    if "annotator" not in table.cells and entry.task <= len(people):
         cells["annotator"] = str(people[entry.task - 1])
-    if annotated.ENDS in header and scale:
-        cells[annotated.ENDS] = "{:g}:{:g}".format(*scale) if _text(row.get(annotated.ENDS)) else ""
+    if annotated.ENDS in table.cells and said.get("scale"):
+        cells[annotated.ENDS] = "{:g}:{:g}".format(*said["scale"])
     if design.compares:
         cells["hit"] = f"{task}/{entry.position}"
-    if design.compares and not tool:
+    if design.compares and not table.kind:
         sides = {"system_a": design.systems[shown[0]], "system_b": design.systems[shown[-1]]}
         return cells | sides | ({"first": "a"} if len(shown) > 1 else {})
     if design.compares:
@@ -157,12 +140,12 @@ def outcome(tables: Sequence[Table], ratings: pd.DataFrame) -> dict[str, Any]:
     if len(known) != 1 or "hit" not in ratings:
         return {}
     [design] = known.values()
-    tasks: Counter[int] = Counter()
-    kinds: Counter[str] = Counter()
-    for entry in design.items.values():
-        shown = ["system"] if design.compares else entry.shown.values()
-        tasks[entry.task] += len(shown)
-        kinds.update(shown)
+    asked = [
+        (entry.task, kind)
+        for entry in design.items.values()
+        for kind in (["system"] if design.compares else entry.shown.values())
+    ]
+    tasks, kinds = Counter(task for task, _ in asked), Counter(kind for _, kind in asked)
     first = ratings.drop_duplicates("hit") if design.compares else ratings
     task = first["hit"].str.partition("/")[0]
     people = []

@@ -148,8 +148,8 @@ def _of_text(path: Path, options: Options) -> Table:
     told, read = wall.parsed(path, "cut", _SAVE, **how, width=len(header), after=line, needed=max(needed, default=1))
     cells = wall.frame(read).set_index("line").set_axis(header, axis=1)
     torn = [broken(*one) for one in told["broken"]]
-    table = _of_design(Table(path, cells, line, rows, named=named, notes=notes + told["notes"], broken=torn))
-    return (tools.of_table(table) or table) if tools.is_short_table(table) else table
+    table = Table(path, cells, line, rows, named=named, notes=notes + told["notes"], broken=torn)
+    return tools.of_table(_of_design(table))
 
 
 def _is_needed(name: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from evalkit import DataError
 from evalkit.data import delimited, languages
-from evalkit.data.importing import vocabulary
+from evalkit.data.importing import numbers, vocabulary
 from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Rejection, Table, broken, text_table
 from evalkit.data.importing.vocabulary import bare, is_criterion, meaning
 
@@ -52,8 +52,8 @@ def loaded(text: bytes) -> tuple[Any, str]:
     ({'score': '4.50'}, '')
     """
     try:
-        numbers: dict[str, Any] = dict.fromkeys(("parse_float", "parse_int", "parse_constant"), Digits)
-        said = json.loads(text.decode("utf-8-sig"), **numbers, object_pairs_hook=_object)
+        hooks: dict[str, Any] = dict.fromkeys(("parse_float", "parse_int", "parse_constant"), Digits)
+        said = json.loads(text.decode("utf-8-sig"), **hooks, object_pairs_hook=_object)
     except UnicodeDecodeError:
         return None, _DAMAGED
     except (ValueError, RecursionError) as problem:
@@ -270,23 +270,22 @@ def _unfolded(read: Records) -> Records:
     object's own name, which ``--map`` then takes. Where a file is nothing but such names, level upon level, each level
     is a column: level 1, level 2, …
     """
-    rows, levels, notes = read.objects, dict[str, set[str]](), list[str]()
-    whole = not _headed(_names(said for _, said in rows)) and all(len(said) > 1 for _, said in rows)
-    rows = [(line, {"": said}) for line, said in rows] if whole else rows
-    for depth in range(1, _MOST + 1):
-        name, column, measures = _several([said for _, said in rows])
-        if not column and not measures and not name:
-            break
-        if not name and not measures:
-            column = f"level {depth}"
-            levels[column] = _names(said[""] for _, said in rows if isinstance(said.get(""), dict))
-        rows = [(line, one) for line, said in rows for one in _each(said, name, column, measures)]
-        what = name or ", ".join(measures) or "each object"
-        notes.append(f"what {what} holds became a row each" + (f", by {column}" if column else ""))
+    rows, levels = read.objects, dict[str, tuple[list[str], set[str]]]()
+    if not _headed(_names(said for _, said in rows)) and all(len(said) > 1 for _, said in rows):
+        rows = [(line, {"": said}) for line, said in rows]
+    while len(levels) < _MOST and (inside := _several([said for _, said in rows])):
+        held = [said[name] for _, said in rows for name in inside if isinstance(said.get(name), dict)]
+        levels[level := f"level {len(levels) + 1}"] = inside, _names(held)
+        rows = [(line, one) for line, said in rows for one in _each(said, inside, level)]
     if any("" in said for _, said in rows):
         return read  # not all of it is judgements
-    called = _roles(levels, {meaning(name) for name in _names(said for _, said in rows)})
+    called = _called(levels, _names(said for _, said in rows))
     rows = [(line, {called.get(name, name): value for name, value in said.items()}) for line, said in rows]
+    notes = [
+        f"what {', '.join(inside) or 'each object'} holds became a row each"
+        + (f", by {called[level]}" if names else "")
+        for level, (inside, names) in levels.items()
+    ]
     return replace(read, objects=rows, notes=[*read.notes, *notes])
 
 
@@ -298,85 +297,91 @@ def _headed(names: Iterable[str]) -> bool:
     return any(meaning(name) is not None or is_criterion(name) or name in vocabulary.OTHERS for name in names)
 
 
-def _roles(levels: dict[str, set[str]], have: set[str | None]) -> dict[str, str]:
-    """Say what levels of names are: by how their names look, where no two look alike; the last by what is lacking."""
-    roles: dict[str, str] = {}
-    for role, look in _LOOKS.items():
-        alike = [level for level, own in levels.items() if level not in roles and all(map(look.fullmatch, own))]
-        if role not in have and len(alike) == 1:
-            roles[alike[0]] = role
-    left = [level for level in levels if level not in roles]
-    lacking = [role for role in _CALLED if role not in have and role not in roles.values()]
-    return roles | ({left[0]: lacking[0]} if len(left) == 1 and len(lacking) == 1 else {})
+def _scored(names: Iterable[str]) -> bool:
+    return any(meaning(name) == "score" or is_criterion(name) for name in names)
 
 
-def _several(objects: list[Object]) -> tuple[str, str, list[str]]:
-    """Find what holds several judgements in each object: how it is called, the column of its names, and its parts."""
+def _called(levels: Mapping[str, tuple[list[str], set[str]]], present: set[str]) -> dict[str, str]:
+    """Call each level of names what it is, where no other may be it; the last one by what is lacking.
+
+    What is not told is called as the object in which it stands, or by its number. levels: of each the headings under
+    which it stands, and its names.
+    """
+    lacking, names = _lacking(present), {level: (inside[0], own) for level, (inside, own) in levels.items() if own}
+    told = {level: _role(*own, lacking) for level, own in names.items()}
+    called = {level: role for level, role in told.items() if role and [*told.values()].count(role) == 1}
+    left, lacking = names.keys() - called.keys(), [role for role in lacking if role not in called.values()]
+    if len(left) == len(lacking) == 1:
+        return called | dict(zip(left, lacking))
+    for level in sorted(left):
+        [heading, _] = names[level]
+        called[level] = level if heading in {"", *present, *called.values()} else heading
+    return called
+
+
+def _lacking(headings: set[str]) -> list[str]:
+    """Say what no heading tells; a source text tells the segment."""
+    have = {meaning(name) for name in headings}
+    return [role for role in _CALLED if role not in have and not (role == "segment" and "source" in have)]
+
+
+def _role(heading: str, names: set[str], lacking: list[str]) -> str:
+    """Say what names are, of what is lacking: as they look, or their object is called; "" where open."""
+    called = [role for role, words in _CALLED.items() if bare(heading) in words]
+    looks = [role for role, look in _LOOKS.items() if all(map(look.fullmatch, names))]
+    return next((role for role in (*looks, *called) if role in lacking), "")
+
+
+def _several(objects: list[Object]) -> list[str]:
+    """Find what holds several judgements in each object: criteria whose scores stand under names, or one heading."""
     first = objects[0] if objects else {}
-    have = {meaning(name) for name in first} | ({"segment"} if "source" in first else set())
-    measures = [name for name, value in first.items() if isinstance(value, dict) and is_criterion(name)]
-    inner = {one for said in objects for name in measures for one in said.get(name) or ()}
-    values = [value for name in measures for value in first[name].values()]
-    if inner and not _headed(inner) and all(map(_is_number, values)):
-        return "", _role("", inner, have) or "names", measures
-    for name, value in first.items():
-        if isinstance(value, list) and value and _are_judgements(value) and "score" not in have:
-            return name, "", []
-        if not isinstance(value, dict) or not value:
-            continue
-        held = [said[name] for said in objects if isinstance(said.get(name), dict)]
-        inner, parts = _names(held), [one for part in held for one in part.values()]
-        if _headed(inner):
-            continue
-        role, called = _role(name, inner, have), [own for own, words in _CALLED.items() if bare(name) in words]
-        if all(isinstance(part, dict) for part in parts):
-            below = [one for part in parts for one in part.values()]
-            deeper = any(isinstance(one, dict) for one in below) if called else not name and bool(below)
-            if deeper or any(is_criterion(one) or meaning(one) == "score" for one in _names(parts)):
-                return name, role or name or "names", []
-        people = role == "annotator" and all(map(_LOOKS["annotator"].fullmatch, inner))
-        known = people or role in called or (not name and len(first) > 1)
-        if all(map(_is_number, parts)) and known:
-            return name, role or "names", []
-    return "", "", []
+    criteria = [name for name, value in first.items() if is_criterion(name) and isinstance(value, dict)]
+    candidates = [criteria, *([name] for name in first)]
+    return next((inside for inside in candidates if inside and _holds(inside, objects)), [])
 
 
-def _role(name: str, inner: set[str], have: set[str | None]) -> str:
-    """Say what names are: as they look or their object is called, else the one thing that is lacking; "" where open."""
-    lacking = [role for role in _CALLED if role not in have]
-    looks = [role for role, look in _LOOKS.items() if all(map(look.fullmatch, inner))]
-    called = [role for role, words in _CALLED.items() if bare(name) in words]
-    told = [role for role in (*looks, *called) if role in lacking]
-    return told[0] if told else lacking[0] if len(lacking) == 1 else ""
+def _holds(inside: list[str], objects: list[Object]) -> bool:
+    """Tell whether objects hold several judgements under headings: a list of them, or names that lead to them."""
+    heading, first = inside[0], objects[0]
+    if isinstance(listed := first[heading], list):
+        if not all(isinstance(one, dict) for one in listed) or "score" in map(meaning, first):
+            return False
+        names = _names(listed)
+        return _scored(names) and "annotator" in map(meaning, names) and not _OF_ERRORS & names
+    if not isinstance(first[heading], dict):
+        return False
+    held = [said[name] for said in objects for name in inside if isinstance(said.get(name), dict)]
+    names, parts = _names(held), [part for value in held for part in value.values()]
+    if not parts or _headed(names):
+        return False
+    if all(isinstance(part, dict) for part in parts):
+        called = any(bare(heading) in words for words in _CALLED.values())
+        below = [one for part in parts for one in part.values()]
+        deeper = any(isinstance(one, dict) for one in below) if called else not heading and bool(below)
+        return deeper or _scored(_names(parts))
+    role = _role(heading, names, _lacking({*first}))
+    told = role == "annotator" or bare(heading) in _CALLED.get(role, ())
+    given = [text for part in parts if (text := cell(part)) and text.casefold() not in numbers.ABSENT]
+    return (told or is_criterion(heading) or (not heading and len(first) > 1)) and numbers.is_numeric(given)
 
 
-def _each(said: Object, name: str, column: str, measures: list[str]) -> Iterator[Object]:
+def _each(said: Object, inside: list[str], level: str) -> Iterator[Object]:
     """Take the judgements of an object apart, each with what all of them share."""
-    rest = {key: value for key, value in said.items() if key not in (measures or [name])}
-    value = said.get(name)
-    parts = [said.get(measure) or {} for measure in measures]
-    if measures and all(isinstance(part, dict) for part in parts):
-        for one in dict.fromkeys(one for part in parts for one in part):
-            yield rest | {column: one} | {measure: part.get(one) for measure, part in zip(measures, parts)}
-    elif isinstance(value, list) and all(isinstance(one, dict) for one in value):
-        yield from (rest | one for one in value)
-    elif isinstance(value, dict) and column:
-        for one, part in value.items():
-            inside = {"score": part}
-            if isinstance(part, dict):
-                inside = part if name or _headed(part) else {"": part}
-            yield rest | {column: one} | inside
-    elif value or measures:  # not what the others have there: a row of its own, which lacks what a judgement must have
+    rest = {name: value for name, value in said.items() if name not in inside}
+    values = {name: said.get(name) or {} for name in inside}
+    listed = values[inside[0]]
+    if all(isinstance(held, dict) for held in values.values()):
+        for one in dict.fromkeys(one for held in values.values() for one in held):
+            parts = [_part(name, held.get(one)) for name, held in values.items()]
+            yield rest | {level: one} | {name: value for part in parts for name, value in part.items()}
+    elif isinstance(listed, list) and all(isinstance(one, dict) for one in listed):
+        yield from (rest | one for one in listed)
+    else:  # not what the others have there: a row of its own, which lacks what a judgement must have
         yield said
 
 
-def _are_judgements(values: list[Any]) -> bool:
-    """Tell whether a list holds judgements rather than marked errors."""
-    if not all(isinstance(value, dict) for value in values) or _OF_ERRORS & _names(values):
-        return False
-    meant = {meaning(name) for name in _names(values)}
-    return "annotator" in meant and ("score" in meant or any(map(is_criterion, _names(values))))
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and bool(re.fullmatch(r"-?\d+([.,]\d+)?|", value.strip())))
+def _part(heading: str, part: Any) -> Object:
+    """Take what stands under a name: what a criterion got, a score, a judgement, or a further level of names."""
+    if is_criterion(heading) or (not heading and isinstance(part, dict) and not _headed(part)):
+        return {heading: part}
+    return part if isinstance(part, dict) else {"score": part}

@@ -25,6 +25,7 @@ _SEVERITY = r"(neutral|trivial|minor|major|critical)"
 _LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W_]{{1,4}}{_SEVERITY}\W?", re.I | re.S)
 #: What fields are called that hold a judgement, and what a value has that was said of a task or a stretch.
 _JUDGED, _VALUES = {"rating", "choice", "stars", "sentiment"}, {"start", "choices", "selected", "rating", "number"}
+_IN_CELLS = ("[{", '{"choices"', '{"selected"')  # how answers begin that stand in a cell of CSV
 _STEPS, _WORDS = 11, 60  # steps of a scale in words, letters of one
 #: What Label Studio and others put around the answers of a task, in its short export.
 _FRAME = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history")
@@ -69,19 +70,14 @@ def laid_out(path: Path, read: Records) -> Table | None:
     return records.laid_out(path, read, rows_of(every, asked=asked), kind=tool)
 
 
-def is_short_table(table: Table) -> bool:
-    """Tell whether CSV is Label Studio's, with errors or choices as JSON in its cells; other tables need no tool."""
-    below = (cell for _, cells in table.first[1:] for cell in cells)
-    return _is_row(dict.fromkeys(table.header)) and any(
-        cell.lstrip()[:2] == "[{" or cell.startswith(('{"choices"', '{"selected"')) for cell in below
-    )
-
-
-def of_table(table: Table) -> Table | None:
-    """Lay such a table out as its tool's export."""
+def of_table(table: Table) -> Table:
+    """Lay out CSV of Label Studio's, with errors or choices as JSON in its cells; other tables need no tool."""
+    below = (cell.lstrip() for _, cells in table.first[1:] for cell in cells)
+    if not _is_row(dict.fromkeys(table.header)) or not any(cell.startswith(_IN_CELLS) for cell in below):
+        return table
     rows = table.cells.fillna("").to_dict("records")
     read = Records([*zip(map(int, table.cells.index), rows)], table.broken, notes=table.notes)
-    return laid_out(table.path, read)
+    return laid_out(table.path, read) or table
 
 
 def _settle(every: list[Judged]) -> None:

@@ -125,17 +125,14 @@ def _scheme(rows: Rows, *, own: str | None, what: str) -> Scheme | None:
 
 
 def _scored(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: Scheme | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give judgements scores made of their errors, where a scheme is told."""
+    """Give judgements scores made of their errors, each of which names its judgement's row, where a scheme is told."""
     if scheme is None:
         return ratings, spans
     weight = scheme.weigh(spans["error_type"], spans["severity"])
     if weight.isna().any():
         unknown = spans["severity"].astype("str")[weight.isna()].iloc[0]
         raise DataError(f"--weights gives the severity {unknown!r} no weight. Add it, as {unknown}=1.")
-    key = [name for name in (*_KEPT, "row") if name in spans and name in ratings]
-    named = pd.concat([ratings[key].astype("str"), spans[key].astype("str")], ignore_index=True)
-    judged = named.groupby(key, sort=False).ngroup().to_numpy()
-    score = scheme.scores(judged[len(ratings) :], spans["error_type"], weight.to_numpy(), len(ratings))[1]
+    score = scheme.scores(spans["row"].to_numpy(), spans["error_type"], weight.to_numpy(), len(ratings))[1]
     return ratings.assign(score=score + 0.0), spans.assign(weight=weight.to_numpy())
 
 
