@@ -1,7 +1,6 @@
 """Read what the Appraise tool exports, with or without a header: direct assessment, documents, error spans, MQM."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from evalkit.data.importing.annotated import complete, headed, judged, listed, s
 from evalkit.data.importing.judgements import Rows, ordered, people
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import EXCLUDED, Judgements, Seen
+from evalkit.data.importing.tables import EXCLUDED, Judgements
 from evalkit.data.importing.vocabulary import ITEM_TYPES, bare
 from evalkit.data.names import is_human
 
@@ -38,7 +37,7 @@ _HEADINGS = {
 _SHOWN = ["annotator", "src_lang", "tgt_lang", *schemas.ITEM]
 _READ = ("src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "source")
 _SEVERITIES = ("minor", "major", "critical", "neutral", "undecided")
-_MARK = re.compile(r"(bad|duplicate|dup|incomplete)\d*", re.IGNORECASE)
+_MARK = re.compile(r"(?:(bad)|(dup)(?:licate)?|incomplete)\d*", re.IGNORECASE)
 _CUTS = "./:|"  # what may part a test set's name from a system's
 _TEST_SET = re.compile(r"[a-z]+[-_]?\d{2,4}([-_.][\w-]+)?[./:|]", re.IGNORECASE)
 _TUTORIAL = re.compile(r"(.*[-_ .])?tutorial[-_]?\d*", re.IGNORECASE)
@@ -61,7 +60,8 @@ def convert(rows: Rows) -> Judgements:
     _reject_others(rows, present.get("isdocscore"))
     kept = rows.kept
     told = pd.DataFrame({ours: rows.column(ours, kept) for ours in _READ if ours != "source" or ours in rows.names})
-    shown, beside = _identified(told, table.name, options, receipt)
+    beside = segments.seen(options.batches)
+    shown = _identified(told, table.name, options, receipt)
     marks, broken = listed(map(_errors, rows.cells[spans]) if spans else [], [None] * len(kept))
     wanted = f"start_i and end_i, a stretch of the text, and a severity ({', '.join(_SEVERITIES)})"
     rows.reject(broken, spans or "", f"is no list in JSON of errors with {wanted}: correct it")
@@ -151,39 +151,37 @@ def _reject_others(rows: Rows, document: str | None) -> None:
 # What names of documents and systems hold besides the names: marks of showings, systems, test sets
 
 
-def _identified(told: pd.DataFrame, origin: str, options: Options, receipt: Receipt) -> tuple[pd.DataFrame, list[Seen]]:
+def _identified(told: pd.DataFrame, origin: str, options: Options, receipt: Receipt) -> pd.DataFrame:
     """Say what each row shows: system, doc and segment as names, and the marks of its showing: bad, dup.
 
     told: the columns ``_READ``, and source where the file has texts.
     """
-    given = segments.batches(options.batches) if options.batches else None
     new = {"system": "target", "doc": "showing", "annotator": "account", "segment": "item"}
     there = told[[*new]].notna().all(axis=1)
     shown = told[there].rename(columns=new)
     shown["degraded"] = _kinds(shown.pop("item_type"), options).eq("degraded")
-    beside = given.seen if given else []
     if not len(shown):
-        return pd.DataFrame(columns=[*schemas.ITEM, "mark", "own"]), beside
-    before = _prefix(shown["target"], shown["showing"], is_human)
+        return pd.DataFrame(columns=[*schemas.ITEM, "mark", "own"])
+    before = _prefix(shown["target"], shown["showing"])
     if before:
         receipt.note(f"{before!r}, which stands before the names of all systems, was set apart")
     shown["system"] = shown["target"].str.removeprefix(before)
     read = _parted(shown["showing"], shown["system"])
     shown = shown.assign(doc=read["doc"], degraded=shown["degraded"] | _is_bad(read["mark"]))
-    found = segments.found(shown, given, origin=origin)
+    found = segments.found(shown, options.batches, origin=origin)
     receipt.unsure_segments = max(receipt.unsure_segments, found.unsure)
     receipt.segments = " ".join(filter(None, [receipt.segments, f"{found.said}." if found.said else ""]))
-    return shown[["system", "doc"]].assign(segment=found.segments, mark=read["mark"], own=found.own), beside
+    return shown[["system", "doc"]].assign(segment=found.segments, mark=read["mark"], own=found.own)
 
 
-def _prefix(systems: pd.Series, docs: pd.Series, human: Callable[[pd.Series], pd.Series]) -> str:
+def _prefix(systems: pd.Series, docs: pd.Series) -> str:
     """Return what stands before all systems' names, such as ``wmt23.``; nothing where it may belong to the names.
 
     It is taken off where documents name the systems without it (``doc#refA``), or where it reads like the name of a
-    test set, or where a reference comes to light. human: tells references by their names.
+    test set, or where a reference comes to light.
 
     >>> told = pd.Series(["wmt23.refA", "wmt23.X"])
-    >>> _prefix(told, pd.Series(["d", "d"]), lambda names: names.eq("refA")), _prefix(told.str[6:], told, pd.isna)
+    >>> _prefix(told, pd.Series(["d", "d"])), _prefix(told.str[6:], told)
     ('wmt23.', '')
     """
     pairs = pd.DataFrame({"system": systems, "doc": docs}).drop_duplicates()
@@ -199,7 +197,7 @@ def _prefix(systems: pd.Series, docs: pd.Series, human: Callable[[pd.Series], pd
     rest = pd.Series([name[len(start) :] for name in names], dtype="str")
     if not start or not rest.str.match(r"[^\W\d_]").all():
         return ""
-    return start if _TEST_SET.fullmatch(start) or human(rest).any() else ""
+    return start if _TEST_SET.fullmatch(start) or is_human(rest).any() else ""
 
 
 def _before(system: str, parts: list[str]) -> str:
@@ -212,7 +210,7 @@ def _before(system: str, parts: list[str]) -> str:
 
 
 def _parted(docs: pd.Series, systems: pd.Series) -> pd.DataFrame:
-    """Part documents' names: ``doc`` without system and marks of showings, and these marks, without their numbers.
+    """Part documents' names: ``doc`` without system and marks of showings, and the marks bad and dup, unnumbered.
 
     systems: without what stands before their names.
 
@@ -224,10 +222,10 @@ def _parted(docs: pd.Series, systems: pd.Series) -> pd.DataFrame:
     rows = []
     for system, doc in distinct:
         name, *parts = str(doc).split("#")
-        is_mark = [bool(_MARK.fullmatch(part)) for part in parts]
-        kept = [part for part, mark in zip(parts, is_mark) if part != system and not mark]
-        marks = [part.casefold().rstrip("0123456789") for part, mark in zip(parts, is_mark) if mark]
-        rows.append(("#".join([name, *kept]), "#".join(marks).replace("duplicate", "dup")))
+        marks = [_MARK.fullmatch(part) for part in parts]
+        kept = [part for part, mark in zip(parts, marks) if part != system and not mark]
+        shown = [mark[1] or mark[2] for mark in marks if mark and mark.lastindex]
+        rows.append(("#".join([name, *kept]), "#".join(shown).casefold()))
     table = pd.DataFrame(rows, columns=["doc", "mark"]).astype("str")
     return table.iloc[np.asarray(codes)].set_axis(docs.index)
 
@@ -245,8 +243,7 @@ def _latest(ratings: pd.DataFrame, shown: pd.DataFrame, showing: pd.Series, rece
 
     showing: what was shown as the file names it, for spoilt copies of a segment may be several.
     """
-    mark = shown["mark"].str.split("#").map(lambda parts: "#".join(one for one in parts if one in ("bad", "dup")))
-    kind = ratings["item_type"]
+    kind, mark = ratings["item_type"], shown["mark"]
     kind = kind.mask(kind.eq("system") & mark.ne(""), "repeat")
     table = ratings.assign(mark=mark, copy=mark.ne(""), item_type=kind)
     table["item_type"] = _with_references(table, receipt)

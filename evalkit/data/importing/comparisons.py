@@ -240,24 +240,21 @@ def convert(rows: Rows) -> Judgements:
 def _compared(rows: Rows) -> Judgements:
     """Turn each comparison into two judgements."""
     names, cells = rows.names, rows.cells
-    systems = _systems(rows)
-    asked = names.get("preference") or names.get("score", "")
-    answers = cells[asked] if asked else rows.column("preference")
-    sided = {side: [names[one] for one in (f"system_{side}", f"hypothesis_{side}") if one in names] for side in SIDES}
-    worth, wrong, scale = _worth(answers, systems, sided, rows.options, rows.receipt)
+    systems, ours = _systems(rows), "preference" if "preference" in rows.known else "score"
+    asked = names.get(ours, ours)
+    worth, wrong, scale = _worth(rows, rows.column(ours), systems)
     same = systems["a"].str.casefold().eq(systems["b"].str.casefold())
     itself = "is the system that it is compared with: correct one of them"
     rows.reject(np.flatnonzero(same), names.get("system_b", "system_b"), itself)
-    silent = {place for place, reason in wrong.items() if reason == NO_ANSWER}
-    rows.reject(silent, asked or "preference", NO_ANSWER, EXCLUDED)
-    rows.refuse(asked or "preference", {place: reason for place, reason in wrong.items() if place not in silent})
+    rows.refuse(asked, wrong)
+    rows.reject(np.flatnonzero(np.isnan(worth)), asked, NO_ANSWER, EXCLUDED)
     made = {"system": systems["a"], "against": systems["b"], "score": pd.Series(worth, cells.index).map(repr)}
     if "hit" not in names:
         where = [cells[names[name]].fillna("") for name in ("doc", "segment", "criterion") if name in names]
         named = [" ".join(filter(None, parts)) for parts in zip(constant("", cells.index), *where)]
         made["hit"] = [f"{place}: {a} | {b}" for place, a, b in zip(named, systems["a"], systems["b"])]
-    if (shown := _stood_first(rows, systems)) is not None:
-        made["screen_place"] = shown.map({"a": "1", "b": "2"})
+    if (place := _stood_first(rows, systems)) is not None:
+        made["screen_place"] = place
     if {"hypothesis_a", "hypothesis_b"} & {*names}:
         made["hypothesis"] = rows.column("hypothesis_a")
     rows.give(**made)
@@ -271,7 +268,7 @@ def _compared(rows: Rows) -> Judgements:
         other["hypothesis"] = rows.column("hypothesis_b").loc[one.index]
     found.ratings = pd.concat([one, other]).sort_index(kind="stable")
     found.spans = _spans(cells, found.ratings)
-    _tell_wins(one, sum(scale) / 2, rows.table.name, rows.receipt)
+    _tell_wins(found.ratings, sum(scale) / 2, rows.table.name, rows.receipt)
     return found
 
 
@@ -291,17 +288,18 @@ def _systems(rows: Rows) -> Systems:
 
 
 def _tell_wins(ratings: pd.DataFrame, middle: float, origin: str, receipt: Receipt) -> None:
-    """Tell wins and ties of pairs of systems. ratings: of the first system of each comparison."""
-    in_order = ratings["system"] <= ratings["against"]
-    pair = [ratings[one].where(in_order, ratings[two]) for one, two in (("system", "against"), ("against", "system"))]
-    lead = np.sign(ratings["score"] - middle) * np.where(in_order, 1, -1)
-    counts = pd.crosstab(pair, lead).reindex(columns=[1, 0, -1], fill_value=0)
-    for (one, two), (won, ties, lost) in zip(counts.index[:_SHOWN], counts.to_numpy().tolist()):
-        receipt.note(f"{origin}: {one} against {two}: {won:,} won, {ties:,} ties, {lost:,} lost")
+    """Tell wins and ties of pairs of systems. ratings: two a comparison, of which each pair keeps the same one."""
+    one = ratings[ratings["system"] < ratings["against"]]
+    lead = np.sign(one["score"] - middle)
+    counts = pd.crosstab([one["system"], one["against"]], lead).reindex(columns=[1, 0, -1], fill_value=0)
+    for (first, second), (won, ties, lost) in zip(counts.index[:_SHOWN], counts.to_numpy().tolist()):
+        receipt.note(f"{origin}: {first} against {second}: {won:,} won, {ties:,} ties, {lost:,} lost")
 
 
 def _stood_first(rows: Rows, systems: Systems) -> pd.Series | None:
-    """Return of each comparison which stood first, "a", "b" or unknown; None where nothing tells. The receipt says how.
+    """Return of each comparison the place of its first system, or unknown; None where nothing tells one.
+
+    The receipt says how it is known.
 
     A column ``first`` tells: A or B, in whatever words, or a system's name. So do headings such as left_system, and
     answers such as "left". Where the file says only A and B, A is taken to have stood first if some pair comes in both
@@ -310,8 +308,8 @@ def _stood_first(rows: Rows, systems: Systems) -> pd.Series | None:
     names, cells = rows.names, rows.cells
     if "first" in names:
         told = zip(cells[names["first"]].fillna("unknown"), systems["a"].fillna(""), systems["b"].fillna(""))
-        worth: dict[float | str, str] = {1.0: "a", 0.0: "b"}
-        found = pd.Series([worth.get(_meant(said, pair)) for said, *pair in told], cells.index)
+        place: dict[float | str, str] = {1.0: "1", 0.0: "2"}
+        found = pd.Series([place.get(_meant(said, pair)) for said, *pair in told], cells.index)
         return found if found.notna().any() else None
     if not {"system_a", "system_b"} <= {*names}:
         return None
@@ -324,7 +322,7 @@ def _stood_first(rows: Rows, systems: Systems) -> pd.Series | None:
         rows.note(f"{names['system_a']} is taken to have stood first (left): pairs of systems come in both orders")
     else:
         return None
-    return constant("a", cells.index)
+    return constant("1", cells.index)
 
 
 def _spans(cells: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:
@@ -504,26 +502,23 @@ def name_two(cells: list[str]) -> bool:
 # What answers are worth for the first of two systems
 
 
-def _worth(
-    answers: pd.Series, systems: Systems, sides: dict[str, list[str]], options: Options, receipt: Receipt
-) -> tuple[np.ndarray, dict[int, str], Ends]:
-    """Return each comparison's score of the first system, what is wrong where it has none, and the scale.
+def _worth(rows: Rows, answers: pd.Series, systems: Systems) -> tuple[np.ndarray, dict[int, str], Ends]:
+    """Return each comparison's score of the first system, NaN where it has none, what is wrong then, and the scale.
 
-    The score is 1, 0 or, in a tie, .5; or how far the first system leads, by a number whose direction is told.
-    sides: what heads either system.
+    The score is 1, 0 or, in a tie, .5; or how far the first system leads, by a number whose direction is told. An
+    answer that says that there is none is not wrong.
     """
+    options, receipt = rows.options, rows.receipt
+    receipt.note("a comparison is a judgement of each system: hit is the comparison, against the other system")
     numeric = not options.words and numbers.is_numeric([str(cell) for cell in answers.dropna()])
     told = options.words or _of_places(answers)
     if numeric and (options.positive or not told):
-        worth, wrong, scale = _leads(answers, sides, options, receipt)
         receipt.orientation = f"higher is better: the score is how far {answers.name} favours it, as --positive tells"
-    else:
-        if told and not options.words:
-            receipt.note("preference 1 was read as the first system, 2 as the second, 0 as a tie")
-        (worth, wrong), scale = _shares(answers, systems, told, receipt), (0.0, 1.0)
-        receipt.orientation = "higher is better: the score is the share of comparisons won, a tie half"
-    receipt.note("a comparison is a judgement of each system: hit is the comparison, against the other system")
-    return worth, wrong, scale
+        return _leads(rows, answers)
+    if told and not options.words:
+        receipt.note("preference 1 was read as the first system, 2 as the second, 0 as a tie")
+    receipt.orientation = "higher is better: the score is the share of comparisons won, a tie half"
+    return *_shares(answers, systems, told, receipt), (0.0, 1.0)
 
 
 def _of_places(answers: pd.Series) -> dict[str, float]:
@@ -556,35 +551,37 @@ def _shares(
         receipt.note(f"{', '.join(map(repr, of_first[:5]))} speaks of the first system; --map-values tells otherwise")
 
     def worth(answer: str, pair: list[str]) -> float | str:
-        if isinstance(answer, str) and answer.casefold() in told:
-            return told[answer.casefold()]
-        if pd.isna(answer) or answer.casefold() in none or is_none(answer):
-            return NO_ANSWER
-        if _NUMBER.fullmatch(answer.replace("−", "-")):
+        small = answer.casefold()
+        if small in told:
+            return told[small]
+        if small in none or is_none(small):
+            return np.nan
+        if _NUMBER.fullmatch(small.replace("−", "-")):
             return f"is a number, and nothing says what it means. {_MAP}"
         return _meant(answer, pair)
 
-    said = [worth(answer, [*map(str, pair)]) for answer, *pair in zip(answers, systems["a"], systems["b"])]
+    answered = zip(answers, systems["a"], systems["b"])
+    said = [np.nan if pd.isna(answer) else worth(answer, [*map(str, pair)]) for answer, *pair in answered]
     wrong = {place: one for place, one in enumerate(said) if isinstance(one, str)}
     return np.array([np.nan if isinstance(one, str) else one for one in said]), wrong
 
 
-def _leads(
-    cells: pd.Series, sides: dict[str, list[str]], options: Options, receipt: Receipt
-) -> tuple[np.ndarray, dict[int, str], Ends]:
+def _leads(rows: Rows, cells: pd.Series) -> tuple[np.ndarray, dict[int, str], Ends]:
     """Read numbers on a scale from one system to the other: the first one's lead, what is no number, and its scale.
 
-    The middle of the scale that is told, else 0, is no preference. sides: what heads either system, which
-    ``--positive`` may say. Raises DataError where nothing says whose side high numbers are on, or which number is the
-    middle.
+    The middle of the scale that is told, else 0, is no preference. Raises DataError where nothing says whose side high
+    numbers are on, with what heads either system to be named with ``--positive``; or which number is the middle.
     """
-    values, unread = numbers.read(cells, options.decimal)
+    positive, scale = rows.options.positive, rows.options.scale
+    values, unread = numbers.read(cells, rows.options.decimal)
     low, high = np.nanmin(values), np.nanmax(values)
-    ends, scale = f"from {low:g} to {high:g}", options.scale
+    ends = f"from {low:g} to {high:g}"
+    kinds = ("system", "hypothesis")
+    sides = {side: [rows.names[f"{kind}_{side}"] for kind in kinds if f"{kind}_{side}" in rows.names] for side in SIDES}
     ways = " or ".join(f"--positive {shlex.quote([*sides[side], side.upper()][0])}" for side in SIDES)
-    favoured = [side for side in SIDES if options.positive in sides[side] or _winner(options.positive, _place) == side]
-    if options.positive and len(favoured) != 1:
-        raise DataError(f"--positive {options.positive!r:.60} names neither side. Pass {ways}.")
+    favoured = [side for side in SIDES if positive in sides[side] or _winner(positive, _place) == side]
+    if positive and len(favoured) != 1:
+        raise DataError(f"--positive {positive!r:.60} names neither side. Pass {ways}.")
     if not favoured or (low >= 0 and not scale):
         scaled = " with --scale LOW:HIGH, whose middle is no preference" if low >= 0 else ""
         raise DataError(
@@ -592,12 +589,12 @@ def _leads(
             f"{', or which number is no preference' * bool(scaled)}. Pass {ways}{scaled}. If each number is an answer "
             f"of its own: {_MAP}"
         )
-    if scale:
-        middle, most = (scale[0] + scale[1]) / 2, (scale[1] - scale[0]) / 2
-    else:
-        middle, most = 0.0, float(np.ceil(max(-low, high)))
+    if not scale:
+        most = float(np.ceil(max(-low, high)))
         most = most if most <= _STEPS else max(most, 100.0)
-        receipt.scale_from = f"{scales.GUESSED} ({ends}); --scale LOW:HIGH states another"
-    wrong = unread | numbers.off_scale(values, (middle - most, middle + most))
-    wrong = {place: NO_ANSWER if one.startswith(numbers.MISSING) else one for place, one in wrong.items()}
-    return (values - middle) * (1.0 if favoured[0] == "a" else -1.0), wrong, (-most, most)
+        scale = (-most, most)
+        rows.receipt.scale_from = f"{scales.GUESSED} ({ends}); --scale LOW:HIGH states another"
+    wrong = {place: one for place, one in unread.items() if not one.startswith(numbers.MISSING)}
+    middle = sum(scale) / 2
+    lead = (values - middle) * (1.0 if favoured == ["a"] else -1.0)
+    return lead, wrong | numbers.off_scale(values, scale), (scale[0] - middle, scale[1] - middle)

@@ -44,19 +44,12 @@ class Found:
     unsure: float = 0.0
 
 
-@dataclass
-class Batches:
-    """Files of batches: task, what names an item of it (``_KEY``), and the item's segment, an item a row."""
-
-    items: pd.DataFrame
-    seen: list[Seen]
-
-
-def found(shown: pd.DataFrame, given: Batches | None, *, origin: str) -> Found:
+def found(shown: pd.DataFrame, given: Sequence[Path], *, origin: str) -> Found:
     """Find the segment of each item: by batches, by source texts, by order within documents, or as the file has it.
 
     shown: src_lang, tgt_lang, account, target (the system as in the file), showing (the document as in the file), doc
     and system without marks, item (its number, as text), degraded, and source where the file has texts.
+    given: files of batches.
     """
     if given:
         return _of_batches(shown, given, origin)
@@ -109,13 +102,20 @@ def _places(shown: pd.DataFrame) -> bool:
 # Batches
 
 
-def batches(paths: Sequence[Path]) -> Batches:
-    """Read files of batches. Raises DataError where one is no list of tasks with items."""
-    rows, seen = list[list[Any]](), list[Seen]()
+def seen(paths: Sequence[Path]) -> list[Seen]:
+    """Look at files of batches. Raises DataError where one is not there."""
+    if absent := [path.name for path in paths if not path.is_file()]:
+        raise DataError(f"{absent[0]} is not there, or is no file. {_GIVEN}")
+    return [*map(Seen.at, paths)]
+
+
+def _batches(paths: Sequence[Path]) -> pd.DataFrame:
+    """Read files of batches: task, what names an item of it (``_KEY``), and the item's segment, an item a row.
+
+    Raises DataError where one is no list of tasks with items.
+    """
+    rows = list[list[Any]]()
     for path in paths:
-        if not path.is_file():
-            raise DataError(f"{path.name} is not there, or is no file. {_GIVEN}")
-        seen.append(Seen.at(path))
         said = records.whole(path, _GIVEN)
         for number, task in enumerate(said if isinstance(said, list) else []):
             rows += _items(f"{path} {number}", task, path)
@@ -128,7 +128,7 @@ def batches(paths: Sequence[Path]) -> Batches:
         texts = items.assign(source=items["source"].map(plain), doc=items["showing"].str.split("#").str[0])
         items["segment"] = by_texts(texts.assign(number=range(len(items))), document=["doc"])
     items = items.drop(columns="source").rename(columns={"account": "task"}).dropna(subset="segment")
-    return Batches(items.drop_duplicates(["task", *_KEY], keep="last").astype("str"), seen)
+    return items.drop_duplicates(["task", *_KEY], keep="last").astype("str")
 
 
 def _items(name: str, task: Any, path: Path) -> Iterator[list[Any]]:
@@ -143,14 +143,14 @@ def _items(name: str, task: Any, path: Path) -> Iterator[list[Any]]:
             yield [name, *key, line and line[1], item.get("sourceText")]
 
 
-def _of_batches(shown: pd.DataFrame, given: Batches, origin: str) -> Found:
+def _of_batches(shown: pd.DataFrame, given: Sequence[Path], origin: str) -> Found:
     """Take segments from batches; an account's task is the one that fits best. Raises DataError where none is known."""
     item = ["account", *_KEY]
-    fits = shown[item].drop_duplicates().merge(given.items, on=_KEY)
+    fits = shown[item].drop_duplicates().merge(_batches(given), on=_KEY)
     fits["fit"] = fits.groupby(["account", "task"])["item"].transform("size")
     best = fits[fits["fit"].eq(fits.groupby(item)["fit"].transform("max"))]
     known = best.drop_duplicates([*item, "segment"]).drop_duplicates(item, keep=False)
-    names = ", ".join(one.path.name for one in given.seen)
+    names = ", ".join(path.name for path in given)
     if known.empty:
         raise DataError(f"{names}: none of the items of {origin} is in these batches. Pass this campaign's, or none.")
     segments = shown[item].merge(known, on=item, how="left")["segment"].set_axis(shown.index).astype("str")
@@ -301,15 +301,12 @@ def _follows(one: str, other: str) -> bool:
     >>> _follows("engdeu690f", "engdeu6910"), _follows("deu09", "deu10"), _follows("Ann", "Bob"), _follows("a1", "a3")
     (True, True, False, False)
     """
-    if len(one) != len(other) or one == other:
-        return False
-    start = next(place for place, (a, b) in enumerate(zip(one, other)) if a != b)
-    a, b = one[start:], other[start:]
-    digits = re.fullmatch(r"[0-9a-f]{1,8}", a) and re.fullmatch(r"[0-9a-f]{1,8}", b)
+    start = next((place for place, (a, b) in enumerate(zip(one, other)) if a != b), len(one))
+    tails = a, b = one[start:], other[start:]
+    digits = len(a) == len(b) and all(re.fullmatch(r"[0-9a-f]{1,8}", tail) for tail in tails)
     if not digits or not one[:start][-1:].isalnum() or not re.search(r"\d", one[-2:] + other[-2:]):
         return False
-    tens = a.isdecimal() and b.isdecimal() and int(b) - int(a) == 1
-    return tens or int(b, 16) - int(a, 16) == 1
+    return int(b, 16) - int(a, 16) == 1 or (a.isdecimal() and b.isdecimal() and int(b) - int(a) == 1)
 
 
 def _as_originals(runs: pd.DataFrame) -> None:
