@@ -21,7 +21,7 @@ from evalkit.data.importing.judgements import Rows, Scales
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import DISCARDED, EXCLUDED, Judgements, Table
-from evalkit.data.importing.vocabulary import bare, meaning
+from evalkit.data.importing.vocabulary import bare
 from evalkit.data.typology import SCHEMES, WMT, Scheme, spelled
 
 #: Annotation tools whose exports are laid out as rows with the columns below.
@@ -57,6 +57,7 @@ _SEGMENTS = {
     "task": "The file names no segments and holds no texts: a segment is one task. Pass --map segment=FIELD.",
     "shared": "Segments are positions (item_i) in the campaign's shared list of items, as its JSON says.",
 }
+_MARK = ["row", "category", "severity", "start", "end", "side", "text", "suggested"]
 _SCORE = "(score)"  # the heading of scores that errors make
 _OMITTED = "missing"  # stands for the place of an error where a translation lacks something
 _FAR = 1 << 40  # no text is as long
@@ -129,14 +130,12 @@ def headed(table: Table, known: Mapping[str, Sequence[str]], options: Options) -
 
     known: our name -> what heads it in the layout, the usual heading first; compared without case and marks.
     """
-    told = options.single
-    mine = [ours for ours in known if ours not in options.columns and ours not in options.values]
-    present = {bare(name): name for name in reversed(table.header)}
-    found = {ours: next((present[bare(one)] for one in known[ours] if bare(one) in present), "") for ours in mine}
-    taken = {*found.values(), *told.values()}
-    for ours in (ours for ours in mine if not found[ours]):
-        others = [name for name in table.header if meaning(name) == ours and name not in taken]
-        found[ours] = others[0] if len(others) == 1 else ""
+    told, found = options.single, dict[str, str]()
+    for ours in (ours for ours in known if ours not in {*options.columns, *options.values}):
+        taken = {*found.values(), *told.values()}
+        fits = vocabulary.fitting(ours, (name for name in table.header if name not in taken), known[ours])
+        if len({*map(bare, fits)}) == 1:  # of twins the first, which are refused when they are read
+            found[ours] = fits[0]
     return {ours: name for ours, name in (found | told).items() if name}
 
 
@@ -171,7 +170,9 @@ def listed(cells: Iterable[Any], texts: Iterable[Any]) -> tuple[pd.DataFrame, li
             broken += [row] * (None in own)
         elif said is not None and said == said and said != "":
             broken.append(row)
-    return _framed(marks), broken
+    texts = dict.fromkeys(("category", "severity", "side", "text"), "str")
+    frame = pd.DataFrame(marks, columns=_MARK).astype(texts | {"start": float, "end": float, "row": int})
+    return frame if frame["suggested"].any() else frame.drop(columns="suggested"), broken
 
 
 def _mark(one: Any, text: str | None) -> tuple[Any, ...] | None:
@@ -198,13 +199,6 @@ def _mark(one: Any, text: str | None) -> tuple[Any, ...] | None:
 def place(value: Any) -> Any:
     """Read a place in a text; what is no whole number stays."""
     return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 15 else value
-
-
-def _framed(marks: list[tuple[Any, ...]]) -> pd.DataFrame:
-    names = ["row", "category", "severity", "start", "end", "side", "text", "suggested"]
-    texts = dict.fromkeys(("category", "severity", "side", "text"), "str")
-    frame = pd.DataFrame(marks, columns=names).astype(texts | {"start": float, "end": float, "row": int})
-    return frame if frame["suggested"].any() else frame.drop(columns="suggested")
 
 
 def judged(

@@ -8,32 +8,19 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import records, segments
+from evalkit.data.importing import records, segments, vocabulary
 from evalkit.data.importing.annotated import complete, headed, judged, listed, spans_of
 from evalkit.data.importing.judgements import Rows, ordered, people
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import EXCLUDED, Judgements
-from evalkit.data.importing.vocabulary import ITEM_TYPES, bare
+from evalkit.data.importing.vocabulary import ITEM_TYPES
 from evalkit.data.names import is_human
 
 #: What every export has; one of error spans has them, too.
 NEEDED = ("username", "system", "itemId", "itemType", "srcLang", "trgLang", "score")
 SCALE = (0.0, 100.0)
-#: Our name for each of Appraise's columns.
-_HEADINGS = {
-    "src_lang": ["srcLang"],
-    "tgt_lang": ["trgLang"],
-    "system": ["system"],
-    "doc": ["docId"],
-    "segment": ["itemId"],
-    "annotator": ["username"],
-    "score": ["score"],
-    "item_type": ["itemType"],
-    "started": ["timeStart"],
-    "ended": ["timeEnd"],
-    "source": ["source"],
-}
+_HEADINGS = vocabulary.lists("appraise")
 _SHOWN = ["annotator", "src_lang", "tgt_lang", *schemas.ITEM]
 _READ = ("src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "source")
 _SEVERITIES = ("minor", "major", "critical", "neutral", "undecided")
@@ -55,9 +42,8 @@ def convert(rows: Rows) -> Judgements:
     complete(rows, headed(table, _HEADINGS, options))
     if lacking := [ours for ours in ("item_type", "started") if ours not in rows.known]:
         raise DataError(f"{table.name} is no export of Appraise: it lacks {', '.join(lacking)}. Import it as csv.")
-    present = {bare(name): name for name in table.header}
-    spans = present.get("spans")
-    _reject_others(rows, present.get("isdocscore"))
+    spans = rows.names.get("spans")
+    _reject_others(rows)
     kept = rows.kept
     told = pd.DataFrame({ours: rows.column(ours, kept) for ours in _READ if ours != "source" or ours in rows.names})
     beside = segments.seen(options.batches)
@@ -126,7 +112,7 @@ def _kinds(cells: pd.Series, options: Options) -> pd.Series:
     return cells.str.casefold().map(ITEM_TYPES | options.item_types)
 
 
-def _reject_others(rows: Rows, document: str | None) -> None:
+def _reject_others(rows: Rows) -> None:
     """Set apart rows that are no judgements of segments: tutorials, scores of documents, and what cannot be told."""
     names, docs = rows.names, rows.column("doc")
 
@@ -142,10 +128,10 @@ def _reject_others(rows: Rows, document: str | None) -> None:
     filler = docs.str.contains(r"#duplicate\d*(?:#|$)", case=False, na=False)
     filler &= ~_kinds(rows.column("item_type"), rows.options).eq("degraded")  # spoilt ones keep their use
     reject("doc", filler, "is an item of a document shown again to fill a task")
-    if document:
-        whole, part = rows.cells[document].eq("True"), rows.cells[document].eq("False")
-        reject(document, whole, "is the score of a whole document")
-        reject(document, ~whole & ~part, "is neither True nor False: correct it", "rejected")
+    if "whole" in names:
+        whole, part = rows.column("whole").eq("True"), rows.column("whole").eq("False")
+        reject("whole", whole, "is the score of a whole document")
+        reject("whole", ~whole & ~part, "is neither True nor False: correct it", "rejected")
 
 
 # What names of documents and systems hold besides the names: marks of showings, systems, test sets

@@ -17,7 +17,7 @@ from evalkit.data.importing.judgements import Rows
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import EXCLUDED, Judgements, Table, constant, mapped_cells, text_digest
-from evalkit.data.importing.vocabulary import OURS, bare, listed, meaning, ordered, words
+from evalkit.data.importing.vocabulary import OURS, bare, fitting, listed, meaning, ordered, words
 from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
 
@@ -26,8 +26,7 @@ NO_ANSWER = "there is no answer"
 #: The two systems of a comparison, and the other one of each.
 SIDES = ("a", "b")
 _OTHER = {"a": "b", "b": "a"}
-_HEADINGS = {ours: text.split() for ours, text in vocabulary.table("comparisons").items()}
-_WORDS = {kind: text.split() for kind, text in vocabulary.table("answers").items()}
+_HEADINGS, _WORDS = vocabulary.lists("comparisons"), vocabulary.lists("answers")
 _PLACES = {side: "|".join(_WORDS[side]) for side in SIDES}
 #: What a system is called in headings; what else may have been compared, such as prompts of one system.
 STEMS, _CONDITION = "|".join(_WORDS["stems"]), "|".join(_WORDS["conditions"])
@@ -148,15 +147,13 @@ def _names(table: Table, options: Options, passed: Collection[str]) -> dict[str,
         take(f"system_{side}", [heading])
     two = {"system_a", "system_b"} <= {*names}
     systems = {cell for side in SIDES for cell in table.samples(names[f"system_{side}"])} if two else set()
-    take("preference", [name for choice in ordered("choices") for name in free if bare(name) == choice])
+    take("preference", fitting("preference", free, ordered("choices")))
     take("preference", [name for name in free if meaning(name) == "score" and name_two(table.samples(name))])
     choosing = [name for name in free if two and listed("choosing") & {*words(name)}]
     take("preference", [name for name in choosing if are_answers(table.samples(name), systems)])
     for ours in ("hypothesis_a", "hypothesis_b", *OURS, "first", "screen"):
         if ours != "hypothesis" or "hypothesis_a" not in names:
-            take(ours, [name for name in free if bare(name) == bare(ours)])
-            take(ours, [name for name in free if bare(name) in _HEADINGS.get(ours, ())])
-            take(ours, [name for name in free if meaning(name) == ours])
+            take(ours, fitting(ours, free, [ours, *_HEADINGS.get(ours, ())]))
     take("segment", [name for name in free if bare(name) == "srcindex"])
     if two and "preference" not in {*names, *options.values}:
         leads = [name for name in free if listed("leads") & {*words(name)}]

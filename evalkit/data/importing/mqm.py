@@ -26,8 +26,7 @@ _NONE = re.compile(r"no[- ]?(errors?|issues?|mistakes?)|none|nothing|n/?a|ok|[-â
 _MARKED = re.compile(r"<v>(.*?)</v>", re.DOTALL)
 _WHO = ("system", "doc", "segment", "annotator")
 _KEY = ("src_lang", "tgt_lang", "pair", "against", *_WHO)
-#: Our names and what they are headed by.
-_HEADINGS = {ours: text.split() for ours, text in vocabulary.table("mqm").items()}
+_HEADINGS = vocabulary.lists("mqm")
 
 
 def calls_none(names: pd.Series) -> pd.Series:
@@ -221,20 +220,10 @@ def _moments(cell: str) -> list[float]:
 
 # The WMT chat task: a row per judgement, its errors in lists cut by slashes
 
-_CHAT = {
-    "src_lang": ["source_language"],
-    "tgt_lang": ["target_language"],
-    "doc": ["doc_id"],
-    "segment": ["segment_id"],
-    "source": ["source"],
-    "hypothesis": ["mt"],
-    "reference": ["reference"],
-    "score": ["mqm"],
-}
-_LISTS = ("severity", "typology_error", "start_index", "end_index")
+_CHAT = vocabulary.lists("chat")
+_LISTS = ("severity", "category", "start", "end")
 #: What the chat task's annotations have.
-CHAT = (*(name for [name] in _CHAT.values() if name != "reference"), *_LISTS, "minor", "major", "critical", "error")
-_SAID = {vocabulary.bare(name): name for name in (*_LISTS, "error", "mt", "source")}
+CHAT = (*(name for [name] in _CHAT.values() if name != "reference"), "minor", "major", "critical")
 _FILE = re.compile(r"annotations\.[\w-]{1,10}\.(?P<system>[^.]{1,80})(\.primary)?\.csv")
 _SLASHED = "Date/Time Format"  # the one type whose name has a slash
 _OWN_SCORE = (
@@ -255,9 +244,8 @@ def convert_chat(rows: Rows) -> Judgements:
         rows.values["annotator"] = "unnamed"
         rows.note("the file does not name annotators (annotator is 'unnamed'): nothing can be said about agreement")
     complete(rows, headed(table, _CHAT, rows.options))
-    said = rows.cells.rename(columns=lambda name: _SAID.get(vocabulary.bare(name), name)).fillna("")
-    errors = map(_listed, said.to_dict("records"))
-    marks, broken = listed(errors, [None] * len(rows.cells))
+    said = pd.DataFrame({ours: rows.column(ours).fillna("") for ours in (*_LISTS, "marked", "hypothesis", "source")})
+    marks, broken = listed(map(_listed, said.to_dict("records")), [None] * len(said))
     rows.reject(broken, "severity", "gives lists of different lengths, or places that are none: correct the lists")
     if not rows.options.weights:
         rows.receipt.weights = _OWN_SCORE
@@ -274,15 +262,15 @@ def _listed(row: dict[str, str]) -> list[dict[str, Any]] | str:
     A marked text stands in the translation or, else, in the source.
     """
     lists = [_parted(row[name]) for name in _LISTS]
-    texts = [row["error"]] if len(lists[0]) == 1 else row["error"].split("/")
+    texts = [row["marked"]] if len(lists[0]) == 1 else row["marked"].split("/")
     texts = texts if len(texts) == len(lists[0]) else [""] * len(lists[0])
     if len({*map(len, lists)}) > 1:
-        return row["severity"] or row["start_index"]
+        return row["severity"] or row["start"]
     errors = []
     for severity, kind, start, end, text in zip(*lists, texts):
         placed = start.isdecimal() and end.isdecimal()
         within = slice(int(start), int(end)) if placed else slice(0)
-        in_source = bool(text) and placed and row["mt"][within] != text == row["source"][within]
+        in_source = bool(text) and placed and row["hypothesis"][within] != text == row["source"][within]
         places = {"start_i": int(start), "end_i": int(end) - 1} if placed else {}
         side = "source" if in_source else "target"
         errors.append({"severity": severity, "category": kind, "text": text or None, "side": side} | places)

@@ -33,6 +33,11 @@ def table(name: str) -> dict[str, Any]:
     return dict(_WORDS[name])
 
 
+def lists(name: str) -> dict[str, list[str]]:
+    """Return a table of words, each name's in their order; of a layout, the headings of each column of ours."""
+    return {own: text.split() for own, text in table(name).items()}
+
+
 @cache
 def ordered(name: str) -> tuple[str, ...]:
     """Return a list of words in its order."""
@@ -45,6 +50,7 @@ def listed(name: str) -> frozenset[str]:
     return frozenset(ordered(name))
 
 
+@lru_cache(maxsize=4096)  # every format asks for the meaning of every heading, and of the first cells besides
 def bare(heading: str) -> str:
     """Write a heading small, without spaces and marks, and without what stands in brackets.
 
@@ -65,7 +71,7 @@ def words(heading: str) -> list[str]:
     return [word.casefold() for word in re.findall(r"[^\W\d_]+", apart)]
 
 
-@lru_cache(maxsize=4096)  # every format asks for the meaning of every heading, and of the first cells besides
+@lru_cache(maxsize=4096)
 def meaning(heading: str) -> str | None:
     """Say which of our columns a heading may be; None where it is unknown.
 
@@ -172,6 +178,22 @@ def demand_present(header: list[str], told: Mapping[str, str], *, origin: str) -
         raise DataError(f"{origin} has no column {wrong}; it has {', '.join(header)}. Correct {maps}.")
 
 
+def fitting(ours: str, header: Iterable[str], spellings: Iterable[str] = ()) -> list[str]:
+    """List the headings that may be a column of ours: those of one spelling, else those that mean the same.
+
+    spellings: what heads it in a layout, the surest first; else it is its own name.
+
+    >>> header = ["Worker", "Rater ID"]
+    >>> fitting("annotator", header, ["rater", "rater_id"]), fitting("annotator", header)
+    (['Rater ID'], ['Worker', 'Rater ID'])
+    """
+    header = list(header)
+    for spelling in map(bare, spellings or [ours]):
+        if alike := [name for name in header if bare(name) == spelling]:
+            return alike
+    return [name for name in header if meaning(name) == ours]
+
+
 def mapped(header: list[str], options: Mapping[str, str], *, origin: str, given: Iterable[str] = ()) -> Columns:
     """Map our names to a file's headings: as told, by our own name, or by a synonym that fits only one.
 
@@ -184,11 +206,10 @@ def mapped(header: list[str], options: Mapping[str, str], *, origin: str, given:
     result = Columns(dict(told), dict.fromkeys(told, "as told"))
     free = [name for name in header if name not in told.values()]
     for ours in (name for name in OURS if name not in {*options, *given}):  # --map item_type= takes none
-        exact = [name for name in free if bare(name) == bare(ours)]  # "score" and "Score" are two of them
-        choice = exact or [name for name in free if meaning(name) == ours]
+        choice = fitting(ours, free)  # "score" and "Score" are two of them
         if len(choice) == 1:
             result.names[ours] = choice[0]
-            result.how[ours] = "same name" if exact else "synonym"
+            result.how[ours] = "same name" if bare(choice[0]) == bare(ours) else "synonym"
         elif choice and ours in NEEDED:
             raise DataError(
                 f"{origin}: {ours} could be {' or '.join(map(repr, choice))}. Pass --map {ours}={choice[0]!r}."
