@@ -16,16 +16,14 @@ from evalkit.data.importing import numbers, records, scales, vocabulary
 from evalkit.data.importing.judgements import Rows
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
+from evalkit.data.importing.scales import Ends
 from evalkit.data.importing.tables import EXCLUDED, Judgements, Table, constant, mapped_cells, text_digest
 from evalkit.data.importing.vocabulary import OURS, bare, fitting, listed, meaning, ordered, words
 from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
 
-TITLE = "comparisons of two systems, or ranks"
-NO_ANSWER = "there is no answer"
-#: The two systems of a comparison, and the other one of each.
+#: The two systems of a comparison.
 SIDES = ("a", "b")
-_OTHER = {"a": "b", "b": "a"}
 _HEADINGS, _WORDS = vocabulary.lists("comparisons"), vocabulary.lists("answers")
 _PLACES = {side: "|".join(_WORDS[side]) for side in SIDES}
 #: What a system is called in headings; what else may have been compared, such as prompts of one system.
@@ -54,7 +52,6 @@ _ANSWERED = 0.9  # share of a column's cells that are answers where it holds the
 _FEW = 20  # names of conditions; prompts themselves are more
 _SHOWN = 20  # pairs of systems whose wins and ties are told
 Systems = dict[str, pd.Series]
-Ends = tuple[float, float]
 
 
 # Which columns are what
@@ -244,7 +241,7 @@ def _compared(rows: Rows) -> Judgements:
     itself = "is the system that it is compared with: correct one of them"
     rows.reject(np.flatnonzero(same), names.get("system_b", "system_b"), itself)
     rows.refuse(asked, wrong)
-    rows.reject(np.flatnonzero(np.isnan(worth)), asked, NO_ANSWER, EXCLUDED)
+    rows.reject(np.flatnonzero(np.isnan(worth)), asked, "there is no answer", EXCLUDED)
     made = {"system": systems["a"], "against": systems["b"], "score": pd.Series(worth, cells.index).map(repr)}
     if "hit" not in names:
         where = [cells[names[name]].fillna("") for name in ("doc", "segment", "criterion") if name in names]
@@ -439,8 +436,8 @@ def _winner(answer: str, place: Callable[[list[str]], str]) -> str:
     if sign is None:
         return place(said)
     one = place(said[:sign]) if sign else "a"
-    other = place(said[sign + 1 :]) if said[sign + 1 :] else _OTHER.get(one, "")
-    if {one, other} != {"a", "b"}:
+    other = place(said[sign + 1 :]) if said[sign + 1 :] else "b" if one == "a" else "a"
+    if {one, other} != {*SIDES}:
         return ""
     return one if said[sign] == ">" else other
 

@@ -89,7 +89,7 @@ FORMATS = (
     Format("mqm", "annotations of the WMT chat task", f"{_JUDGED}, its errors lists", mqm.convert_chat, mqm.CHAT),
     Format(
         "preferences",
-        comparisons.TITLE,
+        "comparisons of two systems, or ranks",
         "one comparison by one person, or ranks of several outputs",
         comparisons.convert,
         lacks=comparisons.lacks,
@@ -98,7 +98,7 @@ FORMATS = (
     ),
     Format(
         "mqm",
-        mqm.TITLE,
+        "marked errors with category and severity",
         "one error that one person marked in one output",
         mqm.convert,
         lacks=mqm.lacks,

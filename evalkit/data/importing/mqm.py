@@ -21,7 +21,6 @@ from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
 from evalkit.data.typology import spelled
 
-TITLE = "marked errors with category and severity"
 _NONE = re.compile(r"no[- ]?(errors?|issues?|mistakes?)|none|nothing|n/?a|ok|[-–—]|hotw-test", re.ASCII)
 _MARKED = re.compile(r"<v>(.*?)</v>", re.DOTALL)
 _WHO = ("system", "doc", "segment", "annotator")
@@ -127,8 +126,7 @@ def _joined(category: pd.Series, below: pd.Series) -> pd.Series:
     """
     both = category.notna() & below.notna() & spelled(category).ne(spelled(below))
     both &= ~calls_none(category) & ~calls_none(below)
-    joined = mapped_cells(category.fillna("") + "\0" + below.fillna(""), lambda text: text.replace("\0", "/"))
-    return category.fillna(below).mask(both, joined).astype("str")
+    return category.fillna(below).mask(both, category + "/" + below).astype("str")
 
 
 def _first(cells: pd.DataFrame, key: list[str], among: np.ndarray) -> np.ndarray:
