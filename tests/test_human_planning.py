@@ -437,3 +437,26 @@ def test_what_cannot_be_told_of_people_is_not_planned_with():
     known = planning.plan(variances | {"annotator": 25.0}, delta=3)
     assert set(known["arrangement"]) == {"same", "mixed"}
     pd.testing.assert_frame_equal(known[known["arrangement"] == "same"].reset_index(drop=True), designs)
+
+
+def anova(table):
+    """Work out block, taste and residual where each document is judged by one person, by mean squares."""
+    y = table["score"] - table.groupby(KEYS["segment"])["score"].transform("mean")
+    y = y - y.groupby(table["system"]).transform("mean")
+    by_person, by_document = (
+        y.groupby([table[k] for k in KEYS[name]]).transform("mean") for name in ("taste", "block")
+    )
+    people, systems, docs = (table[name].nunique() for name in ("annotator", "system", "doc"))
+    length, each = table["segment"].nunique(), docs // people
+    free = systems - 1
+    tastes = (by_person**2).sum() / ((people - 1) * free)
+    blocks = ((by_document - by_person) ** 2).sum() / ((docs - people) * free)
+    noise = ((y - by_document) ** 2).sum() / (docs * (length - 1) * free)
+    return {"block": (blocks - noise) / length, "taste": (tastes - blocks) / (length * each), "residual": noise}
+
+
+def test_components_of_a_balanced_campaign_are_those_of_the_analysis_of_variance():
+    table = next(table for table in map(drawn, range(40)) if min(anova(table).values()) > 0)
+    found = components.estimate(table, layout="campaign", taste=True).iloc[0]
+    assert {name: found[name] for name in anova(table)} == pytest.approx(anova(table), rel=1e-6)
+    assert np.isnan(found["annotator"]), "nobody judged what others judged"

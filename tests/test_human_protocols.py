@@ -343,3 +343,17 @@ def test_the_unit_of_a_protocol_and_the_order_of_rows_change_nothing(shift, fact
     columns = ["protocol", "system", "rank", "rank_low", "rank_high"]
     pd.testing.assert_frame_equal(*(rankings.places(one)[columns] for one in found))
     pd.testing.assert_frame_equal(*(rankings.subset_consistency(one, splits=20) for one in (scored, other)))
+
+
+def test_collections_correlate_as_scipy_says():
+    frame = table(protocols=("ESA-1", "MQM-1")).drop(index=[3, 17, 200])  # gaps on either side
+    [row] = agreement.between(frame, resamples=5).to_dict("records")
+    wide = frame.pivot(index=["segment", "system"], columns="protocol", values="score").dropna()
+    x, y = wide["ESA-1"], wide["MQM-1"]
+    assert row["n"] == len(wide)
+    assert row["pearson"] == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert row["kendall_b"] == pytest.approx(stats.kendalltau(x, y).statistic)
+    assert row["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic)
+    means = wide.drop("ref", level="system").groupby("system").mean()
+    assert row["system_pearson"] == pytest.approx(stats.pearsonr(means["ESA-1"], means["MQM-1"]).statistic)
+    assert row["low"] <= row["high"]

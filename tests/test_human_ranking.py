@@ -115,6 +115,19 @@ def test_textbook_examples():
     assert (row["better"], round(row["p"], 5)) == ("S0", 0.01953)
 
 
+def test_permutation_comes_close_to_all_signs():
+    scores = drawn(3, systems=3, segments=12, missing=0.1)
+    signs = np.array(list(itertools.product([-1, 1], repeat=12)))
+    found, again = (lines.pairwise_tests(of_scores(scores), test="permutation", resamples=20_000) for _ in range(2))
+    for row in found.itertuples():
+        _, (a, b) = sides(scores, row)
+        difference = np.r_[a - b, np.zeros(12 - len(a))]
+        extreme = signs @ difference >= difference.sum() - 1e-9
+        error = 4 * np.sqrt(extreme.mean() * (1 - extreme.mean()) / 20_000) + 1 / 20_000
+        assert abs(row.p - extreme.mean()) <= error
+    pd.testing.assert_frame_equal(found, again)
+
+
 def test_holm_and_alpha_decide_what_is_significant():
     scores = drawn(5, segments=60)
     plain, corrected = (lines.pairwise_tests(of_scores(scores), correction=how) for how in (None, "holm"))

@@ -320,3 +320,18 @@ def out_of_fold(table=TABLE_LEARNED, looks=LOOKS):
 def test_what_cannot_be_computed_learned_or_correlated_is_refused(words, call):
     with pytest.raises(DataError, match=words):
         call()
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=12)
+def test_segments_equal_scipy_and_ter_is_turned(seed):
+    table = scored(seed, languages=("tam", "guj"))
+    table.loc[3, "chrF"] = np.nan
+    found = correlation.segments(table, **BOTH).set_index(["language", "metric"])
+    assert found.index.get_level_values(0).unique().tolist() == ["gu", "ta"]  # the paper's order
+    for (language, metric), row in found.iterrows():
+        part = table[table["tgt_lang"] == {"gu": "guj", "ta": "tam"}[language]].dropna(subset=metric)
+        x = part[metric] * (-1 if metric == "TER" else 1)
+        assert row["pearson"] == pytest.approx(stats.pearsonr(x, part["score"])[0])
+        assert row["kendall_b"] == pytest.approx(stats.kendalltau(x, part["score"])[0])
+        assert row["n"] == len(part)

@@ -16,7 +16,7 @@ from sklearn.linear_model import Ridge
 from evalkit import DataError
 from evalkit.data import stand_ins
 from evalkit.human import protocols
-from evalkit.metrics import bounds, ppi, scores
+from evalkit.metrics import bounds, ppi, scores, statistics
 from tests.makers import metric_scores, named_scores
 
 
@@ -32,6 +32,24 @@ def tables():
 @pytest.fixture(scope="module")
 def entered(tables):
     return bounds.contest(*tables, gold="WMT-MQM")
+
+
+def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
+    segments, kinds = entered
+    table, passed = bounds.ceiling({"WMT-MQM": entered}, resamples=200, seed=7)
+    found = passed.query("statistic == 'segment acc_eq'").reset_index(drop=True)
+    rows, drawn = statistics.draws(segments, resamples=200, documents=True)
+    place = {row.metric: row.Index for row in rows.itertuples() if row.statistic == "acc_eq"}
+    value = table[table["statistic"] == "segment acc_eq"].set_index("contestant")["value"]
+    metrics = [name for name, kind in kinds.items() if kind == "metric"]
+    for row in found.itertuples():
+        own = drawn[:, place[row.person]]
+        lows = [np.percentile(drawn[:, place[name]] - own, 2.5) for name in metrics]
+        assert (row.metrics, row.surely) == (len(metrics), sum(low > 0 for low in lows))
+        assert row.surely <= row.above <= row.metrics
+        assert row.difference == pytest.approx(value[row.best] - row.value)
+    best = bounds.leaders(found)
+    assert (best.groupby("kind")["value"].max() == found.groupby("kind")["value"].max()).all()
 
 
 def test_a_segment_that_one_contestant_left_out_is_out_for_all(tables, entered):

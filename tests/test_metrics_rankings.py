@@ -481,3 +481,66 @@ def test_what_is_not_there_is_named(small_darr):
     }.items():
         with pytest.raises(DataError, match=words):
             call()
+
+
+def test_averages_weigh_tasks_and_bring_correlations_from_0_to_1():
+    listed, systems, segments = small()
+    there = rankings.here(listed, systems, segments, data="wmt99").iloc[:3]
+    ranked = read("""
+        task metric score cluster
+        0 a .5 1
+        0 b .4 2
+        1 a -.2 2
+        1 b .6 1
+        1 c .9 1
+        2 b .7 1
+        2 a .6 1""")
+    ranked["task"] = ranked["task"].map(there["name"])
+    found = rankings.averages(ranked, there).set_index("metric")
+    weights = np.array([1 / 2 * 2 / 3, 1 / 8, 1 / 8])  # the first task is here for two of three language pairs
+    weights = weights / weights.sum()
+    assert found.index.tolist() == ["b", "a"], "c is not in all tasks; b's mean is the higher one"
+    assert found.loc["a", "score"] == pytest.approx(weights @ [0.5, 0.4, 0.6])
+    assert found.loc["b", "cluster"] == pytest.approx(weights @ [2, 1, 1])
+    assert found["first"].to_dict() == {"a": 2, "b": 2}
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=8)
+def test_tests_that_end_where_nothing_can_be_significant_any_more_make_the_same_clusters(seed):
+    there = cells(seed, (5, 30), metrics=5, worst=1.2)
+    how = {"statistic": "spa", "draws": 200, "flips": 50, "look": 50, "settled": (0.0, 1.0)}
+    tests = [significance.perm_both(there, **how, alpha=alpha) for alpha in (1.0, significance.ALPHA)]
+    whole, early = (rankings.rank_table(statistics.spa(there, flips=50), each)["rank"].tolist() for each in tests)
+    assert whole == early
+
+
+@given(scored(metrics=1))
+def test_variants_against_scipys_kendall_and_gamma(scores):
+    x, y = scores.human[:, 0], scores.values[0, :, 0]
+    both = np.isfinite(x) & np.isfinite(y)
+    x, y = x[both], y[both]
+    one = named_scores(y[None, :, None], x[:, None])
+    counts = darr.tables(one, darr.from_scores(one), thresholds=[0])[0, 0]
+    right, wrong = counts[0, 0] + counts[2, 2], counts[0, 2] + counts[2, 0]
+    ordered_x, ordered_y = counts[[0, 2]].sum(), counts[:, [0, 2]].sum()
+    if len(x) > 1 and ordered_x and ordered_y:
+        expected = stats.kendalltau(x, y).statistic
+        assert (right - wrong) / np.sqrt(ordered_x * ordered_y) == pytest.approx(expected, abs=1e-12)
+        assert SOFT.tau(counts) == pytest.approx(stats.somersd(x, y).statistic, abs=1e-12), "Somers' d, humans given"
+    if right + wrong:
+        assert NONE.tau(counts) == pytest.approx((right - wrong) / (right + wrong)), "Goodman and Kruskal's gamma"
+
+
+@pytest.mark.parametrize("grouping", ["none", "item", "system"])
+def test_by_document_is_pandas_means_correlated_by_scipy(grouping):
+    there = cells(5, (4, 9))
+    documents = [name.partition(":")[0] for name in there.segments]
+    found = statistics.by_unit(there, documents, level="document")
+    found = found[(found["grouping"] == grouping) & (found["level"] == "document")].set_index("metric")["value"]
+    gold = pd.DataFrame(there.human.T).groupby(documents).mean()  # documents × systems
+    for name, values in zip(there.metrics, there.values):
+        metric = pd.DataFrame(values.T).groupby(documents).mean()
+        axis = {"item": 1, "system": 0}.get(grouping)
+        each = [metric.stack().corr(gold.stack())] if axis is None else metric.corrwith(gold, axis=axis)
+        assert found[name] == pytest.approx(np.mean(each), abs=1e-7)
