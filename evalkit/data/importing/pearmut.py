@@ -27,6 +27,7 @@ from evalkit.data.importing.tools import Judged, parts_of_name, rows_of
 RESET = "__RESET__"
 _COPY = re.compile(r"_#_dup\d{1,4}$")
 _SCREEN = re.compile(r"\d{1,6}\.json")
+_AGAIN = "Bake the site again."
 
 
 @dataclass
@@ -96,7 +97,11 @@ def files(folder: Path) -> list[Path]:
     """List what of a folder is to be imported: the logs of a campaign, or the folder itself where it holds screens."""
     places = ("annotations", "outputs", "data/annotations", "data/outputs")
     logs = [path for name in places for path in sorted((folder / name).glob("*.jsonl"))]
-    return logs or ([folder] if any(is_screen(_loaded(path)[0]) for path in _screens(folder)) else [])
+    return logs or (
+        [folder]
+        if any(is_screen(records.loaded(records.content(path, _AGAIN))[0]) for path in _screens(folder))
+        else []
+    )
 
 
 def _screens(folder: Path) -> list[Path]:
@@ -114,9 +119,8 @@ def screens(folder: Path) -> Table:
     info: Mapping[str, Any] = {}
     for path in _screens(folder):
         beside.append(Seen.at(path))
-        said, reason = _loaded(path)
-        if reason or not is_screen(said):
-            raise DataError(f"{folder.name}/{path.name} {reason or 'is no screen of Pearmut'}. Bake the site again.")
+        if not is_screen(said := records.whole(path, _AGAIN)):
+            raise DataError(f"{folder.name}/{path.name} is no screen of Pearmut. {_AGAIN}")
         items, info = said["payload"], _object(said["info"]) or info
         ids = {_id(item) for item in items if _kind(item, "") == "tutorial"}
         user, seen = (user + 1, ids) if ids & seen else (user, seen | ids)
@@ -166,10 +170,6 @@ def _laid_out(
     return table
 
 
-def _loaded(path: Path) -> tuple[Any, str]:
-    return records.loaded(records.content(path, "Get it again."))
-
-
 def _described(path: Path) -> tuple[Campaign, Path | None]:
     """Read the campaign's own file, where it lies beside a log; in its folder, one of that name may be another's.
 
@@ -191,7 +191,7 @@ def _entry(line: int, said: Mapping[str, Any], campaign: Campaign) -> Entry:
         value if isinstance(value, list) else [value]
         for value in (said.get("item") or campaign.items(user, position), said.get("annotation"), said.get("actions"))
     )
-    times = [time for one in actions if (time := _number(_object(one).get("time"))) is not None]
+    times = [time for one in actions if not np.isnan(time := _number(_object(one).get("time")))]
     checks = said.get("validations")
     return Entry(line, user, position, items, marked, times, checks if isinstance(checks, list) else [])
 
@@ -200,11 +200,13 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _number(value: object) -> float | None:
+def _number(value: object) -> float:
+    """Read a number; NaN where it is none, or has no end."""
     try:
-        return float(str(value))
+        number = float(str(value))
     except ValueError:
-        return None
+        return np.nan
+    return number if np.isfinite(number) else np.nan
 
 
 # What was said of each output
@@ -378,11 +380,8 @@ def _again(entries: Sequence[Entry]) -> list[int]:
 def _before(entries: Sequence[Entry]) -> np.ndarray:
     """Count for each entry how many had been logged when it was loaded; without times, all that stand before it."""
     logged = np.maximum.accumulate(np.array([max(entry.times, default=-np.inf) for entry in entries]))
-    loaded = [
-        np.searchsorted(logged, min(entry.times), side="right") if entry.times else number
-        for number, entry in enumerate(entries)
-    ]
-    return np.minimum(np.array(loaded, int), np.arange(len(entries)))
+    begun = np.array([min(entry.times, default=np.inf) for entry in entries])
+    return np.minimum(np.searchsorted(logged, begun, side="right"), np.arange(len(entries)))
 
 
 def _known(entries: Sequence[Entry], systems: pd.Index) -> np.ndarray:
@@ -417,11 +416,9 @@ def _known(entries: Sequence[Entry], systems: pd.Index) -> np.ndarray:
 def _score(judged: Any) -> float:
     """Return the score of an output as Pearmut takes it: the slider's or, of several, their mean; NaN for none."""
     said = _object(judged)
-    given = [said.get("score")]
-    if given == [None]:
-        given = [value for value in _object(said.get("sliders")).values() if value is not None] or given
-    read = [number for value in given if (number := _number(value)) is not None and np.isfinite(number)]
-    return statistics.fmean(read) if len(read) == len(given) else np.nan
+    sliders = [value for value in _object(said.get("sliders")).values() if value is not None]
+    given = sliders if said.get("score") is None else [said["score"]]
+    return statistics.fmean(map(_number, given)) if given else np.nan
 
 
 def _chances(known: np.ndarray, shown: int, start: int, documents: int) -> np.ndarray:
@@ -444,10 +441,8 @@ def _chances(known: np.ndarray, shown: int, start: int, documents: int) -> np.nd
 
 def _shared(chance: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Give each system the chance of its place, the highest mean first; those that are level share theirs."""
-    order = np.sort(-means)
-    first, last = np.searchsorted(order, -means, side="left"), np.searchsorted(order, -means, side="right")
-    total = np.concatenate([[0.0], np.cumsum(chance)])
-    return (total[last] - total[first]) / (last - first)
+    _, level, count = np.unique(-means, return_inverse=True, return_counts=True)
+    return (np.add.reduceat(chance, np.cumsum(count) - count) / count)[level]
 
 
 @lru_cache(maxsize=256)

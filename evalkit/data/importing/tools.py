@@ -16,10 +16,9 @@ from evalkit.data import languages
 from evalkit.data.importing import annotated, numbers, records
 from evalkit.data.importing.comparisons import head_two
 from evalkit.data.importing.records import Cells, Records
-from evalkit.data.importing.tables import Table, text_digest
+from evalkit.data.importing.tables import HEAD, Table, text_digest
 from evalkit.data.importing.vocabulary import bare, is_quality, meaning, words
 
-_FIRST = 50  # objects by which a tool is told
 _CUT = "_#_"  # between the parts of a name, as WMT writes them
 _SEVERITY = r"(neutral|trivial|minor|major|critical)"
 _LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W_]{{1,4}}{_SEVERITY}\W?", re.I | re.S)
@@ -51,7 +50,7 @@ class Judged:
 
 def laid_out(path: Path, read: Records) -> Table | None:
     """Lay objects out as the tool's whose export they are; None where they are no tool's."""
-    first = [said for _, said in read.objects[:_FIRST]]
+    first = [said for _, said in read.objects[:HEAD]]
     fitting = [(tool, judged) for tool, fits, judged in _TOOLS if first and all(map(fits, first))]
     if not fitting:
         return None
@@ -59,7 +58,7 @@ def laid_out(path: Path, read: Records) -> Table | None:
     every = [one for line, said in read.objects for one in judged(line, said)]
     _settle(every)
     scored = any(one.scores or one.preferred is not None for one in every)
-    compared = (scored or tool == "prodigy") and any(head_two(one.cells) for one in every[:_FIRST])
+    compared = (scored or tool == "prodigy") and any(head_two(one.cells) for one in every[:HEAD])
     if compared or any(one.preferred is not None for one in every):
         read.notes = ["what is called a line is the number of a comparison in the file"]
         return records.laid_out(path, read, _preferences(every))
@@ -139,7 +138,7 @@ def _preferences(every: list[Judged]) -> Iterator[tuple[int, Cells]]:
 
 
 def _named(every: list[Judged]) -> set[str | None]:
-    return {meaning(name) for judged in every[:_FIRST] for name in judged.cells}
+    return {meaning(name) for judged in every[:HEAD] for name in judged.cells}
 
 
 def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]:
