@@ -216,7 +216,10 @@ def judged(
     one of its judgement, where several rows say its errors; then all of them are rejected together.
     Returns the judgements, with ``errors`` (how many); and the marks of those, with ``judgement`` (the number of its
     row), error_type, severity and, where they make scores, weight.
+    Raises DataError where the user says that lower is better.
     """
+    if rows.options.lower_is_better:
+        raise DataError(f"{rows.table.name}: its scores are better when higher. Leave --lower-is-better out.")
     own, receipt, weights = np.arange(len(rows.cells)), rows.receipt, rows.options.weights
     first = own if first is None else first
     marks = marks[rows.kept[marks["row"]]].reset_index(drop=True)

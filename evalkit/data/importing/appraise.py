@@ -37,8 +37,6 @@ def convert(rows: Rows) -> Judgements:
     again is a repeat; where errors are marked, it was submitted again, and the last judgement counts.
     """
     table, options, receipt = rows.table, rows.options, rows.receipt
-    if options.lower_is_better:
-        raise DataError(f"{table.name}: scores of Appraise are better when higher. Leave --lower-is-better out.")
     complete(rows, headed(table, _HEADINGS, options))
     if lacking := [ours for ours in ("item_type", "started") if ours not in rows.known]:
         raise DataError(f"{table.name} is no export of Appraise: it lacks {', '.join(lacking)}. Import it as csv.")
@@ -153,7 +151,7 @@ def _identified(told: pd.DataFrame, origin: str, options: Options, receipt: Rece
         receipt.note(f"{before!r}, which stands before the names of all systems, was set apart")
     shown["system"] = shown["target"].str.removeprefix(before)
     read = _parted(shown["showing"], shown["system"])
-    shown = shown.assign(doc=read["doc"], degraded=shown["degraded"] | _is_bad(read["mark"]))
+    shown = shown.assign(doc=read["doc"], degraded=shown["degraded"] | read["mark"].str.contains("bad"))
     found = segments.found(shown, options.batches, origin=origin)
     receipt.unsure_segments = max(receipt.unsure_segments, found.unsure)
     receipt.segments = " ".join(filter(None, [receipt.segments, f"{found.said}." if found.said else ""]))
@@ -177,9 +175,8 @@ def _prefix(systems: pd.Series, docs: pd.Series) -> str:
         return only
     if len(names) < 2:
         return ""
-    low, high = min(names), max(names)
-    same = next((place for place, (a, b) in enumerate(zip(low, high)) if a != b), min(len(low), len(high)))
-    start = low[: max(low.rfind(cut, 0, same) for cut in _CUTS) + 1]
+    starts = [names[0][: place + 1] for place, letter in enumerate(names[0]) if letter in _CUTS]
+    start = max((one for one in starts if all(name.startswith(one) for name in names)), key=len, default="")
     rest = pd.Series([name[len(start) :] for name in names], dtype="str")
     if not start or not rest.str.match(r"[^\W\d_]").all():
         return ""
@@ -188,11 +185,8 @@ def _prefix(systems: pd.Series, docs: pd.Series) -> str:
 
 def _before(system: str, parts: list[str]) -> str:
     """Return what a system's name has before the name that its document gives it."""
-    for part in parts:
-        before = system.removesuffix(part)
-        if part and before and before != system and before[-1] in _CUTS:
-            return before
-    return ""
+    rest = (system.removesuffix(part) for part in parts)
+    return next((before for before in rest if before and before != system and before[-1] in _CUTS), "")
 
 
 def _parted(docs: pd.Series, systems: pd.Series) -> pd.DataFrame:
@@ -214,11 +208,6 @@ def _parted(docs: pd.Series, systems: pd.Series) -> pd.DataFrame:
         rows.append(("#".join([name, *kept]), "#".join(shown).casefold()))
     table = pd.DataFrame(rows, columns=["doc", "mark"]).astype("str")
     return table.iloc[np.asarray(codes)].set_axis(docs.index)
-
-
-def _is_bad(mark: pd.Series) -> pd.Series:
-    """Tell the marks of showings with spoilt items."""
-    return mark.str.contains("bad")
 
 
 # Repeats, copies, and judgements that were submitted again
@@ -246,7 +235,7 @@ def _latest(ratings: pd.DataFrame, shown: pd.DataFrame, showing: pd.Series, rece
 
 def _with_repeats(ratings: pd.DataFrame, shown: pd.DataFrame, receipt: Receipt) -> pd.DataFrame:
     """Tell repeats by time, and the copies of documents where there are degraded items; without disordered showings."""
-    bad = _is_bad(shown["mark"])
+    bad = shown["mark"].str.contains("bad")
     table = ratings.assign(doc=ratings["doc"].where(~bad, ratings["doc"] + "#bad"), line=ratings.index)
     table["item_type"] = _with_references(table, receipt)
     if not (table["item_type"].eq("degraded").any() or bad.any()):

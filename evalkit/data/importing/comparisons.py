@@ -5,7 +5,7 @@ A comparison becomes two judgements, one of each system: 1 for the one that won,
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -291,9 +291,7 @@ def _tell_wins(ratings: pd.DataFrame, middle: float, origin: str, receipt: Recei
 
 
 def _stood_first(rows: Rows, systems: Systems) -> pd.Series | None:
-    """Return of each comparison the place of its first system, or unknown; None where nothing tells one.
-
-    The receipt says how it is known.
+    """Return the place of each comparison's first system, or unknown; None where nothing tells. The receipt says how.
 
     A column ``first`` tells: A or B, in whatever words, or a system's name. So do headings such as left_system, and
     answers such as "left". Where the file says only A and B, A is taken to have stood first if some pair comes in both
@@ -447,6 +445,13 @@ def _place(said: list[str]) -> str:
     return next((side for side in SIDES if _SIDE[side].fullmatch("".join(said))), "")
 
 
+def _called(sides: Mapping[str, str]) -> Callable[[list[str]], str]:
+    """Return what says which side words name by a system's name; names of both sides that read alike say nothing."""
+    known = {" ".join(_said(name)): side for name, side in sides.items()}
+    alike = {*known.values()} < {*sides.values()}
+    return lambda said: "" if alike else known.get(" ".join(said), "")
+
+
 def _meant(answer: str, pair: Collection[str]) -> float | str:
     """Say what an answer is worth for the first system, or why that cannot be told.
 
@@ -455,14 +460,11 @@ def _meant(answer: str, pair: Collection[str]) -> float | str:
     >>> _meant("b", ["b", "a"])
     'is the name of one system and the place of the other: name the systems otherwise, or pass --map-values'
     """
-    worth = {"a": 1.0, "b": 0.0}
-    sides = dict(zip((" ".join(_said(name)) for name in pair), SIDES))
-    named = _winner(answer, lambda said: sides.get(" ".join(said), "")) if len(sides) == 2 else ""
-    placed = _winner(answer, _place)
+    named, placed = _winner(answer, _called(dict(zip(pair, SIDES)))), _winner(answer, _place)
     if named and placed and named != placed:
         return "is the name of one system and the place of the other: name the systems otherwise, or pass --map-values"
     if named or placed:
-        return worth[named or placed]
+        return {"a": 1.0, "b": 0.0}[named or placed]
     return 0.5 if is_tie(answer) else f"is neither A, B nor a tie, nor a system's name: correct it. {_MAP}"
 
 
@@ -476,14 +478,10 @@ def are_answers(cells: list[str], systems: Iterable[str] = ()) -> bool:
     """
     said = [cell for cell in cells if cell.casefold() not in numbers.ABSENT and not is_none(cell)]
     said = [cell for cell in said if not _NUMBER.fullmatch(cell)]
-    names = {" ".join(_said(name)) for name in systems}
-    ties = [is_tie(cell) for cell in said]
-    sided = [
-        bool(_winner(cell, _place) or _winner(cell, lambda said: "a" if " ".join(said) in names else ""))
-        for cell, tie in zip(said, ties)
-        if not tie
-    ]
-    return any(sided) and sum(sided) + sum(ties) >= _ANSWERED * len(said) and len(said) > len(cells) / 2
+    name = _called(dict.fromkeys(systems, "a"))
+    meant = ["tie" if is_tie(cell) else _winner(cell, _place) or _winner(cell, name) for cell in said]
+    clear = [one for one in meant if one]
+    return {*clear} > {"tie"} and len(clear) >= _ANSWERED * len(said) and len(said) > len(cells) / 2
 
 
 def name_two(cells: list[str]) -> bool:

@@ -74,10 +74,7 @@ def _names(table: Table, options: Options) -> dict[str, str]:
 
 def convert(rows: Rows) -> Judgements:
     """Read errors; those of one judgement may stand anywhere in the file, and one that says nothing takes it along."""
-    table = rows.table
-    if rows.options.lower_is_better:
-        raise DataError(f"{table.name}: scores are made of the errors here, more is better. Drop --lower-is-better.")
-    complete(rows, _names(table, rows.options))
+    complete(rows, _names(rows.table, rows.options))
     said, column = rows.names.get("severity", "severity"), rows.column
     category, severity = _joined(column("category"), column("subcategory")), column("severity")
     checks = spelled(severity).eq("hotw-test") | spelled(category).str.startswith("hotw-test")
@@ -101,8 +98,7 @@ def convert(rows: Rows) -> Judgements:
     _reject_torn(rows)
     marks = _marks(category, severity, column("hypothesis"), column("source"))[~none & ~checks]
     texts = {rows.names[ours] for ours in ("hypothesis", "source") if ours in rows.names}
-    bare = {name: mapped_cells(rows.cells[name], lambda text: _MARKED.sub(r"\1", text)) for name in texts}
-    rows.cells = rows.cells.assign(**bare)
+    rows.cells = rows.cells.assign(**{name: rows.cells[name].str.replace(_MARKED, r"\1", regex=True) for name in texts})
     first = _first(rows.cells, [rows.names[ours] for ours in _KEY if ours in rows.names], ~checks.to_numpy())
     found, marks = judged(rows, marks, made=np.ones(len(category), bool), column=said, first=first)
     if blank := int(found.ratings["errors"].eq(0).sum()):

@@ -155,12 +155,9 @@ def _of_batches(shown: pd.DataFrame, given: Sequence[Path], origin: str) -> Foun
         raise DataError(f"{names}: none of the items of {origin} is in these batches. Pass this campaign's, or none.")
     segments = shown[item].merge(known, on=item, how="left")["segment"].set_axis(shown.index).astype("str")
     open_ = segments.isna()
-    said = f"segments are those of {names}, exactly: all {len(shown):,} items of {origin} are in it"
+    said = f"segments are exactly those of {names} for {(~open_).sum():,} of {len(shown):,} items of {origin}"
     if open_.any():
-        said = (
-            f"segments are those of {names} for {(~open_).sum():,} of {len(shown):,} items of {origin}; the others are "
-            f"not in it (documents {_list(shown.loc[open_, 'doc'])}) and share no segment"
-        )
+        said += f"; the others are not in it (documents {_list(shown.loc[open_, 'doc'])}) and share no segment"
     return Found(segments.fillna(_alone(shown)), said, unsure=float(open_.mean()))
 
 
