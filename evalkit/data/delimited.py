@@ -29,13 +29,12 @@ _ANY = re.compile(r"[=+\-@＝＋－＠']")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 
 
-def content(path: Path, *, most: int | None = None, remedy: str = "Split it, one file per campaign.") -> bytes:
+def content(path: Path, *, most: int = _MOST_BYTES, remedy: str = "Split it, one file per campaign.") -> bytes:
     """Read a whole file, within bounds.
 
     most: bytes that it may have, by default as many as any file; remedy: what to do where it has more.
     Raises DataError where there is no such file, it may not be read, it is larger, or a pipe or a device.
     """
-    most = _MOST_BYTES if most is None else most
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):  # to read it might never end
             raise DataError(f"{path} is a pipe or a device. Save what it gives as a file, and name that.")

@@ -294,7 +294,7 @@ def _settled(files: list[Recognised], told: Receipt) -> pd.DataFrame:
         column = ratings.at[place, "annotator"] if found.role == "annotator" else "score"
         if found.parts and found.role != "annotator":
             column = next(heading for heading, named in found.parts.items() if named == ratings.at[place, found.role])
-        found.rejected.append(Rejection(int(line), column, f"{ratings.at[place, 'score']:.12g}", reason))
+        found.rejected.append(Rejection(int(line), reason, column, f"{ratings.at[place, 'score']:.12g}"))
         demand_few(found.rejected)
     return ratings.drop(late.index)
 

@@ -23,10 +23,10 @@ from collections import Counter
 from itertools import islice
 
 HEAD, START = 50, 1 << 20  # rows, and bytes, by which a format is told
-LONGEST = 8 << 20  # bytes of a row, and of a cell
+LONGEST = 8 << 20  # letters of a cell
 LONGEST_PARSE = 300  # seconds by the clock, of which a parent waits fewer
 MOST_BROKEN = 200_000  # more rows that cannot be cut into columns are another kind of file
-SLICE = 50_000  # rows that are turned into columns at a time, so that single cells take little memory
+SLICE = 5_000  # rows that are turned into columns at a time: single cells take much memory, and the time to get it
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 INSIDE = re.compile(r"(?!\.|readme|licen[cs]e).+", re.IGNORECASE)  # what an archive holds besides such files
@@ -122,8 +122,6 @@ def kana(text):
 
 # The first rows, by which the parent tells headings and format
 
-KEPT: dict[str, bytes] = {}  # the text of the file whose head was read last
-
 
 def head(path, *, encoding, tabs):
     """Return the first rows with their last lines, and how the text is encoded and cut. tabs: they must cut it."""
@@ -139,8 +137,6 @@ def head(path, *, encoding, tabs):
     usual = Counter(len(cells) for *_, cells in rows).most_common(1)
     rows = [(end, cells) for _, end, cells in rows if not is_comment(cells, usual[0][0])]
     ended = text.rstrip(b" \t")[-1:] in (b"\n", b"\r", b"")
-    KEPT.clear()
-    KEPT[path] = text
     how = {"encoding": encoding, "delimiter": delimiter, "quoting": quoting, "blanks": blanks}
     return {
         "inside": name,
@@ -249,82 +245,34 @@ def cut(path, *, encoding, delimiter, quoting, blanks, after, width, needed):
 
     width: how many cells each has; needed: how many every one must have at least.
     """
-    text = KEPT.pop(path, None)
-    if text is None:  # another child has read the head
-        text = opened(path, encoding)[2]
-        text = with_tabs(text) if blanks else text
-    table = quick(text, after, delimiter, width)
-    if table is not None:
-        return {"broken": [], "notes": []}, table
+    text = opened(path, encoding)[2]
+    text = with_tabs(text) if blanks else text
     try:
-        return careful(text, after, delimiter, quoting, width, needed)
+        return columns(text, after, delimiter, quoting, width, needed)
     except Refused:  # between tabs a quote may be a letter
         if delimiter != "\t":
             raise
-        return careful(text, after, delimiter, csv.QUOTE_NONE, width, needed)
+        return columns(text, after, delimiter, csv.QUOTE_NONE, width, needed)
 
 
-def quick(text, after, delimiter, width):
-    """Read rows whose quotes are plain; None where they are not, or there are blank lines or uneven rows."""
-    import pyarrow as pa
-    import pyarrow.csv
-
-    start = 0
-    for _ in range(after):
-        start = text.find(b"\n", start) + 1
-    body = text[start:]
-    quoted = b'"' in body
-    if not body or (quoted and not quotes_close(body, delimiter)) or text.count(b"\r") != text.count(b"\r\n"):
-        return None
-    names = [str(place) for place in range(width)]
-    try:
-        table = pa.csv.read_csv(
-            pa.BufferReader(body),
-            read_options=pa.csv.ReadOptions(column_names=names, block_size=LONGEST),
-            parse_options=pa.csv.ParseOptions(
-                delimiter=delimiter, quote_char='"' if quoted else False, ignore_empty_lines=False
-            ),
-            convert_options=pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    return stripped(table, pa.array(range(after + 1, after + 1 + table.num_rows), pa.int64()))
-
-
-def quotes_close(body, delimiter):
-    """Tell whether all quotes enclose a cell on one line, or are doubled within one."""
-    border = re.escape(delimiter).encode()
-    cells = re.findall(rb'(?<![^%b\n])"[^"\n]*(?:""[^"\n]*)*"(?![^%b\r\n])' % (border, border), body)
-    return sum(cell.count(b'"') for cell in cells) == body.count(b'"')
-
-
-def careful(text, after, delimiter, quoting, width, needed):
+def columns(text, after, delimiter, quoting, width, needed):
     """Cut one row after the other, and tell what is none."""
     import pyarrow as pa
 
-    lines = io.StringIO(text.decode(), newline="")
-    every = rows_of(islice(lines, after, None), after, delimiter, quoting)
+    stream = io.StringIO(text.decode(), newline="")
+    every = rows_of(islice(stream, after, None), after, delimiter, quoting)
     broken, comments, parts = [], Counter(), []
     rows = sound(every, delimiter, width, needed, broken, comments)
     kinds = pa.schema([*((str(place), pa.string()) for place in range(width)), ("line", pa.int64())])
-    while taken := list(islice(rows, SLICE)):
-        columns = [list(column) for column in zip(*(cells for _, cells in taken))]
-        parts.append(pa.table([*columns, [line for line, _ in taken]], schema=kinds))
-    table = pa.concat_tables(parts) if parts else kinds.empty_table()
+    lines = [after]
+    while lines:
+        lines, cells = [], []
+        for line, row in islice(rows, SLICE):
+            lines.append(line)
+            cells += row
+        parts.append(pa.table([*(cells[place::width] for place in range(width)), lines], schema=kinds))
     told = {"broken": broken, "notes": [f"{count:,} {what}" for what, count in comments.items()]}
-    return told, stripped(table.select(range(width)), table["line"])
-
-
-def stripped(table, lines):
-    """Take away white space around cells; what is then empty is missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    cells = [pc.utf8_trim_whitespace(column) for column in table.columns]
-    cells = [pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column) for column in cells]
-    return pa.table([*cells, lines], names=[*table.column_names, "line"])
+    return told, pa.concat_tables(parts).combine_chunks()
 
 
 def sound(rows, delimiter, width, needed, broken, comments):

@@ -98,7 +98,7 @@ class Rows:
             if row not in self.gone:
                 cell, who = (one[row] if one is not None else None for one in (value, name))
                 text = cell if isinstance(cell, str) and column != person else ""
-                self.gone[row] = Rejection(row, column, text, reason, kind, who if isinstance(who, str) else None)
+                self.gone[row] = Rejection(row, reason, column, text, kind, who if isinstance(who, str) else None)
         demand_few(self.gone.values())
 
     def complete(

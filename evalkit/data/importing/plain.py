@@ -404,7 +404,7 @@ def _melt(rows: Rows, found: Scores) -> tuple[dict[str, Ends | None], list[Rejec
     nobody = ~judged.any(axis=1)
     rows.receipt.blank_cells += int((~judged[~nobody]).sum())
     reason = f"has no score of any {_OF_ROLE[found.role]}"
-    unjudged = [Rejection(int(line), "score", "", reason) for line in rows.lines[nobody]]
+    unjudged = [Rejection(int(line), reason, "score") for line in rows.lines[nobody]]
     row, column = judged.nonzero()
     rows.take(rows.cells.drop(columns=names).iloc[row].set_axis(rows.lines[row]))
     made = {"score": scores.to_numpy(object)[row, column], found.role: titles[column]}

@@ -15,7 +15,7 @@ from evalkit import DataError
 from evalkit.data import designs
 from evalkit.data.designs import Design, Entry
 from evalkit.data.importing import annotated, vocabulary
-from evalkit.data.importing.tables import Seen, Table, broken
+from evalkit.data.importing.tables import Rejection, Seen, Table
 
 Known = tuple[Entry, str]  # what an item is, and the alias of the system that a row is of
 
@@ -65,7 +65,10 @@ def _decoded(table: Table, design: Design, known: list[Known | None]) -> Table:
     unknown = ~apart & ~empty & np.array([one is None for one in known])
     reason = f"is no item of {design.path.name}: correct the identifier, or import it without the design"
     rows = zip(cells.index[unknown], cells[unknown].to_numpy())
-    wrong = [broken(int(line), reason, [cell if isinstance(cell, str) else "" for cell in row]) for line, row in rows]
+    wrong = [
+        Rejection(int(line), reason, cells=[cell if isinstance(cell, str) else "" for cell in row])
+        for line, row in rows
+    ]
     told = [_cells(*one, table, design) if one and not other else {} for one, other in zip(known, apart)]
     names = dict.fromkeys(name for one in told for name in one)
     found = pd.DataFrame(told, cells.index, [*names], dtype="str").replace("", None)

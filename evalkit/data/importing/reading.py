@@ -12,7 +12,7 @@ from evalkit.data import delimited, designs, languages
 from evalkit.data.delimited import UNFINISHED, unguarded
 from evalkit.data.importing import layouts, pearmut, records, tools, vocabulary, wall, whole
 from evalkit.data.importing.options import Options, Pseudonyms
-from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Row, Table, broken, headings, text_table
+from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Rejection, Row, Table, headings, stripped, text_table
 from evalkit.data.names import plain
 
 #: Who judged the example row of the template `scores.csv`; who forgets to delete it loses nothing.
@@ -146,8 +146,8 @@ def _of_text(path: Path, options: Options) -> Table:
     header, line = _headed(named, rows, notes)
     needed = [place for place, name in enumerate(header, 1) if _is_needed(name)]
     told, read = wall.parsed(path, "cut", _SAVE, **how, width=len(header), after=line, needed=max(needed, default=1))
-    cells = wall.frame(read).set_index("line").set_axis(header, axis=1)
-    torn = [broken(*one) for one in told["broken"]]
+    cells = stripped(wall.frame(read).set_index("line").set_axis(header, axis=1))
+    torn = [Rejection(line, reason, cells=own) for line, reason, own in told["broken"]]
     table = Table(path, cells, line, rows, named=named, notes=notes + told["notes"], broken=torn)
     return tools.of_table(_of_design(table))
 
@@ -228,16 +228,13 @@ def _of_design(table: Table) -> Table:
     """Take away the apostrophes that keep cells from being formulas, where a table is a designed campaign's."""
     if not {*designs.HEADINGS} <= {*table.cells}:
         return table
-    cells = table.cells.apply(lambda column: column.map(unguarded, na_action="ignore").astype("str").str.strip())
-    return replace(table, cells=cells.mask(cells.eq("")))
+    return replace(table, cells=stripped(table.cells.map(unguarded, na_action="ignore").astype("str")))
 
 
 def _without_example(table: Table) -> Table:
     """Take the example row out before anything is found out from the rows, such as the scale."""
-    if not table.cells.head(HEAD).eq(EXAMPLE).any(axis=None):
-        return table
-    rest = ~table.cells.eq(EXAMPLE).any(axis=1)
-    return replace(table, cells=table.cells[rest], notes=[*table.notes, PASSED_OVER])
+    example = table.cells.eq(EXAMPLE).any(axis=1)
+    return replace(table, cells=table.cells[~example], notes=[*table.notes, PASSED_OVER]) if example.any() else table
 
 
 # Workbooks

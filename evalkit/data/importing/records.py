@@ -11,7 +11,7 @@ from typing import Any
 from evalkit import DataError
 from evalkit.data import delimited, languages
 from evalkit.data.importing import numbers, vocabulary
-from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Rejection, Table, broken, text_table
+from evalkit.data.importing.tables import HEAD, MOST_COLUMNS, Rejection, Table, text_table
 from evalkit.data.importing.vocabulary import bare, is_criterion, meaning
 
 _DEEPEST = 32  # objects within objects
@@ -145,7 +145,7 @@ def _gathered(path: Path, found: Iterable[tuple[int, Any, str, str]], remedy: st
     result = Records([])
     for line, value, reason, shown in found:
         if reason or not isinstance(value, dict):
-            result.broken.append(broken(line, reason or "is no JSON object", [shown or ascii(value)]))
+            result.broken.append(Rejection(line, reason or "is no JSON object", cells=[shown or ascii(value)]))
         else:
             result.objects.append((line, value))
     if not result.objects:
@@ -215,7 +215,7 @@ def as_table(path: Path, read: Records) -> Table:
             rows.append((line, flat(said)))
         except (ValueError, RecursionError) as problem:
             names = as_text([*said][:MOST_COLUMNS])
-            read.broken.append(broken(line, f"is no JSON object: {problem}", [names]))
+            read.broken.append(Rejection(line, f"is no JSON object: {problem}", cells=[names]))
     return laid_out(path, read, rows)
 
 

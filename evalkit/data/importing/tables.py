@@ -68,17 +68,12 @@ class Rejection:
     """
 
     line: int
-    column: str
-    value: str
     reason: str
+    column: str = ""
+    value: str = ""
     kind: str = "rejected"
     annotator: str | None = None
     cells: Sequence[str] = ()
-
-
-def broken(line: int, reason: str, cells: Sequence[str]) -> Rejection:
-    """Reject a row that cannot be cut into the columns of its file."""
-    return Rejection(line, "", "", reason, cells=cells)
 
 
 @dataclass
@@ -132,8 +127,13 @@ def text_table(columns: Mapping[str, Sequence[str]], lines: Sequence[int]) -> pd
     if not columns:
         return pd.DataFrame(index=index)
     frame = pd.DataFrame({place: pd.array(cells, dtype="str") for place, cells in enumerate(columns.values())})
-    stripped = frame.apply(lambda cells: cells.str.strip()).set_axis([*columns], axis=1).set_axis(index)
-    return stripped.mask(stripped.eq(""))
+    return stripped(frame.set_axis([*columns], axis=1).set_axis(index))
+
+
+def stripped(cells: pd.DataFrame) -> pd.DataFrame:
+    """Take away white space around cells of text; what is then empty is missing."""
+    bare = cells.apply(lambda column: column.str.strip())
+    return bare.mask(bare.eq(""))
 
 
 def headings(cells: Iterable[str]) -> list[str]:
