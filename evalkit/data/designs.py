@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,15 +107,6 @@ def beside(path: Path) -> Path | None:
     return None
 
 
-def by_place(places: np.ndarray) -> np.ndarray:
-    """Return the weights by which Pearmut 1.1.6 draws systems, by their places counted from 1: the first two alike.
-
-    >>> by_place(np.arange(1.0, 5.0)).round(3).tolist()
-    [0.5, 0.5, 0.333, 0.25]
-    """
-    return 1 / np.maximum(places, 2)
-
-
 def inclusion(weights: np.ndarray, shown: int) -> np.ndarray:
     """Return the probability that each is among ``shown`` drawn one after another by weight, none twice.
 
@@ -132,3 +124,13 @@ def inclusion(weights: np.ndarray, shown: int) -> np.ndarray:
         rest[first] = 0
         total += chance[first] * inclusion(rest, shown - 1)
     return total
+
+
+@lru_cache(maxsize=256)
+def inclusion_by_place(systems: int, shown: int) -> np.ndarray:
+    """Return the probability that Pearmut 1.1.6 shows the system at each place: the first two weigh alike.
+
+    >>> inclusion_by_place(4, 1).round(3).tolist()  # by weights of 1/2, 1/2, 1/3, 1/4
+    [0.316, 0.316, 0.211, 0.158]
+    """
+    return inclusion(1 / np.maximum(np.arange(1.0, systems + 1), 2), shown)

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit.data.designs import by_place, inclusion
+from evalkit.data.designs import inclusion_by_place
 from evalkit.data.schemas import with_pair
 from evalkit.human.ranking.scores import COUNTED
 from evalkit.stats.inference import share_interval
@@ -112,12 +112,7 @@ def uniform(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
 
 def by_rank(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
     """Draw systems with weights 1/2, 1/2, 1/3, 1/4 … by their place so far, as Pearmut does."""
-    return _of_places(state.means.shape[1], shown)[state.places]
-
-
-@lru_cache(maxsize=64)
-def _of_places(systems: int, shown: int) -> np.ndarray:
-    return inclusion(by_place(np.arange(1.0, systems + 1)), shown)
+    return inclusion_by_place(state.means.shape[1], shown)[state.places]
 
 
 def greedy(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:

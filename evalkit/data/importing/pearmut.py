@@ -9,7 +9,6 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.designs import by_place, inclusion
+from evalkit.data.designs import inclusion_by_place
 from evalkit.data.importing import annotated, records
 from evalkit.data.importing.records import Records
 from evalkit.data.importing.tables import Seen, Table, text_digest
@@ -433,7 +432,7 @@ def _chances(known: np.ndarray, shown: int, start: int, documents: int) -> np.nd
         else:
             among = count < documents
             left = int(among.sum())
-            chance = _shared(_of_places(left, shown) if left > shown else np.ones(left), mean[among])
+            chance = _shared(inclusion_by_place(left, shown) if left > shown else np.ones(left), mean[among])
         found[row] = max(shown - among.sum(), 0) / max((~among).sum(), 1)
         found[row, among] = chance
     return found
@@ -443,11 +442,6 @@ def _shared(chance: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Give each system the chance of its place, the highest mean first; those that are level share theirs."""
     _, level, count = np.unique(-means, return_inverse=True, return_counts=True)
     return (np.add.reduceat(chance, np.cumsum(count) - count) / count)[level]
-
-
-@lru_cache(maxsize=256)
-def _of_places(systems: int, shown: int) -> np.ndarray:
-    return inclusion(by_place(np.arange(1.0, systems + 1)), shown)
 
 
 def _misfits(chance: np.ndarray, seen: np.ndarray) -> bool:
