@@ -127,12 +127,12 @@ def head(path, *, encoding, tabs):
     """Return the first rows with their last lines, and how the text is encoded and cut. tabs: they must cut it."""
     name, encoding, text = opened(path, encoding)
     ways = [way for way in WAYS if way[0] == "\t" or not (tabs or name.endswith(".tsv"))]
-    delimiter, quoting, share = cut_by(first_lines(text), ways)
-    words = {len(WORD.findall(line.encode())) for line in first_lines(text) if line.strip()}
+    first = first_lines(text)
+    delimiter, quoting, share = cut_by(first, ways)
+    words = {len(WORD.findall(line.encode())) for line in first if line.strip()}
     blanks = share < 1 and len(words) == 1 and max(words) > 2
     if blanks:
-        text, (delimiter, quoting) = with_tabs(text), WAYS[0]
-    first = first_lines(text)
+        first, (delimiter, quoting) = first_lines(with_tabs(text)), WAYS[0]
     rows = sampled(first, delimiter, quoting) or list(rows_of(first, 0, delimiter, quoting))
     usual = Counter(len(cells) for *_, cells in rows).most_common(1)
     rows = [(end, cells) for _, end, cells in rows if not is_comment(cells, usual[0][0])]
