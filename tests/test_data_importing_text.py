@@ -86,6 +86,11 @@ def test_a_quote_that_is_a_letter_takes_no_other_row_of_tabs_with_it(last, impor
     assert ratings["source"].tolist() == [last] * 5 + ['ends here"']
 
 
+def test_a_blank_line_between_rows_is_no_row(imported):
+    ratings, _, report = imported(lines(GOOD[0], "", *GOOD[1:]))
+    assert (len(ratings), report.rows_read, report.rows_rejected) == (4, 4, 0)
+
+
 # What is refused
 
 REFUSED = [  # what comes, as bytes or text, and a word of what is said

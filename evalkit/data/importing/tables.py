@@ -124,10 +124,8 @@ class Table:
 def text_table(columns: Mapping[str, Sequence[str]], lines: Sequence[int]) -> pd.DataFrame:
     """Make cells of columns of text: stripped, what is then empty is missing."""
     index = pd.Index(np.asarray(lines, dtype=np.int64), name="line")
-    if not columns:
-        return pd.DataFrame(index=index)
-    frame = pd.DataFrame({place: pd.array(cells, dtype="str") for place, cells in enumerate(columns.values())})
-    return stripped(frame.set_axis([*columns], axis=1).set_axis(index))
+    frame = pd.DataFrame({name: pd.array(cells, dtype="str") for name, cells in columns.items()}, index)
+    return stripped(frame) if columns else frame
 
 
 def stripped(cells: pd.DataFrame) -> pd.DataFrame:
