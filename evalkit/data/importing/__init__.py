@@ -115,9 +115,7 @@ def open_judges(
     more, seen = automatic.of_files(named, ratings)
     if found is None and not more:
         return None
-    before = automatic.of_apart(found, path.name) if found is not None else []
-    judged = found[found["kind"] == "judge"] if found is not None else ratings.head(0)
-    whole = automatic.apart(judged, [*before, *more])
+    whole = automatic.apart(ratings.head(0) if found is None else found, more)
     files = [*label.get("metrics", []), *({"name": one.path.name, "digest": one.digest} for one in seen)]
     told = {"notes": [metric.told for metric in more], "excluded": {}}
     return like(whole, ratings, source=automatic.source(source_of(ratings), files), **told)

@@ -90,15 +90,14 @@ def _made(
     files, seen = _recognised(paths, options, told, name)
     try:
         _read(files, options, told, tell)
-    except Exception:  # whatever a reader met, a change of the file comes before it
-        _hold(seen)
-        raise
-    seen += [one for file in files for one in (*file.table.beside, *file.judgements.beside)]
+    finally:  # whatever a reader met, a change of a file comes before it
+        seen += [one for file in files for one in (*file.table.beside, *file.judgements.beside)]
+        for one in seen:
+            one.hold()
     parts = [(file.table, file.judgements) for file in files]
     label = _label(files, seen, options, told)
     ratings = _settled(files, told)
     rejected = [(file.name, row) for file in files for row in _rejected(file, options, told)]
-    _hold(seen)
     if ratings.empty:
         notes = [note for table, _ in parts for note in table.notes]
         waiting = [note for note in notes if note == reading.PASSED_OVER or planned.UNANSWERED in note]
@@ -123,7 +122,7 @@ def _made(
         made["judges.parquet"] = lambda place: written.write_ratings(judged, columns, place, label)
     if spans:
         every = pd.concat(spans, ignore_index=True)
-        made["spans.parquet"] = lambda place: written.write_spans(every, place, label)
+        made["spans.parquet"] = lambda place: written.write(every, place, label)
     if rejected:
         made["rejected.csv"] = lambda place: written.write_rejected(rejected, place)
     return made
@@ -178,12 +177,6 @@ def _read(files: list[Recognised], options: Options, told: Receipt, tell: Callab
         told.rows_folded += found.folded
         demand_few(found.rejected)
         tell(f"{one.name}: {told.rows_read:,} rows read")
-
-
-def _hold(seen: list[Seen]) -> None:
-    """Refuse files that are not any more what they were when the import began."""
-    for one in seen:
-        one.hold()
 
 
 def _label(files: list[Recognised], seen: list[Seen], options: Options, told: Receipt) -> dict[str, Any]:

@@ -466,13 +466,13 @@ def without_judges(ratings: pd.DataFrame, options: Options, receipt: Receipt, or
 def apart(judged: pd.DataFrame, metrics: Sequence[Metric]) -> pd.DataFrame:
     """Put what judges said and metrics below one another, with the columns ``EXTRA``.
 
-    judged: judgements of models, like people's. Raises DataError where two of them have one name.
+    judged: judgements of models, like people's, or what was put so before. Raises DataError where two have one name.
     """
     names = [*judged["annotator"].unique(), *(metric.name for metric in metrics)]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DataError(f"Two metrics or judges are called {twice}. Rename one: --metric NAME=COLUMN, or its file.")
-    judges = judged.assign(kind="judge", better="higher", level="segment")
-    parts = [table for table in (judges, *(metric.scores for metric in metrics)) if len(table)]
+    before = judged if "kind" in judged else judged.assign(kind="judge", better="higher", level="segment")
+    parts = [table for table in (before, *(metric.scores for metric in metrics)) if len(table)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*KEY, "annotator", "score", *EXTRA])
 
 

@@ -195,20 +195,16 @@ def _of_ours(told: Mapping[str, Any]) -> dict[str, Any]:
     return dict(told)
 
 
-def _one_of(known: Iterable[str], what: str) -> Callable[[str], str]:
-    """Return a check that what is told is one of the known words."""
-
-    def check(told: str) -> str:
-        if told not in known:
-            raise DataError(f"{what} {told!r:.60} is none of {' '.join(known)}. Correct it.")
-        return told
-
-    return check
+def _one_of(told: str, known: Iterable[str], what: str) -> str:
+    """Refuse what is none of the known words."""
+    if told not in known:
+        raise DataError(f"{what} {told!r:.60} is none of {' '.join(known)}. Correct it.")
+    return told
 
 
 def _kinds(kinds: Mapping[str, str]) -> dict[str, str]:
     """Check what kinds of items are called."""
-    return {str(theirs): _one_of(schemas.ITEM_TYPES, "item_types:")(str(ours)) for theirs, ours in kinds.items()}
+    return {str(theirs): _one_of(str(ours), schemas.ITEM_TYPES, "item_types:") for theirs, ours in kinds.items()}
 
 
 def _values(values: Mapping[str, Any]) -> dict[str, str]:
@@ -256,13 +252,13 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "file_values": lambda told: {name: _values(own) for name, own in told.items()},
     "item_types": _kinds,
     "scale": _scale,
-    "decimal": _one_of(".,", "The decimal mark"),
+    "decimal": lambda told: _one_of(told, ".,", "The decimal mark"),
     "batches": _paths,
     "judges": _names,
     "metric_columns": _names,
     "metric_files": _paths,
     "positive": plain,
-    "wide": _one_of(WIDE, "--wide"),
+    "wide": lambda told: _one_of(told, WIDE, "--wide"),
     "words": _words,
     "design": lambda path: designs.read(Path(path)),
 }

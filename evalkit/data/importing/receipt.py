@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evalkit import DataError
@@ -218,16 +217,15 @@ def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]
 
     Systems have a second mean, that of the ranking: every segment counts once, however often it was judged.
     """
-    keys = [*(["criterion"] if "criterion" in ratings else []), by]
+    criteria = ["criterion"] if "criterion" in ratings else []
+    keys, first = [by, *criteria], "judgements"
     table = ratings.groupby(keys)["score"].agg(judgements="size", mean="mean")
-    order = -table["judgements"]
     if by == "system":
-        once = ratings.groupby([*keys, "pair", "doc", "segment"])["score"].mean().groupby(keys).mean()
-        table["mean of segments"], order = once.round(6), -once
-    table["mean"] = table["mean"].round(6)
-    table = table.assign(_order=order).reset_index().sort_values([*keys[:-1], "_order", by], kind="stable")
-    columns = [by, *keys[:-1], *(name for name in table if name not in (*keys, "_order"))]
-    return [{str(name): value for name, value in row.items()} for row in table[columns].to_dict("records")]
+        segments, first = ratings.groupby([*keys, "pair", "doc", "segment"])["score"].mean(), "mean of segments"
+        table[first] = segments.groupby(keys).mean()
+    rising = [*(True for _ in criteria), False, True]
+    table = table.round(6).reset_index().sort_values([*criteria, first, by], ascending=rising)
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def refuse_many(receipt: Receipt, parts: Sequence[Part], *, allowed: bool) -> None:
@@ -299,19 +297,17 @@ def _lost_kind(parts: Sequence[Part], many: float) -> str:
     (column, value), count = alike.most_common(1)[0] if alike else (("", ""), 0)
     if count >= many:
         return f"{count:,} of them hold {value[:40]!r} in column {column}"
-    gone = Counter(system for _, system in lost if system)
-    kept = Counter(str(name) for _, judgements in parts for name in judgements.ratings["system"])
-    counts = np.array([[gone[name], kept[name]] for name in sorted({*gone, *kept})])
-    if len(counts) < 2 or gone.total() < _FEW or not kept:
+    gone = pd.Series([system for _, system in lost if system], dtype="str")
+    kept = pd.concat([judgements.ratings["system"].astype("str") for _, judgements in parts])
+    counts = pd.DataFrame({"gone": gone.value_counts(), "kept": kept.value_counts()}).fillna(0)
+    if len(counts) < 2 or len(gone) < _FEW or kept.empty:
         return ""
     from scipy import stats  # takes a second to load, and rows are seldom lost
 
     if stats.chi2_contingency(counts).pvalue >= _CHANCE:
         return ""
-    share = counts[:, 0] / counts.sum(axis=1)
-    return (
-        f"{sorted({*gone, *kept})[share.argmax()]} would lose {share.max():.0%} of its rows, others {share.min():.0%}"
-    )
+    share = counts["gone"] / counts.sum(axis=1)
+    return f"{share.idxmax()} would lose {share.max():.0%} of its rows, others {share.min():.0%}"
 
 
 def _systems(table: Table, judgements: Judgements) -> list[str]:

@@ -83,17 +83,13 @@ def write_ratings(ratings: pd.DataFrame, columns: list[str], place: Path, label:
     """Write judgements as Parquet, each of our columns with its type, under what they were made from."""
     kinds = {"copy": pa.bool_()} | dict.fromkeys(_FLOATS, pa.float64())
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
-    _write(pa.Table.from_pandas(ratings.reindex(columns=columns), schema=schema, preserve_index=False), place, label)
+    write(ratings.reindex(columns=columns), place, label, schema)
 
 
-def write_spans(spans: pd.DataFrame, place: Path, label: dict[str, Any]) -> None:
-    """Write marked errors as Parquet, under what they were made from."""
-    named = spans.astype(dict.fromkeys(spans.select_dtypes("category"), "str"))
-    _write(pa.Table.from_pandas(named, preserve_index=False), place, label)
-
-
-def _write(table: pa.Table, place: Path, label: dict[str, Any]) -> None:
-    """Write a table with checksums of its pages, and one of what these do not cover."""
+def write(rows: pd.DataFrame, place: Path, label: dict[str, Any], schema: pa.Schema | None = None) -> None:
+    """Write a table as Parquet under what it was made from, with checksums of its pages and of what is no page."""
+    named = rows.astype(dict.fromkeys(rows.select_dtypes("category"), "str"))
+    table = pa.Table.from_pandas(named, schema=schema, preserve_index=False)
     columns = [f"{one.name}: {one.type}" for one in table.schema]
     said = json.dumps(label | {"check": _check(label, columns, table.num_rows)})
     table = table.replace_schema_metadata({"evalkit": said})
