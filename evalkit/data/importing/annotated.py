@@ -145,7 +145,7 @@ def complete(rows: Rows, names: dict[str, str]) -> None:
     vocabulary.demand_present(table.header, names, origin=table.name)
     vocabulary.unlike(table.header, {*names.values()} - {*told.values()}, origin=table.name)
     rows.names = names
-    rows.complete("layout", made=["score"])
+    rows.complete(made=["score"])
 
 
 # Marks
@@ -312,12 +312,12 @@ def convert(rows: Rows) -> Judgements:
     demand_one(table, options)
     rows.cells = cells = rows.cells.assign(**{name: None for name in (*OWN, "score") if name not in rows.cells})
     filled = [name for name in table.header if name not in OWN and cells[name].notna().any()]
-    known = vocabulary.mapped(filled, options.single, origin=table.name, given=options.values)
+    rows.names, notes = vocabulary.mapped(filled, options.single, origin=table.name, given=options.values)
     if cells[DESIGNED].isna().all():
-        known.names.pop("item_type", None)  # of an export, it says something else
-    rows.names = names = known.names
-    rows.complete(known.how, filled, made=["score"])
-    for note in known.notes:
+        rows.names.pop("item_type", None)  # of an export, it says something else
+    rows.complete(filled, made=["score"])
+    names = rows.names
+    for note in notes:
         receipt.note(note)
     for kind, reason in NO_JUDGEMENTS.items():
         rows.reject(np.flatnonzero(cells[KIND].eq(kind)), KIND, reason, EXCLUDED)

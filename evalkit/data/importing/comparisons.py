@@ -224,7 +224,7 @@ def convert(rows: Rows) -> Judgements:
     if "annotator" not in rows.known:
         rows.values["annotator"] = "unnamed"
         rows.note("no column names annotators (annotator is 'unnamed'); --value annotator=… names one, --map a column")
-    rows.complete("layout", header, made=["system", "score"])
+    rows.complete(header, made=["system", "score"])
     read = _ranked(rows, found) if own else _compared(rows)
     read.ratings = read.ratings.sort_index(kind="stable")
     read.names, read.read = {"annotator": names.get("annotator", "")}, len(read.ratings) + len(rows.gone)

@@ -26,8 +26,8 @@ class Format:
     """A format: its name, a title, what one row of it holds, and how its rows become judgements.
 
     needs: headings that it must have, compared without case and marks; lacks: what says the same where headings alone
-    do not, and headings: what it then goes by, in words. kind: what reads it, where it is no table. scale: the ends of
-    its scores, None where they have none.
+    do not, and headings: what it then goes by, in words; where neither is, what read the file says it. scale: the ends
+    of its scores, None where they have none.
     """
 
     name: str
@@ -37,14 +37,13 @@ class Format:
     needs: tuple[str, ...] = ()
     lacks: Lacks | None = None
     headings: str = ""
-    kind: str = ""
     scale: Ends | None = None
 
     def missing(self, table: Table, options: Options) -> tuple[list[str] | None, str]:
         """Say what a table lacks, None where it is far from this format; and why it has it."""
-        if self.kind or table.kind:
-            by_name = self.kind in (whole.IMPORTED, whole.MTME)
-            return ([] if self.kind == table.kind else None), f"by its {'name' if by_name else 'fields'}"
+        if table.kind or not (self.needs or self.lacks):
+            by_name = self.name in (whole.IMPORTED, whole.MTME)
+            return ([] if self.name == table.kind else None), f"by its {'name' if by_name else 'fields'}"
         if self.lacks:
             return self.lacks(table, options)
         have = {bare(name) for name in table.header}
@@ -56,17 +55,13 @@ class Format:
 _JUDGED = "one output judged by one person"
 #: Every format, the most particular first; the first that a table has is taken.
 FORMATS = (
-    Format("imported", "the result of an earlier import", _JUDGED, whole.convert_imported, kind=whole.IMPORTED),
-    *(
-        Format(tool, f"an export of {title}", _JUDGED, annotated.convert, kind=tool)
-        for tool, title in annotated.TITLES.items()
-    ),
+    Format(whole.IMPORTED, "the result of an earlier import", _JUDGED, whole.convert_imported),
+    *(Format(tool, f"an export of {title}", _JUDGED, annotated.convert) for tool, title in annotated.TITLES.items()),
     Format(
         whole.MTME,
         "human scores as mt-metrics-eval keeps them",
         "a system and its score, a line a segment",
         whole.convert_mtme,
-        kind=whole.MTME,
     ),
     Format(
         "mturk-da",
@@ -124,7 +119,7 @@ FORMATS = (
     ),
 )
 #: What ``--format`` takes.
-NAMES = ("auto", *dict.fromkeys(one.name for one in FORMATS if one.kind != whole.IMPORTED))
+NAMES = ("auto", *dict.fromkeys(one.name for one in FORMATS if one.name != whole.IMPORTED))
 _MOST_NAMES, _SHOWN = 20, 5  # headings and cells that a refusal shows
 
 
@@ -197,7 +192,7 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
             return Recognised(table, one, why)
     if name != "auto":
         one, missing, _ = tried[-1]
-        if not (one.kind or table.kind) and one.convert in (appraise.convert, plain.convert_csv):
+        if not table.kind and one.convert in (appraise.convert, plain.convert_csv):
             return Recognised(table, one, "")  # says itself what it lacks
         lack = ", ".join(missing or one.needs) or one.headings or f"the fields of {one.title}"
         remedy = ways(missing) if missing and one.lacks else "Try --format auto."
@@ -222,27 +217,31 @@ def _unrecognised(table: Table, options: Options, nearest: tuple[Format, list[st
     kind, lacks = nearest or (None, [])
     near = f"Nearest is {kind.name}, but it lacks {', '.join(lacks)}" if kind else "No heading is known"
     tried = ", ".join(dict.fromkeys(one.name for one in FORMATS))
-    start = f"{table.name} has none of the formats that were tried ({tried}). {near}{headed}."
-    layout = plain.layout(table, options)
-    if (
-        not table.line and any("." in name for name in table.header) and "score" in lacks
-    ):  # a part of an object is no way
-        return (
-            f"{start}{_first_row(table)} Write an object for each judgement, with these four under names of their own."
+    nested = not table.line and any("." in name for name in table.header)  # a part of an object is no way
+    question = plain.layout(table, options).question
+    if nested and "score" in lacks:
+        remedy = "Write an object for each judgement, with these four under names of their own."
+    elif question and "score" in lacks:
+        remedy = f"{question}. {_ways_of(table, options)}"
+    elif lacks:
+        remedy = ways(lacks)
+    else:
+        remedy = (
+            "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
+            "with --format."
         )
-    if layout.question and "score" in lacks:
-        return f"{start}{_first_row(table)} {layout.question}. {_ways_of(table, options)}"
-    remedy = "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
-    return f"{start}{_first_row(table)} {ways(lacks) if kind else remedy + 'with --format.'}"
+    return (
+        f"{table.name} has none of the formats that were tried ({tried}). {near}{headed}. One row must hold one "
+        f"judgement of one output: its segment, its system, who judged, and the score.{_first_row(table)} {remedy}"
+    )
 
 
 def _first_row(table: Table) -> str:
-    """Say what one row must hold, and show the first of the file beside it."""
-    must = " One row must hold one judgement of one output: its segment, its system, who judged, and the score."
-    first: dict = next(iter(table.cells.head(1).to_dict("records")), {})
-    shown = [f"{name[:30]} = {plain_text(cell)[:30]!r}" for name, cell in first.items() if isinstance(cell, str)]
+    """Show the first row of a file."""
+    cells = [cell for row in table.cells.head(1).to_dict("records") for cell in row.items() if isinstance(cell[1], str)]
+    shown = [f"{name[:30]} = {plain_text(cell)[:30]!r}" for name, cell in cells]
     rest = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
-    return must + (f" The first row here: {', '.join(shown[:_SHOWN])}{rest}." if shown else "")
+    return f" The first row here: {', '.join(shown[:_SHOWN])}{rest}." if shown else ""
 
 
 def _ways_of(table: Table, options: Options) -> str:

@@ -101,22 +101,21 @@ class Rows:
                 self.gone[row] = Rejection(row, reason, column, text, kind, who if isinstance(who, str) else None)
         demand_few(self.gone.values())
 
-    def complete(
-        self, how: dict[str, str] | str, header: Sequence[str] | None = None, *, made: Collection[str] = ()
-    ) -> None:
+    def complete(self, header: Sequence[str] | None = None, *, made: Collection[str] = ()) -> None:
         """Add what rows can do without, languages and documents, and say which column became what.
 
-        how: each column is known. header: the headings that say something, where some do not. made: our columns that
+        header: the headings that say something, where some do not. made: our columns that
         are yet to be made. Raises DataError where rows lack what every judgement needs.
         """
         self._add_languages()
         if "doc" not in self.known:
             self.values["doc"] = "all"
+        header = self.table.header if header is None else header
         if wanted := [ours for ours in ("system", "segment", "annotator", "score") if ours not in {*self.known, *made}]:
-            there = ", ".join(self.table.header if header is None else header)
+            there = ", ".join(header)
             raise DataError(f"{self.table.name} has no column for {', '.join(wanted)}; it has {there}. {ways(wanted)}")
         found = {ours: name for ours, name in self.names.items() if name in self.table.header}
-        self.receipt.describe(found, how, self.table.header if header is None else header)
+        self.receipt.describe(found, header)
         self.cells = self.options.looks.alike(self.cells, self.names)
 
     def _add_languages(self) -> None:

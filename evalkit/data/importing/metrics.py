@@ -270,7 +270,7 @@ def _of_table(path: Path, items: pd.DataFrame, ways: Mapping[str, bool]) -> list
     """
     table = reading.table(path, "Correct the file, or write the table of metrics as CSV.")
     cells = table.cells
-    names = vocabulary.mapped([*cells], {"annotator": "", "item_type": "", "hit": ""}, origin=path.name).names
+    names, _ = vocabulary.mapped([*cells], {"annotator": "", "item_type": "", "hit": ""}, origin=path.name)
     if missing := [name for name in ("system", "segment") if name not in names]:
         raise DataError(f"{path.name} has no {' and '.join(missing)}; it has {', '.join(cells)}. Pass {_AS_TABLE}.")
     named = {ours: names[ours] for ours in (*NAMED, "pair") if ours in names}

@@ -13,7 +13,7 @@ from evalkit.data.importing.comparisons import demand_one
 from evalkit.data.importing.judgements import Rows, checks, is_check_heading
 from evalkit.data.importing.options import ALIAS, WIDE, Options
 from evalkit.data.importing.scales import Ends, Part
-from evalkit.data.importing.tables import Judgements, Rejection, Table, mapped_cells, text_digest
+from evalkit.data.importing.tables import Judgements, Table, mapped_cells, text_digest
 from evalkit.data.importing.vocabulary import bare, is_criterion, is_quality, listed, meaning, words
 from evalkit.data.names import plain
 
@@ -293,11 +293,9 @@ def convert_csv(rows: Rows, *, xsts: bool = False) -> Judgements:
         rows.note(f"{', '.join(more)} may hold judgements, too: --wide criteria reads all of them")
     demand_one(table, options)
     _name(rows, found, xsts=xsts)
-    nobody = list[Rejection]()
+    ends = _in_numbers(rows, [*found.columns] if found.role else [rows.names["score"]])
     if found.role:
-        ends, nobody = _melt(rows, found)
-    else:
-        ends = _in_numbers(rows, [rows.names["score"]])
+        _melt(rows, found)
     parts = _parts(rows, found, ends)
     keys = [rows.names[ours] for ours in _TOGETHER if ours in rows.names]
     keys = keys if {"segment", "system"} <= {*rows.names} else []
@@ -312,9 +310,9 @@ def convert_csv(rows: Rows, *, xsts: bool = False) -> Judgements:
     each, low = {name: part.scale for name, part in parts.items()}, {name for name, part in parts.items() if part.lower}
     scale, lower = (each[""], bool(low)) if "" in parts else (each, low)
     result = rows.judgements(scale=scale, lower=lower)
-    result.weak, result.read = all(part.weak for part in parts.values()), len(rows.cells) + len(nobody)
+    result.weak = all(part.weak for part in parts.values())
     if found.role:  # say of rejected judgements under which heading they stand
-        result.role, result.parts, result.rejected = found.role, found.columns, nobody
+        result.role, result.parts = found.role, found.columns
         heading = rows.column(found.role).map({title: name for name, title in found.columns.items()})
         for row in rows.gone.values():
             if row.column == rows.names["score"]:
@@ -326,9 +324,15 @@ def convert_csv(rows: Rows, *, xsts: bool = False) -> Judgements:
 
 def _name(rows: Rows, found: Scores, *, xsts: bool) -> None:
     """Map our names to headings; give plain values for what a table lacks, and tell that; and name segments."""
-    own = _columns(rows.table, rows.options, found)
-    rows.names, made = own.names, {"score", found.role} if found.role else set[str]()
-    _leave_out(own, rows)
+    table, options = rows.table, rows.options
+    if found.role and found.role in known(table, options):
+        those = next(name for name, role in WIDE.items() if role == found.role)
+        raise DataError(f"{table.name}: {those} have a column of scores each, so {found.role} cannot be mapped, too.")
+    own, made = (found.columns, {"score", found.role}) if found.role else ({}, set[str]())
+    header, one = _free(table, options, own), {} if found.role else dict(zip(["score"], found.columns))
+    given = {*options.values, *made}
+    rows.names, notes = vocabulary.mapped(header, one | options.single, origin=table.name, given=given)
+    _leave_out(rows)
     for ours, value in {"doc": "all", **({"system": "mt"} if xsts else {})}.items():
         if ours not in rows.known | made:
             rows.values[ours] = value
@@ -336,38 +340,25 @@ def _name(rows: Rows, found: Scores, *, xsts: bool) -> None:
             rows.note(f"no column names {'documents' if ours == 'doc' else f'the {ours}'}; {ways}")
     if "segment" not in rows.known and (xsts or "source" in rows.names):
         _name_segments(rows)
-    rows.complete(own.how, _free(rows.table, rows.options, found.columns if found.role else ()), made=made)
+    rows.complete(header, made=made)
     if not xsts and "item_type" not in rows.known:
         rows.note("no column tells kinds of items; all were taken as outputs of systems (item_type system)")
-    for note in own.notes:
+    for note in notes:
         rows.note(note)
 
 
-def _columns(table: Table, options: Options, found: Scores) -> vocabulary.Columns:
-    """Map what is no column of scores, where these are columns of their own."""
-    if found.role and found.role in known(table, options):
-        those = next(name for name, role in WIDE.items() if role == found.role)
-        raise DataError(f"{table.name}: {those} have a column of scores each, so {found.role} cannot be mapped, too.")
-    if found.role:
-        given = {*options.values, "score", found.role}
-        return vocabulary.mapped(_free(table, options, found.columns), options.single, origin=table.name, given=given)
-    one = dict(zip(["score"], found.columns))
-    result = vocabulary.mapped(_free(table, options), one | options.single, origin=table.name, given=options.values)
-    result.how |= dict.fromkeys(one, "heading")
-    return result
-
-
-def _leave_out(known: vocabulary.Columns, rows: Rows) -> None:
+def _leave_out(rows: Rows) -> None:
     """Leave out columns that are empty, as in a template, and one called type whose values are no kinds of items."""
-    for ours in [ours for ours in _SPARE if known.how.get(ours, "as told") != "as told"]:
+    names, told = rows.names, rows.options.columns
+    for ours in [ours for ours in _SPARE if ours in names and ours not in told]:
         if len(rows.cells) and rows.column(ours).isna().all():
-            rows.note(f"the column {known.names.pop(ours)} is empty")
-    if known.how.get("item_type") != "synonym":
+            rows.note(f"the column {names.pop(ours)} is empty")
+    if "item_type" not in names or "item_type" in told or bare(names["item_type"]) == bare("item_type"):
         return
     kinds = {*vocabulary.ITEM_TYPES, *listed("usual_kinds"), *(kind.casefold() for kind in rows.options.item_types)}
     held = {plain(cell).casefold() for cell in rows.column("item_type").dropna().unique()}
     if not held <= kinds and not {*map(bare, held)} & (listed("check_kinds") | listed("practice_kinds")):
-        name = known.names.pop("item_type")
+        name = names.pop("item_type")
         rows.note(f"{name} holds other words than kinds of items, and was not used; pass --map item_type={name!r}")
 
 
@@ -392,24 +383,21 @@ def _in_numbers(rows: Rows, names: list[str]) -> dict[str, Ends | None]:
     return {name: ends for name, (_, ends) in read.items()}
 
 
-def _melt(rows: Rows, found: Scores) -> tuple[dict[str, Ends | None], list[Rejection]]:
-    """Write columns of scores as a row a score; the ends of the scales of words; and rows without any score."""
+def _melt(rows: Rows, found: Scores) -> None:
+    """Write columns of scores as a row a score, and set apart rows without any."""
     names, titles = [*found.columns], np.array([*found.columns.values()], dtype=object)
     shown = f" ({', '.join(names[:_SHOWN])}{' …' if len(names) > _SHOWN else ''})" if found.role != "annotator" else ""
-    each = f"{len(names)} columns, one per {_OF_ROLE[found.role]}{shown}"
-    rows.receipt.mapping["score"] = {"theirs": each, "how": "their headings"}
-    ends = _in_numbers(rows, names)
+    rows.receipt.mapping["score"] = f"{len(names)} columns, one per {_OF_ROLE[found.role]}{shown}"
     scores = rows.cells[names].apply(numbers.said)
     judged = scores.notna().to_numpy()
     nobody = ~judged.any(axis=1)
     rows.receipt.blank_cells += int((~judged[~nobody]).sum())
-    reason = f"has no score of any {_OF_ROLE[found.role]}"
-    unjudged = [Rejection(int(line), reason, "score") for line in rows.lines[nobody]]
+    judged[nobody, 0] = True  # such a row stays one, to be told of
     row, column = judged.nonzero()
     rows.take(rows.cells.drop(columns=names).iloc[row].set_axis(rows.lines[row]))
     made = {"score": scores.to_numpy(object)[row, column], found.role: titles[column]}
     rows.give(**{ours: pd.array(own, dtype="str") for ours, own in made.items()})
-    return ends, unjudged
+    rows.reject(np.flatnonzero(nobody[row]), "score", f"has no score of any {_OF_ROLE[found.role]}")
 
 
 def _parts(rows: Rows, found: Scores, ends: dict[str, Ends | None]) -> dict[str, Part]:

@@ -53,7 +53,7 @@ class Receipt:
     reasons: Counter[str] = field(default_factory=Counter)
     excluded: Counter[str] = field(default_factory=Counter)
     columns: list[str] = field(default_factory=list)
-    mapping: dict[str, dict[str, str]] = field(default_factory=dict)
+    mapping: dict[str, str] = field(default_factory=dict)  # our name -> the file's heading
     unused: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     scale: list[float] | None = None
@@ -107,13 +107,9 @@ class Receipt:
                 {"file": file, "line": row.line, "column": row.column, "value": value, "reason": row.reason}
             )
 
-    def describe(self, names: dict[str, str], how: dict[str, str] | str, header: Sequence[str] = ()) -> None:
-        """Say which column became what. header: also which headings are left.
-
-        how: of each of our names, the others by their cells; or of all.
-        """
-        ways = how if isinstance(how, dict) else dict.fromkeys(names, how)
-        self.mapping |= {ours: {"theirs": name, "how": ways.get(ours, "its cells")} for ours, name in names.items()}
+    def describe(self, names: dict[str, str], header: Sequence[str] = ()) -> None:
+        """Say which column became what. header: also which headings are left."""
+        self.mapping |= names
         left = [name for name in header if name not in names.values() and name not in self.unused]
         self.unused += left
 
@@ -125,7 +121,7 @@ class Receipt:
         """Write the receipt for people, a line each: what came in, what became of it, and what it says."""
         names = ", ".join(entry["name"] for entry in self.files[:3]) + (" …" if len(self.files) > 3 else "")
         lines = [f"{names}: format {self.format} ({self.how})"]
-        pairs = [f"{ours} = {one['theirs']}" for ours, one in self.mapping.items() if ours != one["theirs"]]
+        pairs = [f"{ours} = {theirs}" for ours, theirs in self.mapping.items() if ours != theirs]
         lines += ["columns: " + "; ".join(pairs)] if pairs else []
         lines += [f"not used: {', '.join(self.unused)}"] if self.unused else []
         lines += [f"{what}: {said}" for what, said in self.read_as().items()]

@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -162,15 +161,6 @@ def is_metric(heading: str) -> bool:
     return anywhere or bool("hter" not in small and listed("metrics") & {*words(heading)})
 
 
-@dataclass
-class Columns:
-    """Our name -> the file's heading, how each was found, and what could be but was not applied."""
-
-    names: dict[str, str]
-    how: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-
 def demand_present(header: list[str], told: Mapping[str, str], *, origin: str) -> None:
     """Refuse columns that a user names and a file has not."""
     if absent := {ours: theirs for ours, theirs in told.items() if theirs not in header}:
@@ -194,32 +184,29 @@ def fitting(ours: str, header: Iterable[str], spellings: Iterable[str] = ()) -> 
     return [name for name in header if meaning(name) == ours]
 
 
-def mapped(header: list[str], options: Mapping[str, str], *, origin: str, given: Iterable[str] = ()) -> Columns:
+def mapped(
+    header: list[str], options: Mapping[str, str], *, origin: str, given: Iterable[str] = ()
+) -> tuple[dict[str, str], list[str]]:
     """Map our names to a file's headings: as told, by our own name, or by a synonym that fits only one.
 
     options: our name -> theirs, from the user, which nothing overrules; an empty one means that no column is meant.
-    given: names that have a constant value.
+    given: names that have a constant value. Returns notes, too, on what could be a column of ours and was not taken.
     Raises DataError where such a column is not there, or a name that is needed fits several columns.
     """
-    told = {ours: theirs for ours, theirs in options.items() if theirs}
-    demand_present(header, told, origin=origin)
-    result = Columns(dict(told), dict.fromkeys(told, "as told"))
-    free = [name for name in header if name not in told.values()]
+    names, notes = {ours: theirs for ours, theirs in options.items() if theirs}, list[str]()
+    demand_present(header, names, origin=origin)
+    free = [name for name in header if name not in names.values()]
     for ours in (name for name in OURS if name not in {*options, *given}):  # --map item_type= takes none
         choice = fitting(ours, free)  # "score" and "Score" are two of them
         if len(choice) == 1:
-            result.names[ours] = choice[0]
-            result.how[ours] = "same name" if bare(choice[0]) == bare(ours) else "synonym"
+            names[ours] = choice[0]
         elif choice and ours in NEEDED:
             raise DataError(
                 f"{origin}: {ours} could be {' or '.join(map(repr, choice))}. Pass --map {ours}={choice[0]!r}."
             )
         elif choice:
-            result.notes.append(f"{ours} could be {' or '.join(choice)}, so none was taken; pass --map {ours}=…")
-    extras = [name for name in EXTRAS if name in free and name not in result.names]
-    result.names |= {name: name for name in extras}
-    result.how |= dict.fromkeys(extras, "same name")
-    return result
+            notes.append(f"{ours} could be {' or '.join(choice)}, so none was taken; pass --map {ours}=…")
+    return {name: name for name in EXTRAS if name in free} | names, notes
 
 
 def unlike(header: list[str], used: Iterable[str], *, origin: str) -> None:

@@ -241,7 +241,7 @@ def convert_mturk(rows: Rows) -> Judgements:
         rows.reject(np.flatnonzero(values != np.round(values)), "score", reason)
     again = cells.index[rows.kept][cells[rows.kept].duplicated(_DA_KEY)]
     rows.reject(again, "", "repeats an earlier judgement of the same HIT: drop one of them")
-    rows.receipt.describe(mturk.NAMES, "layout")
+    rows.receipt.describe(mturk.NAMES)
     rows.receipt.orientation = "higher is better, as in WMT's direct assessment"
     found = cells[rows.kept]
     if len(found):
