@@ -365,7 +365,7 @@ def _ranked(rows: Rows, found: Columns) -> Judgements:
     screen = rows.names.get("screen", "(screen)")  # one person may rank other systems on the same segment again
     rows.names |= {"system": "(system)", "score": "(score)", "screen": screen}
     rows.names.setdefault("hit", screen)
-    read = rows.judgements(scale=(1, len(named)), lower=True)
+    read = rows.judgements(scale=(1, len(named)), lower={""})
     for row in (row for row in rows.gone.values() if row.column == "(score)"):
         row.column = rows.cells["(heading)"][row.line]
     _tell_ranks(read.ratings, rows.receipt)

@@ -148,11 +148,11 @@ class Rows:
                 f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass {way}"
             )
 
-    def judgements(self, *, scale: Scales, lower: bool | Collection[str] = False) -> Judgements:
+    def judgements(self, *, scale: Scales, lower: Collection[str] = ()) -> Judgements:
         """Convert rows to judgements, and reject those that break a rule.
 
-        scale: its ends, or those of each criterion. lower: lower is better, so that scores are taken negative and the
-        scale turned round; or the criteria of which that holds.
+        scale: its ends, or those of each criterion ("" of all). lower: criteria of which lower is better, so that their
+        scores are taken negative and the scale is turned round.
         """
         options, names, note = self.options, self.names, self.note
         own_kinds, kept = "item_type" in self.known, None if self.kept.all() else self.kept
@@ -199,11 +199,12 @@ class Rows:
         table |= {ours: needed(ours) for ours in ("system", "doc", "segment", "annotator")}
         scores, wrong = number("score")
         refuse("score", wrong)
-        for criterion, ends in scale.items() if isinstance(scale, Mapping) else [(None, scale)]:
-            own = scores if criterion is None else np.where(column("criterion").eq(criterion), scores, np.nan)
-            refuse("score", numbers.off_scale(own, ends))
-        low = lower if isinstance(lower, bool) else column("criterion").isin([*lower]).to_numpy()
-        table["score"] = np.where(low, -scores, scores) + 0.0
+        each, sign = scale if isinstance(scale, Mapping) else {"": scale}, np.ones(len(scores))
+        for criterion, ends in each.items():
+            of = column("criterion").eq(criterion).to_numpy() if criterion else np.ones(len(scores), bool)
+            refuse("score", numbers.off_scale(np.where(of, scores, np.nan), ends))
+            sign[of] = -1 if criterion in lower else 1
+        table["score"] = sign * scores + 0.0
         _tell_checks(marked, scores, note)
         table["item_type"] = kinds = _kinds(column("item_type"), options, note)
         if not own_kinds and not is_human(table["system"]).all():
@@ -233,15 +234,8 @@ class Rows:
             table["copy"] = truth.eq("1")
         table["annotator"] = options.pseudonyms.column(column("annotator"))
         ratings = pd.DataFrame(table, index=index)
-        return Judgements(ratings[self.kept[index]], names=names, scale=_turned(scale, lower))
-
-
-def _turned(scale: Scales, lower: bool | Collection[str]) -> Ends | None:
-    """Turn a scale round where lower is better; the one that all criteria then have, if they have one."""
-    each = scale if isinstance(scale, Mapping) else {"": scale}
-    low = each if lower is True else lower or ()
-    ends = {(-own[1], -own[0]) if own and name in low else own for name, own in each.items()}
-    return ends.pop() if len(ends) == 1 else None
+        turned = {(-own[1], -own[0]) if own and name in lower else own for name, own in each.items()}
+        return Judgements(ratings[self.kept[index]], names=names, scale=turned.pop() if len(turned) == 1 else None)
 
 
 def _kinds(cells: pd.Series, options: Options, note: Note) -> pd.Series:

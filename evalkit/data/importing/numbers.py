@@ -123,10 +123,8 @@ def nameless(cells: pd.Series) -> dict[int, str]:
     >>> sorted(nameless(pd.Series(["A", None, "#REF!"], dtype="str")))
     [1, 2]
     """
-    wrong = {int(place): _FORMULA for place in np.flatnonzero(cells.isin(_ERRORS))}
-    if cells.hasnans:
-        wrong |= {int(place): "is empty: fill it in, or drop the row" for place in np.flatnonzero(cells.isna())}
-    return wrong
+    errors, empty = np.flatnonzero(cells.isin(_ERRORS)).tolist(), np.flatnonzero(cells.isna()).tolist()
+    return dict.fromkeys(errors, _FORMULA) | dict.fromkeys(empty, "is empty: fill it in, or drop the row")
 
 
 def off_scale(values: np.ndarray, scale: tuple[float, float] | None) -> dict[int, str]:
@@ -134,8 +132,8 @@ def off_scale(values: np.ndarray, scale: tuple[float, float] | None) -> dict[int
     if scale is None:
         return {}
     low, high = scale
-    reason = f"is outside {low:g}-{high:g}: correct it, or pass --scale LOW:HIGH"
-    return {int(place): reason for place in np.flatnonzero((values < low) | (values > high))}
+    outside = np.flatnonzero((values < low) | (values > high)).tolist()
+    return dict.fromkeys(outside, f"is outside {low:g}-{high:g}: correct it, or pass --scale LOW:HIGH")
 
 
 def times(cells: pd.Series) -> tuple[np.ndarray, bool, str]:

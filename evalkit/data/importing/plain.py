@@ -33,7 +33,6 @@ _NARROW, _ALIKE = 4, 5  # times that a scale is narrower than the others'; numbe
 _STEPS, _WORD = 11, re.compile(r"[^\W\d_][^\W_]*(?:[ '’-][^\W_]+){0,5}")  # of a scale in words
 _SPARE = ("src_lang", "tgt_lang", "pair", "doc", "hit")  # columns that may be there and empty, as in a template
 _SHOWN = 20  # columns that are named
-_OF_ROLE = {"annotator": "evaluator", "system": "system", "criterion": "criterion"}
 _TOGETHER = ("annotator", "doc", "segment", "src_lang", "tgt_lang", "pair", "criterion")
 
 
@@ -250,7 +249,7 @@ def lacks_csv(table: Table, options: Options) -> tuple[list[str] | None, str]:
     """Say what a table lacks to have a judgement a row, or columns of scores; and why it is one."""
     have, found, why = known(table, options), layout(table, options), "by its headings"
     if found.role:
-        why += f", with {len(found.columns)} columns of scores, one per {_OF_ROLE[found.role]}"
+        why += f", with {len(found.columns)} columns of scores, one per {found.role}"
     if found.columns:
         have |= {"score", found.role}
     wanted = ["system", "segment", "annotator", "score"]
@@ -266,7 +265,7 @@ def lacks_xsts(table: Table, options: Options) -> tuple[list[str] | None, str]:
     if not have & {"segment", "source", "hypothesis"}:
         return None, ""
     if found.role == "annotator" and any(_on_scale(table, name) > 0.5 for name in found.columns):
-        return [], f"by its {len(found.columns)} columns of scores from 1 to 5, one per evaluator"
+        return [], f"by its {len(found.columns)} columns of scores from 1 to 5, one per annotator"
     if found.role or len(named) != 1 or "annotator" not in have:
         return None, ""
     if stated := vocabulary.scale_in(named[0]):
@@ -307,9 +306,8 @@ def convert_csv(rows: Rows, *, xsts: bool = False) -> Judgements:
     before = [receipt.orientation] if receipt.orientation and not found.role else []
     receipt.scale_from = scales.settle(parts, table, options, together, usual=usual, sure=sure)
     receipt.orientation = "; ".join(dict.fromkeys([*before, *(part.why for part in parts.values())]))
-    each, low = {name: part.scale for name, part in parts.items()}, {name for name, part in parts.items() if part.lower}
-    scale, lower = (each[""], bool(low)) if "" in parts else (each, low)
-    result = rows.judgements(scale=scale, lower=lower)
+    low = [name for name, part in parts.items() if part.lower]
+    result = rows.judgements(scale={name: part.scale for name, part in parts.items()}, lower=low)
     result.weak = all(part.weak for part in parts.values())
     if found.role:  # say of rejected judgements under which heading they stand
         result.role, result.parts = found.role, found.columns
@@ -387,7 +385,7 @@ def _melt(rows: Rows, found: Scores) -> None:
     """Write columns of scores as a row a score, and set apart rows without any."""
     names, titles = [*found.columns], np.array([*found.columns.values()], dtype=object)
     shown = f" ({', '.join(names[:_SHOWN])}{' …' if len(names) > _SHOWN else ''})" if found.role != "annotator" else ""
-    rows.receipt.mapping["score"] = f"{len(names)} columns, one per {_OF_ROLE[found.role]}{shown}"
+    rows.receipt.mapping["score"] = f"{len(names)} columns, one per {found.role}{shown}"
     scores = rows.cells[names].apply(numbers.said)
     judged = scores.notna().to_numpy()
     nobody = ~judged.any(axis=1)
@@ -397,7 +395,7 @@ def _melt(rows: Rows, found: Scores) -> None:
     rows.take(rows.cells.drop(columns=names).iloc[row].set_axis(rows.lines[row]))
     made = {"score": scores.to_numpy(object)[row, column], found.role: titles[column]}
     rows.give(**{ours: pd.array(own, dtype="str") for ours, own in made.items()})
-    rows.reject(np.flatnonzero(nobody[row]), "score", f"has no score of any {_OF_ROLE[found.role]}")
+    rows.reject(np.flatnonzero(nobody[row]), "score", f"has no score of any {found.role}")
 
 
 def _parts(rows: Rows, found: Scores, ends: dict[str, Ends | None]) -> dict[str, Part]:

@@ -38,7 +38,7 @@ def together(reason: str) -> str:
 class Receipt:
     """What an import did. ``rows_read`` is the sum of rows kept, rejected, excluded, and folded into another row.
 
-    Where evaluators have a column each, a row is a cell with a score, and ``blank_cells`` have none.
+    Where columns of scores stand side by side, a row is a cell with a score, and ``blank_cells`` have none.
     """
 
     files: list[dict[str, str]] = field(default_factory=list)
@@ -160,7 +160,7 @@ class Receipt:
         """Count the rows that are no judgements of the result, by what became of them and why."""
         counts = {
             "rows mark further errors of judgements that have a row": self.rows_folded,
-            "cells of evaluators are empty: no judgements": self.blank_cells,
+            "cells of columns of scores are empty: no judgements": self.blank_cells,
         }
         counts = {what: count for what, count in counts.items() if count}
         for kind, reasons in (("rejected", self.reasons), ("excluded", self.excluded)):
