@@ -43,7 +43,7 @@ def convert(rows: Rows) -> Judgements:
     spans = rows.names.get("spans")
     _reject_others(rows)
     kept = rows.kept
-    told = pd.DataFrame({ours: rows.column(ours, kept) for ours in _READ if ours != "source" or ours in rows.names})
+    told = pd.DataFrame({ours: rows.column(ours)[kept] for ours in _READ if ours != "source" or ours in rows.names})
     beside = segments.seen(options.batches)
     shown = _identified(told, table.name, options, receipt)
     marks, broken = listed(map(_errors, rows.cells[spans]) if spans else [], [None] * len(kept))

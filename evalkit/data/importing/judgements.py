@@ -74,11 +74,10 @@ class Rows:
         """Remember something that the user should know."""
         self.receipt.note(text)
 
-    def column(self, ours: str, kept: np.ndarray | None = None) -> pd.Series:
-        """Return a column of the file, or what all rows have: one value, or nothing. kept: of these rows alone."""
-        name, index = self.names.get(ours), self.cells.index
-        cells = constant(self.values.get(ours), index) if name is None else self.cells[name]
-        return cells if kept is None else cells[kept]
+    def column(self, ours: str) -> pd.Series:
+        """Return a column of the file, or what all rows have: one value, or nothing."""
+        name = self.names.get(ours)
+        return constant(self.values.get(ours), self.cells.index) if name is None else self.cells[name]
 
     def give(self, **columns: object) -> None:
         """Add columns that are made, under our names."""
@@ -155,9 +154,9 @@ class Rows:
         scores are taken negative and the scale is turned round.
         """
         options, names, note = self.options, self.names, self.note
-        own_kinds, kept = "item_type" in self.known, None if self.kept.all() else self.kept
+        own_kinds, kept = "item_type" in self.known, slice(None) if self.kept.all() else self.kept
         self.values = {"item_type": options.item_types.get("", "system")} | self.values
-        frame = self.cells if kept is None else self.cells[kept]
+        frame = self.cells[kept]
         index, have = frame.index, self.known
         table: dict[str, pd.Series | np.ndarray] = {}
 
@@ -166,7 +165,7 @@ class Rows:
                 self.refuse(names.get(ours, ours), {int(index[place]): reason for place, reason in wrong.items()})
 
         def column(ours: str) -> pd.Series:
-            return self.column(ours, kept)
+            return self.column(ours)[kept]
 
         def needed(ours: str) -> pd.Series:
             """Return a column in which every row must have something."""

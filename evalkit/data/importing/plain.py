@@ -368,7 +368,7 @@ def _name_segments(rows: Rows) -> None:
     rows.give(segment=mapped_cells(rows.column("source"), text_digest).fillna(lines))
 
 
-# vocabulary.Columns of scores
+# Columns of scores
 
 
 def _in_numbers(rows: Rows, names: list[str]) -> dict[str, Ends | None]:
