@@ -1,8 +1,7 @@
-"""Systems: strengths from comparisons beside evalica and choix, signed ranks beside scipy."""
+"""Systems: strengths from comparisons beside evalica, signed ranks beside scipy."""
 
 from functools import partial
 
-import choix
 import evalica
 import numpy as np
 from evalica import Winner
@@ -15,10 +14,10 @@ from tests import makers
 COMPARISONS, SYSTEMS = 10_000, 100
 
 
-def drawn(tie):
-    """Draw answers between systems whose strengths spread by one unit of log odds; tie: the weight of a tie."""
+def drawn():
+    """Draw answers between systems whose strengths spread by one unit of log odds."""
     worth = dict(zip(map("s{}".format, range(SYSTEMS)), np.random.default_rng(7).normal(size=SYSTEMS)))
-    return makers.comparisons(7, strengths=worth, size=COMPARISONS, people=5, documents=20, tie=tie)
+    return makers.comparisons(7, strengths=worth, size=COMPARISONS, people=5, documents=20, tie=0.5)
 
 
 def same(ours, theirs):
@@ -29,7 +28,7 @@ def same(ours, theirs):
 def strengths():
     """Yield what, goal, ours, theirs, the share of the work that theirs does here, what ours is compared with."""
     size = f"{COMPARISONS:,} comparisons of {SYSTEMS} systems"
-    frame = drawn(0.5)
+    frame = drawn()
     asked = [frame["system_a"], frame["system_b"]]
     asked.append(frame["preference"].map({"a": Winner.X, "b": Winner.Y, "tie": Winner.Draw}))
     # evalica is compiled and gives strengths alone, ours makes cells for all that is said of a fit. With ties both take
@@ -48,14 +47,6 @@ def strengths():
             1,
             f"evalica.{call.__name__}; {told}",
         )
-    frame = drawn(0)
-    won, names = frame["preference"].eq("a"), sorted({*frame["system_a"], *frame["system_b"]})
-    winner, loser = frame["system_a"].where(won, frame["system_b"]), frame["system_b"].where(won, frame["system_a"])
-    pairs = list(zip(winner.map(names.index), loser.map(names.index)))
-    ours = partial(preferences.fit, frame)
-    theirs = partial(choix.opt_pairwise, SYSTEMS, pairs, alpha=0)
-    told = same(ours().strength, theirs())
-    yield f"strengths, no ties, {size}", 1, ours, theirs, 1, f"choix.opt_pairwise; {told}"
 
 
 def signed_ranks():
