@@ -247,12 +247,35 @@ def cut(path, *, encoding, delimiter, quoting, blanks, after, width, needed):
     """
     text = opened(path, encoding)[2]
     text = with_tabs(text) if blanks else text
+    if (table := plain(text, after, delimiter, width)) is not None:
+        return {"broken": [], "notes": []}, table
     try:
         return columns(text, after, delimiter, quoting, width, needed)
     except Refused:  # between tabs a quote may be a letter
         if delimiter != "\t":
             raise
         return columns(text, after, delimiter, csv.QUOTE_NONE, width, needed)
+
+
+def plain(text, after, delimiter, width):
+    """Read a text without quotes and blank lines, in a third of the time; None for any other, or uneven rows."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    marks = (b'"', b"\n\n", b"\n\r\n")
+    if any(mark in text for mark in marks) or text.count(b"\r") != text.count(b"\r\n"):
+        return None
+    names = [str(place) for place in range(width)]
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(text),
+            pa.csv.ReadOptions(skip_rows=after, column_names=names, block_size=LONGEST),
+            pa.csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=False),
+            pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return table.append_column("line", pa.array(range(after + 1, after + 1 + len(table)), pa.int64()))
 
 
 def columns(text, after, delimiter, quoting, width, needed):
