@@ -247,7 +247,7 @@ def cut(path, *, encoding, delimiter, quoting, blanks, after, width, needed):
     """
     text = opened(path, encoding)[2]
     text = with_tabs(text) if blanks else text
-    if (table := plain(text, after, delimiter, width)) is not None:
+    if width and (table := plain(text, after, delimiter, width)) is not None:
         return {"broken": [], "notes": []}, table
     try:
         return columns(text, after, delimiter, quoting, width, needed)
