@@ -127,7 +127,8 @@ def execute_notebook(task: Study, executed: Path, timeout: float, kernels: Kerne
         where = cell_name(*own[-1]) if own else "before the first cell"
         raise DataError(f"{where}: {_stopped(problem, timeout)}") from None
     finally:
-        ensure_event_loop().close()  # this thread's, which nbclient opened and nobody closes
+        if not (loop := ensure_event_loop()).is_running():  # this thread's, which nbclient opened and nobody closes
+            loop.close()
 
 
 def _stopped(problem: Exception, timeout: float) -> str:
