@@ -3,6 +3,7 @@
 import csv
 import functools
 import io
+import itertools
 import json
 import tomllib
 from pathlib import Path
@@ -321,3 +322,15 @@ def project(folder, studies, **entry):
     ]
     (folder / "studies.toml").write_text("\n".join([*entries, ""]), encoding="utf-8")
     return Layout(studies=folder / "studies.toml", reports=folder / "reports", reference=folder / "reference")
+
+
+def chances_by_orders(weights, shown):
+    """Enumerate every order of draws: the probability that each is among those drawn."""
+    found = np.zeros(len(weights))
+    for order in itertools.permutations(range(len(weights)), shown):
+        left, chance = sum(weights), 1.0
+        for one in order:
+            chance *= weights[one] / left
+            left -= weights[one]
+        found[list(order)] += chance
+    return found

@@ -1,27 +1,14 @@
 """Pearmut's dynamic assignment: what was shown with which probability is rebuilt from the order of the log, or not told."""
 
-import itertools
 import json
 
 import numpy as np
 import pytest
 
-from tests.makers import in_lines
+from tests.makers import chances_by_orders, in_lines
 
 SYSTEMS = [f"S{i}" for i in range(6)]
 COLD, TOGETHER, DOCUMENTS = 4, 2, 600
-
-
-def chances(weights, shown=TOGETHER):
-    """Enumerate every order of draws: the probability that each is among those drawn."""
-    found = np.zeros(len(weights))
-    for order in itertools.permutations(range(len(weights)), shown):
-        left, chance = sum(weights), 1.0
-        for one in order:
-            chance *= weights[one] / left
-            left -= weights[one]
-        found[list(order)] += chance
-    return found
 
 
 def scores_in(log):
@@ -48,7 +35,7 @@ def screen(log, weight, rng):
         return dict.fromkeys(sure, 1.0) | dict.fromkeys(chosen, share)
     best = sorted(SYSTEMS, key=lambda name: -np.mean(scores[name]))
     weights = np.array([weight(place) for place in range(1, len(best) + 1)])
-    found = dict(zip(best, chances(weights), strict=True))
+    found = dict(zip(best, chances_by_orders(weights, TOGETHER), strict=True))
     return {name: found[name] for name in rng.choice(best, size=TOGETHER, replace=False, p=weights / weights.sum())}
 
 

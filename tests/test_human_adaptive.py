@@ -12,7 +12,7 @@ from scipy import stats
 
 from evalkit.data.designs import inclusion
 from evalkit.human import adaptive
-from tests.makers import ratings
+from tests.makers import chances_by_orders, ratings
 
 POLICIES = list(adaptive.POLICIES)
 
@@ -32,13 +32,7 @@ def replay(name, *, campaigns=400, screens=200, seed=2, start=5, table=None, **h
 
 @given(st.lists(st.floats(0.05, 5), min_size=3, max_size=5), st.integers(1, 3))
 def test_inclusion_is_what_every_order_of_draws_adds_up_to(weights, shown):
-    found = np.zeros(len(weights))
-    for order in itertools.permutations(range(len(weights)), shown):
-        left, chance = sum(weights), 1.0
-        for one in order:
-            chance *= weights[one] / left
-            left -= weights[one]
-        found[list(order)] += chance
+    found = chances_by_orders(weights, shown)
     assert inclusion(np.array(weights), shown) == pytest.approx(found, rel=1e-9)
     assert found.sum() == pytest.approx(shown)
 
