@@ -70,8 +70,7 @@ def test_the_order_of_severity_is_that_of_footnote_14(paper):
 
 def test_codes_are_those_of_the_files_and_print_order_is_theirs():
     for dimension, known in files.LABELS.items():
-        assert assessed.TAXONOMIES[dimension].set_index("code")["category"].to_dict() == known
-        assert list(assessed.places(dimension, order="print")) == list(known)
+        assert "".join(assessed.places(dimension, order="print")) == known
         assert sorted(assessed.places(dimension).values()) == list(range(1, len(known) + 1))
     assert not assessed.TAXONOMIES["fluency"]["critical"].any()
 

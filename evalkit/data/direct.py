@@ -16,20 +16,10 @@ _SPLITS = {"train": "train", "dev": "dev", "test": "test20"}
 _POINTS = 5  # different points that only one line goes through by no chance
 _EXACT = 1e-9  # how far rounding moves a point off its line
 _RATED = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"]
-#: Labels from worst to best, as Sudoh et al. 2021 list them in Tables 2 and 3. F means two different things, and the
-#: four worst adequacy labels are kinds of failure: their order is the paper's, and no more than that.
-LABELS = {
-    "fluency": {"F": "Incomprehensible", "D": "Poor", "B": "Fair", "A": "Good", "S": "Excellent"},
-    "adequacy": {
-        "N": "Incomprehensible",
-        "O": "Unrelated",
-        "C": "Contradiction",
-        "F": "Serious",
-        "B": "Fair",
-        "A": "Good",
-        "S": "Excellent",
-    },
-}
+#: Labels from worst to best, as Sudoh et al. 2021 list them in Tables 2 and 3 (the published table ``sudoh2021_labels``
+#: says what each means). F means two different things, and the four worst adequacy labels are kinds of failure: their
+#: order is the paper's, and no more than that.
+LABELS = {"fluency": "FDBAS", "adequacy": "NOCFBAS"}
 #: What stands in the place of an annotator in labels that were agreed upon.
 AGREED = "agreed"
 _LABELS = re.compile(r".*\.newstest(\d*)\.(fluency|adequacy)(?:_([A-Z]))?\.([a-z]{2})-([a-z]{2})")

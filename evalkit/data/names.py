@@ -18,7 +18,6 @@ from evalkit import DataError
 
 #: Our columns that hold names. The texts of translations are none, and stay as they are.
 NAMED = ("src_lang", "tgt_lang", "pair", "system", "doc", "segment", "annotator", "item_type", "hit", "domain")
-_PRIVATE = ("annotator", "hit")  # of which no example is told
 #: Unicode's Default_Ignorable_Code_Point, the marks of interlinear annotation, and controls that are no white space.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -70,10 +69,10 @@ def one_form(text: str) -> str:
 
 
 class Looks:
-    """Write the names of a campaign in one way, table after table, and remember what that changed, to be told."""
+    """Write the names of a campaign in one way, table after table, and count what that changed, to be told."""
 
     def __init__(self):
-        self._changed: dict[str, Counter[tuple[str, str]]] = {}
+        self._changed: Counter[str] = Counter()
 
     def alike(self, table: pd.DataFrame, names: Mapping[str, str] | Iterable[str] = NAMED) -> pd.DataFrame:
         """Return the table with its names in one form; what is nothing then is missing.
@@ -83,33 +82,21 @@ class Looks:
         columns = names if isinstance(names, Mapping) else {name: name for name in names}
         new = {}
         for ours, column in columns.items():
-            if ours in NAMED and column in table and (odd := _odd(table[column])):
-                counts = table[column].value_counts()
-                for text, name in odd.items():
-                    self._changed.setdefault(ours, Counter())[text, name] += int(counts[text])
-                new[column] = table[column].astype("str").replace({text: name or None for text, name in odd.items()})
+            if ours in NAMED and column in table:
+                plainly = {text: plain(text) for text in map(str, table[column].dropna().unique())}
+                if odd := {text: name or None for text, name in plainly.items() if text != name}:
+                    texts = table[column].astype("str")
+                    self._changed[ours] += int(texts.isin([*odd]).sum())
+                    new[column] = texts.replace(odd)
         return table.assign(**new) if new else table
 
     def notes(self) -> list[str]:
-        """Tell, a sentence for each column, how many cells were written in another way, with an example."""
-        return [_note(ours, changed) for ours, changed in self._changed.items()]
-
-
-def _odd(cells: pd.Series) -> dict[str, str]:
-    """List the texts of a column that are not in the one form, with what they are in it."""
-    plainly = {text: plain(text) for text in map(str, cells.dropna().unique())}
-    return {text: name for text, name in plainly.items() if text != name}
-
-
-def _note(ours: str, changed: Counter[tuple[str, str]]) -> str:
-    """Say what was changed in the names of one column; who an annotator is stays untold."""
-    (text, name), _ = changed.most_common(1)[0]
-    unseen = sorted({f"U+{ord(letter):04X}" for pair in changed for letter in _UNSEEN.findall(pair[0])})
-    what = "letters or spaces were brought into one form"
-    what = f"characters that cannot be seen ({', '.join(unseen[:5])}) were left out" if unseen else what
-    count = changed.total()
-    example = "" if ours in _PRIVATE else f", such as {ascii(text)[:60]}, now {name[:60]!r}"
-    return f"names that look alike are one: in {count:,} cell{'s' * (count != 1)} of {ours} {what}{example}"
+        """Tell, a sentence for each column, how many cells were written in another way."""
+        return [
+            f"names that look alike are one: in {count:,} cell{'s' * (count != 1)} of {ours} characters that cannot be "
+            "seen were left out, and letters and spaces brought into one form"
+            for ours, count in self._changed.items()
+        ]
 
 
 def is_human(systems: pd.Series) -> pd.Series:

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import schemas
+from evalkit.data.direct import LABELS
 from evalkit.data.mtme import constant, stacked
 from evalkit.data.simulate import Design, campaign, categories, crossed, finished
 
@@ -33,7 +34,6 @@ _SHORTEST, _LONGEST = 12, 24  # words of a text
 _DOCUMENT = 10  # segments in a document of a test set
 _PAIR = ["src_lang", "tgt_lang"]
 _SEGMENT = [*_PAIR, *schemas.SEGMENT]
-_LABELS = {"fluency": "FDBAS", "adequacy": "NOCFBAS"}
 #: Pairs of systems, by number, that share a screen; some share none with others, even through third ones.
 _SCREENS = ((1, 2), (3, 4), (5, 6), (7, 8), (8, 9))
 
@@ -197,7 +197,7 @@ def labels(
     frame, frames = pd.concat(items, ignore_index=True).astype({"segment": "str"}), []
     for dimension, share in shares.items():
         codes = categories(0.3, marginal=share, items=len(frame) // len(people), annotators=len(people), rng=rng)
-        letters = np.array(list(_LABELS[dimension]))[codes.ravel()]
+        letters = np.array(list(LABELS[dimension]))[codes.ravel()]
         frames.append(frame.assign(dimension=dimension, score=codes.ravel() + 1.0, label=letters))
     return pd.concat(frames, ignore_index=True).assign(tgt_lang="eng", system="sim-various", item_type="system")
 

@@ -19,10 +19,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import languages, load, mtme, registry, schemas
-from evalkit.data.importing import reading
-from evalkit.data.importing.vocabulary import meaning
 from evalkit.data.mtme import Place, listed
-from evalkit.data.names import is_human, plain
+from evalkit.data.names import is_human
 
 #: Kinds of human scores in the order in which the shared tasks have preferred them; others come last, by name.
 PREFERRED = ("mqm", "esa", "da-sqm", "wmt-appraise", "wmt", "wmt-raw")
@@ -41,8 +39,8 @@ class TestSet:
     metrics, human: scores of segments, as ``schemas.METRIC_SCORES``; of_systems, human_of_systems: of whole systems.
     documents: domain, doc and segment of each line of the pair, in order. outputs: the texts, or None.
     apart: judged systems that are not compared, with why. notes: what was chosen, assumed or left aside, in sentences.
-    yours: what the user's own metric is called, "" where there is none; how: how its lines were matched; added: its
-    scores. foreign: whether the data are the user's own folder.
+    yours: what the user's own metric is called, "" where there is none; added: its scores. foreign: whether the data
+    are the user's own folder.
     """
 
     __test__ = False  # nothing that pytest should collect
@@ -61,7 +59,6 @@ class TestSet:
     apart: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["system", "why"]))
     notes: tuple[str, ...] = ()
     yours: str = ""
-    how: str = ""
     foreign: bool = False
     added: tuple[pd.DataFrame, ...] = ()
 
@@ -338,7 +335,7 @@ def _turned(testset: TestSet, lower: Sequence[str]) -> TestSet:
     return replace(testset, **made, notes=(*testset.notes, note))
 
 
-# One's own metric: scores in the order of the test set's lines, or by the names of its segments
+# One's own metric
 
 
 def is_file(metric: str) -> bool:
@@ -351,73 +348,29 @@ def is_file(metric: str) -> bool:
 
 
 def with_own(testset: TestSet, path: Path) -> TestSet:
-    """Add one's own scores: ``system<TAB>score``, a line per system and segment, or per system; or a table.
+    """Add one's own scores: ``system<TAB>score``, a line per system and segment in the order of the documents.
 
-    A table has a first line with the names of its columns: system, score, and segment (its number in the test set,
-    counted from 1; or, with doc, within the document). Raises DataError where the file is none of these, names a system
-    that the test set does not have, or a system lacks lines.
+    Or a line per system. Raises DataError where the file is neither, names a system that the test set does not have, or
+    a system lacks lines.
     """
     if not path.is_file():
         raise DataError(f"metric: {path} is no file. Give the path of your metric's scores, or the name of a metric.")
-    header = {meaning(cell.strip('"')) for cell in re.split(r"[\t,;]", mtme.lines(path)[0])}
-    read = _by_names if {"system", "score"} <= header else _by_lines
-    table, how = read(path, testset.documents)
+    systems = mtme.scores(path)["system"]
     known = _systems(testset.metrics, testset.human, *([] if testset.outputs is None else [testset.outputs]))
-    if unknown := [str(name) for name in table["system"].dropna().unique() if name not in known]:
+    if unknown := [name for name in systems.unique() if name not in known]:
         near = f"Did you mean {registry.nearest(unknown[0], known)}?"
         raise DataError(f"{path.name}: the test set has no system {unknown[0]!r}. {near} Correct the file.")
-    source, _, target = testset.pair.partition("-")
     name = f"{mtme.parted(_ENDING.sub('', path.name))[0]} (yours)"
-    table = table.dropna(subset="score").assign(src_lang=source, tgt_lang=target, metric=name)
-    schema = schemas.METRIC_SCORES if "segment" in table else schemas.SYSTEM_SCORES
-    table = schemas.check(table, schema, origin=path.name)
-    mine = {"of_systems": table}
-    if "segment" in table:
-        mine, how = {"metrics": table, "of_systems": means(table)}, f"{how}; a system's score is the mean of them"
+    several = systems.duplicated().any() or (len(testset.documents) == 1 and not path.name.endswith(".sys.score"))
+    place = Place(path, "metric-scores", testset.pair, name, "seg" if several else "sys")
+    notes = [*testset.notes, *([] if several else [f"{name} has scores of whole systems only."])]
+    segments, whole = _scores([place], testset.documents, notes, f"scores by {name}", {name: name})
     made: dict[str, Any] = {}
-    for level, rows in mine.items():
-        before = getattr(testset, level)
-        columns = [column for column in before if column in rows]
-        made[level] = mtme.stacked([before[columns], rows[columns]]) if len(before) else rows
-        made[level].attrs = dict(before.attrs)
-    _label([table], path.name, [path])
-    return replace(testset, **made, yours=name, how=how, added=(table,))
-
-
-def _by_lines(path: Path, documents: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Read lines of a system and a score, of segments or of systems; say how they were matched."""
-    table = mtme.scores(path)
-    if not table["system"].duplicated().any() and (len(documents) > 1 or path.name.endswith(".sys.score")):
-        return table, "scores of whole systems only"
-    return mtme.lined_up(table, documents, path), f"{len(documents):,} lines a system, in the order of the documents"
-
-
-def _by_names(path: Path, documents: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Read a table with a header, of systems or of segments, which are numbered in the test set or in documents."""
-    raw = reading.table(path, "Correct the file.").cells
-    names = {ours: name for name in raw for ours in ("system", "doc", "segment", "score") if meaning(name) == ours}
-    if not {"system", "score"} <= {*names}:
-        raise DataError(
-            f"{path.name}, line 1: no columns system and score. Separate all cells alike, by tabs or commas."
-        )
-    table = raw[[*names.values()]].set_axis([*names], axis=1).apply(lambda cells: cells.str.strip())
-    keys = [name for name in ("doc", "segment") if name in names]
-    named = ["system", *keys]
-    table[named] = table[named].map(plain, na_action="ignore")
-    table["score"] = table["score"].replace("None", None)
-    if "segment" not in names:
-        return table, "scores of whole systems only"
-    ways = {
-        "matched by the number of the segment in the test set": documents["segment"],
-        "matched by the document and the number of the segment within it": documents.groupby("doc").cumcount() + 1,
-    }
-    for how, number in [*ways.items()][: len(keys)]:
-        order = documents[["doc"]].assign(segment=number.astype(str), line=documents["segment"])
-        placed = table.merge(order, on=keys, how="left").set_index(table.index)
-        if placed["line"].notna().all():
-            return placed.drop(columns="segment").rename(columns={"line": "segment"}), how
-    line = placed["line"].isna().idxmax()
-    raise DataError(
-        f"{path.name}, line {line}: the test set has no segment {' '.join(map(str, table.loc[line, keys]))}. Number "
-        f"segments from 1 to {len(documents):,} in its order or, with the column doc, within their documents."
-    )
+    for level, rows in {"metrics": segments, "of_systems": whole}.items():
+        if len(rows):
+            before = getattr(testset, level)
+            columns = [column for column in before if column in rows]
+            made[level] = mtme.stacked([before[columns], rows[columns]]) if len(before) else rows
+            made[level].attrs = dict(before.attrs)
+    _label([whole], path.name, [path])
+    return replace(testset, **made, yours=name, notes=tuple(notes), added=(whole,))
