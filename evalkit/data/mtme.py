@@ -80,8 +80,10 @@ def score_files(path: Path) -> list[Place]:
     Their language pair is that of the name or of the folder, "" where neither tells it. Raises DataError for a folder
     that holds none.
 
-    >>> score_files(Path("en-de/BLEU-refA.seg.score"))[0][1:], score_files(Path("my.csv"))
-    (('metric-scores', 'en-de', 'BLEU-refA', 'seg'), [])
+    >>> [score_files(Path(f"{name}/BLEU-refA.seg.score"))[0][1:] for name in ("en-de", "data")]
+    [('metric-scores', 'en-de', 'BLEU-refA', 'seg'), ('metric-scores', '', 'BLEU-refA', 'seg')]
+    >>> score_files(Path("my.csv"))
+    []
     """
     files = (
         [file for file in sorted(path.rglob("*")) if file.parent.name != "human-scores"] if path.is_dir() else [path]
@@ -90,7 +92,7 @@ def score_files(path: Path) -> list[Place]:
     for file, found in ((file, _SCORES.fullmatch(file.name)) for file in files):
         if found:
             pair = found["pair"] or file.parent.name
-            pair = pair if languages.split(pair) else ""
+            pair = pair if "-" in pair and languages.split(pair) else ""  # a folder data is not Danish into Tamil
             places.append(Place(nameable(file), "metric-scores", pair, found["name"], found["level"]))
     if path.is_dir() and not places:
         raise DataError(f"{path} holds no files like COMET-refA.seg.score. Name the file of metrics.")
