@@ -105,19 +105,21 @@ def test_a_value_may_differ_by_file(tmp_path):
 
 
 def test_the_receipt_counts_what_came_and_what_became_of_it(tmp_path):
-    """Degraded copies say nothing of a system or a person."""
+    """Degraded copies say nothing of a system or a person; a system's scores in two languages make no mean."""
     rows = [
         *("A,d,1,Ann,80,system", "A,d,1,Bob,60,system", "B,d,1,Ann,70,system", "B,d,1,Bob,900,system"),
         *("refA,d,1,Ann,90,reference", "A,d,1,Ann,5,degraded"),
     ]
-    path = file(tmp_path, "a.csv", *(f"eng,deu,{row}" for row in rows), header=HEADER + ",item_type")
+    rows = [*(f"eng,deu,{row}" for row in rows), "eng,fra,A,d,1,Ann,40,system"]
+    path = file(tmp_path, "a.csv", *rows, header=HEADER + ",item_type")
     told = {"keep_names": True, "scale": (0, 100), "allow_rejected": True}
     report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **told)
-    assert (report.rows_read, report.rows_kept, report.rows_rejected, report.rows_excluded) == (6, 5, 1, 0)
-    systems = {row["system"]: (row["judgements"], row["mean"]) for row in report.systems}
+    assert (report.rows_read, report.rows_kept, report.rows_rejected, report.rows_excluded) == (7, 6, 1, 0)
+    systems = {(row["pair"], row["system"]): (row["judgements"], row["mean"]) for row in report.systems}
     people = {row["annotator"]: (row["judgements"], row["mean"]) for row in report.people}
-    assert systems == {"A": (2, 70), "B": (1, 70), "refA": (1, 90)}
-    assert people == {"Ann": (3, 80), "Bob": (1, 60)}
+    german = {("eng-deu", name): told for name, told in {"A": (2, 70), "B": (1, 70), "refA": (1, 90)}.items()}
+    assert systems == german | {("eng-fra", "A"): (1, 40)}
+    assert people == {"Ann": (4, 70), "Bob": (1, 60)}
     known = data.open_campaign(tmp_path / "c.parquet")[0].attrs
     assert (known["scale"], known["source"]["source"], known["source"]["origin"]) == ((0, 100), "real", "a.csv")
     assert re.fullmatch("sha256:[0-9a-f]{64}", known["source"]["digest"])

@@ -211,16 +211,19 @@ def complete(receipt: Receipt, ratings: pd.DataFrame) -> None:
 def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
     """List systems and people's translations, or annotators, by criterion, with judgements and mean, best first.
 
-    Systems have a second mean, that of the ranking: every segment counts once, however often it was judged.
+    Systems have a second mean, that of the ranking: every segment counts once, however often it was judged; and theirs
+    stand by language pair where there are several, for scores of two languages make no mean.
     """
-    criteria = ["criterion"] if "criterion" in ratings else []
-    keys, first = [by, *criteria], "judgements"
+    apart = ["criterion"] if "criterion" in ratings else []
+    pairs = ["pair"] if by == "system" and ratings["pair"].nunique() > 1 else []
+    keys, first = [*pairs, by, *apart], "judgements"
     table = ratings.groupby(keys)["score"].agg(judgements="size", mean="mean")
     if by == "system":
-        segments, first = ratings.groupby([*keys, "pair", "doc", "segment"])["score"].mean(), "mean of segments"
+        first, each = "mean of segments", [*dict.fromkeys(["pair", *keys]), "doc", "segment"]
+        segments = ratings.groupby(each)["score"].mean()
         table[first] = segments.groupby(keys).mean()
-    rising = [*(True for _ in criteria), False, True]
-    table = table.round(6).reset_index().sort_values([*criteria, first, by], ascending=rising)
+    order = [*pairs, *apart, first, by]
+    table = table.round(6).reset_index().sort_values(order, ascending=[name != first for name in order])
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
