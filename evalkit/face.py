@@ -9,6 +9,7 @@ in the table that is handed over; results are new frames.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -210,9 +211,9 @@ def rank(
     """Rank systems, with 95 % intervals of scores and places, by the scores that the design of the campaign allows.
 
     table: judgements with system, segment and score; annotator where it is known. pair: the language pair; "" takes
-    the one with most judgements. score: "raw", "adjusted" (each annotator's strictness taken out by a mixed model),
-    "z", or "auto", which chooses by who judged what. unit: what another campaign might have drawn otherwise:
-    "annotators", "documents", "segments", "annotators and documents", or "auto".
+    the one with most judgements, with a warning where there are several. score: "raw", "adjusted" (each annotator's
+    strictness taken out by a mixed model), "z", or "auto", which chooses by who judged what. unit: what another
+    campaign might have drawn otherwise: "annotators", "documents", "segments", "annotators and documents", or "auto".
     Returns rank, cluster, mean, low, high, rank_low, rank_high, best (share of draws as the first), wins, losses,
     segments, best first. ``attrs["why"]`` says which scores were chosen and why, ``attrs["unit"]`` what was drawn.
     Raises DataError where no order can be had, as each annotator judged one system only.
@@ -398,8 +399,12 @@ def report(file: str | Path, *, out: str | Path = "reports", **parameters: Any) 
 
 
 def _ranking(table: pd.DataFrame, pair: str, scale: Scale | None, **options: Any) -> Ranking:
-    """Rank the systems of a table; DataError where that cannot be."""
-    found = rank_systems(from_ratings(ratings(table, scale=scale), pair=pair), **options)
+    """Rank the systems of a table; DataError where that cannot be, a warning where it is of one of several pairs."""
+    campaign = from_ratings(ratings(table, scale=scale), pair=pair)
+    if not pair and (several := campaign.ratings["pair"].nunique()) > 1:
+        said = f"{campaign.pair} is ranked, the most judged of {several} language pairs; pair= names another."
+        warnings.warn(said, stacklevel=3)
+    found = rank_systems(campaign, **options)
     if isinstance(found, Missing):
         raise DataError(found.reason, found.collect)
     return found
@@ -418,7 +423,10 @@ def _unpaired(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _demand(called: str, table: pd.DataFrame, needs: Sequence[str]) -> None:
-    """Tell all columns at once that a table lacks."""
+    """Tell all columns at once that a table lacks, or that it is none."""
+    if not isinstance(table, pd.DataFrame):
+        remedy = "open_campaign(file)[0] reads what an import wrote, pandas.read_csv(file) a file of your own."
+        raise DataError(f"{called} is a {type(table).__name__}, no pandas table: {remedy}")
     if lacking := [name for name in needs if name not in table]:
         several = "s" * (len(lacking) > 1)
         raise DataError(

@@ -46,6 +46,7 @@ def test_the_face_is_small_documented_and_loads_nothing_at_first() -> None:
 @pytest.mark.parametrize(
     ("function", "table", "words"),
     [
+        (ek.rank, "scores.csv", "is a str, no pandas table"),
         (ek.rank, {"mark": [1]}, "system, segment, score"),
         (ek.normalize, {"system": ["A"], "score": [1]}, "segment, annotator"),
         (ek.context_effect, {"system": ["A"], "segment": [1], "score": [1]}, "hit, copy, position"),
@@ -56,7 +57,7 @@ def test_the_face_is_small_documented_and_loads_nothing_at_first() -> None:
 )
 def test_what_a_table_lacks_is_told_at_once(function, table, words) -> None:
     with pytest.raises(ek.DataError, match=words):
-        function(pd.DataFrame(table))
+        function(pd.DataFrame(table) if isinstance(table, dict) else table)
 
 
 def test_agreement_is_that_of_statsmodels_for_arrays_frames_and_judgements() -> None:
@@ -96,6 +97,9 @@ def test_rank_and_compare_agree_with_means_and_know_when_nothing_can_be_said(jud
     nested = judged[judged["annotator"].eq(judged["system"].map(dict(zip("ABC", "wxy"))))]
     with pytest.raises(ek.DataError, match="how strict they are"):
         ek.rank(nested)
+    pairs = pd.concat([judged.assign(src_lang="en", tgt_lang=to) for to in ("de", "fr")])[1:]
+    with pytest.warns(UserWarning, match="en-fr is ranked, the most judged of 2 language pairs"):
+        assert ek.rank(pairs).equals(ranked)
 
 
 def test_a_pilot_gives_a_plan_as_its_variances_do(judged) -> None:
