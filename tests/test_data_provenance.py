@@ -297,7 +297,7 @@ def test_a_table_passes_exactly_when_every_score_is_on_the_scale(scores):
 
 STAND_INS = [name for name, entry in registry.entries().items() if entry.stand_in]
 #: Those that lack texts or times, which no study reads of them.
-PARTIAL = ["literary-preferences", "contrastive-esa"]
+PARTIAL = ["contrastive-esa"]
 #: Those that are as large as the real ones.
 SIZED = ["wmt22-calibration-hits", "sudoh-labels", "mlqe-pe", "wmt-slt22"]
 

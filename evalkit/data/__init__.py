@@ -12,24 +12,10 @@ import pandas as pd
 from evalkit import ROOT, DataError, __version__
 from evalkit.data import files, registry
 
-__all__ = [
-    "available",
-    "choose",
-    "column_names",
-    "fetch",
-    "listing",
-    "load",
-    "open_campaign",
-    "open_judges",
-    "open_testset",
-    "published",
-    "verify",
-]
-
 
 def __dir__() -> list[str]:
     """Offer what notebooks call, and no imports, where somebody presses Tab."""
-    return __all__
+    return [name for name, own in globals().items() if getattr(own, "__module__", "") == __name__ and name[0] != "_"]
 
 
 def load(name: str, *, fallback: bool = False, columns: dict[str, str | list[str]] | None = None) -> pd.DataFrame:

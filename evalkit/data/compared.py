@@ -19,20 +19,6 @@ from evalkit.data import delimited, languages, provenance, schemas
 TOGETHER = ("src_lang", "tgt_lang", "doc", "segment", "annotator", "criterion")
 #: Sums of penalties such as .1 and .2 are no further from .3 than that; people do not score so finely.
 _ROUNDING = 1e-9
-#: Our columns of literary comparisons -> the fields of their records.
-_LITERARY = {
-    "src_lang": "source_lang",
-    "tgt_lang": "target_lang",
-    "system_a": "text1_tag",
-    "system_b": "text2_tag",
-    "doc": "book",
-    "preference": "choice",
-    "screen": "eval",
-    "source": "source",
-    "close": "difficult_choice",
-    "marks_a": "annotations.text1",
-    "marks_b": "annotations.text2",
-}
 
 
 def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie: float = 0.0) -> pd.DataFrame:
@@ -118,19 +104,23 @@ def literary(paths: list[Path]) -> pd.DataFrame:
     difficult. ``marks_a``, ``marks_b``: how many stretches were marked. ``doc`` is the book, ``segment`` the paragraph
     in it. The file does not name annotators: ``annotator`` is "unnamed", and who judged what cannot be told apart.
     """
-    records = pd.json_normalize(json.loads(delimited.content(paths[0])))
-    frame = records[[*_LITERARY.values()]].set_axis([*_LITERARY], axis=1)
-    number = frame.groupby("doc")["source"].transform(lambda texts: pd.factorize(texts)[0])
-    frame = frame.assign(
-        src_lang=frame["src_lang"].map(languages.code),
-        tgt_lang=frame["tgt_lang"].map(languages.code),
-        segment=number + 1,
-        annotator="unnamed",
-        preference=frame["preference"].map({"text1": "a", "text2": "b"}),
-        first="a",
-        screen=frame["screen"].astype("str") + "/" + (frame.index + 1).astype("str"),
-        close=frame["close"].str.startswith("YES"),
-        marks_a=frame["marks_a"].map(len),
-        marks_b=frame["marks_b"].map(len),
+    told = pd.json_normalize(json.loads(delimited.content(paths[0])))
+    number = told.groupby("book")["source"].transform(lambda texts: pd.factorize(texts)[0])
+    frame = pd.DataFrame(
+        {
+            "src_lang": told["source_lang"].map(languages.code),
+            "tgt_lang": told["target_lang"].map(languages.code),
+            "system_a": told["text1_tag"],
+            "system_b": told["text2_tag"],
+            "doc": told["book"],
+            "segment": number + 1,
+            "annotator": "unnamed",
+            "preference": told["choice"].map({"text1": "a", "text2": "b"}),
+            "first": "a",
+            "screen": told["eval"].astype("str") + "/" + (told.index + 1).astype("str"),
+            "close": told["difficult_choice"].str.startswith("YES"),
+            "marks_a": told["annotations.text1"].map(len),
+            "marks_b": told["annotations.text2"].map(len),
+        }
     )
     return schemas.check(frame, schemas.COMPARISONS, origin=paths[0].name, first_line=1)

@@ -78,28 +78,23 @@ def obtain(file: File, *, progress: bool = False) -> Path:
 
     Raises DataError where that is impossible, with what was tried and the remedy.
     """
+    damage = ""
     try:
         if path := locate(file):
             return path
-        damage = ""
     except DataError as problem:
         damage = str(problem)
-    (folder, base), absent = _mirror(), ""
+    folder, base = _mirror()
     if not file.digest:
-        remedy = f"Fetch {file.url} by hand, look at it, and put it at {(folder or cache()) / unquote(file.path)}."
-        absent = f"has no known digest, so it is never downloaded unseen. {remedy}"
+        place = (folder or cache()) / unquote(file.path)
+        why = f"has no known digest. Fetch {file.url} by hand, look at it, and put it at {place}."
     elif folder:
-        remedy = "Complete the mirror, or unset EVALKIT_DATA_MIRROR."
-        absent = f"is neither in the mirror {folder} nor in the cache. {remedy}"
+        why = f"is neither in the mirror {folder} nor in the cache. Complete the mirror, or unset EVALKIT_DATA_MIRROR."
     elif os.environ.get("EVALKIT_OFFLINE", "0") not in ("", "0"):
-        remedy = "Unset it, or set EVALKIT_DATA_MIRROR to a folder that has the file."
-        absent = f"is not in the cache, and EVALKIT_OFFLINE forbids the network. {remedy}"
-    if absent:
-        raise DataError(damage or f"{file.path} {absent}")
-    try:
+        why = "is not in the cache, and EVALKIT_OFFLINE forbids the network. Unset it, or set EVALKIT_DATA_MIRROR."
+    else:
         return _download(f"{base}/{file.path}" if base else file.url, file, progress=progress)
-    except DataError as problem:
-        raise DataError(f"{damage} {problem}".strip()) from None
+    raise DataError(damage or f"{file.path} {why}")
 
 
 def _flaw(path: Path, file: File) -> str:

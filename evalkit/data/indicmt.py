@@ -19,11 +19,7 @@ _TEXTS = {"source": "Source", "reference": "Reference", "hypothesis": "Translati
 _COLUMNS = [*_TEXTS.values(), "Computed_scores", "Human_scores", "model"]
 _COLUMNS += [f"Error{slot}_{part}" for slot in _SLOTS for part in ("Type", "Severity")]
 _STRAY = "`'\" "  # marks that a spreadsheet leaves around a number
-_PART = {
-    "score": "mqm_norm_score",
-    "own_score": "da_norm_score",
-    "formula_score": "full_score",
-}
+_PART = {"score": "mqm_norm_score", "own_score": "da_norm_score", "formula_score": "full_score"}
 _SCORED = schemas.RATINGS.also(
     dict.fromkeys(_TEXTS, schemas.Column()) | {"own_score": schemas.Column("float", nullable=True)}
 )

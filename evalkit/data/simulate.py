@@ -248,12 +248,7 @@ def categories(
 
 
 def protocol_study(
-    kappas: pd.DataFrame,
-    *,
-    marginal: dict[str, list[float]],
-    sentences: int = 250,
-    annotators: int = 3,
-    seed: int = 7,
+    kappas: pd.DataFrame, *, marginal: dict[str, list[float]], sentences: int = 250, annotators: int = 3, seed: int = 7
 ) -> pd.DataFrame:
     """Draw what annotators mean of each sentence's translations under several protocols, each with a stated true kappa.
 
