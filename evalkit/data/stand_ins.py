@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalkit.data import schemas
+from evalkit.data import registry, schemas
 from evalkit.data.direct import LABELS
 from evalkit.data.mtme import constant, stacked
 from evalkit.data.simulate import Design, campaign, categories, crossed, finished
@@ -60,8 +60,8 @@ def stand_in(name: str, *, seed: int = 7, **changes: Any) -> pd.DataFrame:
     frame = made[part] if isinstance(made, tuple) else made
     frame = frame[columns] if columns else frame
     if table:
-        scale = {"scale": frame.attrs["scale"]} if "scale" in frame.attrs else {}
-        return finished(frame, getattr(schemas, table.upper()).also(key=key), seed=seed, **scale)
+        schema = getattr(schemas, table.upper()).also(key=key)
+        return finished(frame, schema, seed=seed, scale=registry.entry(name).scale)
     frame.attrs = {"seed": seed}
     return frame
 
@@ -101,7 +101,6 @@ def campaigns(
         frame["item_type"] = frame["item_type"].mask(last & frame["item_type"].eq("system"), "reference")
         frame["system"] = frame["system"].mask(last, person)
     frame["hit"] = frame["annotator"] if by_account else frame["hit"]
-    frame.attrs = {"scale": tuple(scale)}
     return frame
 
 
@@ -129,21 +128,16 @@ def mturk(**recipe: Any) -> pd.DataFrame:
     """
     frame = campaigns(**recipe)
     worker, hit = frame.groupby(["src_lang", "annotator"])["score"], frame.groupby("hit")
-    mean, sd = (worker.transform(how).map(_printed) for how in ("mean", "std"))
+    z = (frame["score"] - worker.transform("mean")) / worker.transform("std")
     seconds = (hit["ended"].transform("max") - hit["started"].transform("min")).round()
-    new = {"z": (frame["score"] - mean) / sd, "position": hit.cumcount(), "hit_seconds": seconds}
+    new = {"z": z, "position": hit.cumcount(), "hit_seconds": seconds}
     return frame.assign(copy=frame["item_type"] != "system", **new).drop(columns=["started", "ended"])
-
-
-def _printed(value: float) -> float:
-    """Round to seven significant digits, as the statistics behind WMT's z-scores were printed and read again."""
-    return float(f"{value:.7g}")
 
 
 def workers(*, of: str, seed: int) -> pd.DataFrame:
     """Summarise the workers of another recipe as WMT's files do."""
     worker = stand_in(of, seed=seed).groupby([*_PAIR, "annotator"])["score"]
-    return worker.agg(["mean", "std"]).map(_printed).reset_index().rename(columns={"std": "sd"})
+    return worker.agg(["mean", "std"]).reset_index().rename(columns={"std": "sd"})
 
 
 def official(*, of: str, seed: int) -> pd.DataFrame:
@@ -394,7 +388,6 @@ def judged(*, of: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         errors["text"] = [text[6 * n : 6 * n + 5] for text, n in zip(errors["hypothesis"], place, strict=True)]
     lost = errors["weight"].groupby(level=0).sum().reindex(frame.index, fill_value=0.0)
     frame = frame.assign(errors=number, score=frame["score"].where(~typed, told["top"] - lost))
-    frame.attrs = {} if typed.any() else frame.attrs
     return frame, errors.reset_index(drop=True)
 
 
