@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evalkit import DataError
@@ -70,8 +69,8 @@ class TestSet:
     @property
     def tables(self) -> list[pd.DataFrame]:
         """Return all tables, for sources and signatures."""
-        tables = [self.metrics, self.human, self.of_systems, self.human_of_systems]
-        return [*tables, *([self.outputs] if self.outputs is not None else []), *self.added]
+        tables = (self.metrics, self.human, self.of_systems, self.human_of_systems, self.outputs, *self.added)
+        return [table for table in tables if table is not None]
 
 
 def open_testset(
@@ -149,8 +148,6 @@ def _of_folder(path: Path, pair: str, gold: str, reference: str, *, scored: bool
     if others := sorted((_systems(metrics, of_systems) | {*systems}) - judged):
         notes.append(f"No {chosen} score was given to {listed(others)}: metrics' scores of it are not used.")
     texts = mtme.text_table(places, written, docs) if systems else None
-    tables = [metrics, of_systems, human, whole, *([texts] if texts is not None else [])]
-    _label(tables, path.name, [one.path for one in places])
     testset = TestSet(
         name=path.name,
         pair=languages.in_full(written),
@@ -166,6 +163,7 @@ def _of_folder(path: Path, pair: str, gold: str, reference: str, *, scored: bool
         notes=tuple(notes),
         foreign=True,
     )
+    _label(testset.tables, path.name, [one.path for one in places])
     return testset, references
 
 
@@ -207,9 +205,10 @@ def ranked(golds: Iterable[str]) -> list[str]:
 
     def place(name: str) -> tuple[int, bool, str]:
         kind = name.lower()
+        if kind in PREFERRED:
+            return PREFERRED.index(kind), False, name
         near = [number for number, one in enumerate(PREFERRED[:4]) if kind.startswith((f"{one}-", f"{one}."))]
-        whole = kind in PREFERRED
-        return (PREFERRED.index(kind) if whole else (near or [len(PREFERRED)])[0], not whole, name)
+        return min(near, default=len(PREFERRED)), True, name
 
     return sorted(golds, key=place)
 
@@ -255,9 +254,8 @@ def _of_reference(names: Sequence[str], references: Collection[str], wanted: str
     """
     read = {name: mtme.parted(name, references)[1] for name in names}
     single = Counter(reference for reference in read.values() if reference not in ("", "src", "all"))
-    alone = sorted(name for name in single if "." not in name) or sorted(single)
-    usual = sorted(alone, key=lambda name: -single[name])
-    reference = _chosen("reference", wanted, [*usual, *({*single} - {*usual})])
+    usual = sorted(single, key=lambda name: ("." in name, -single[name], name))  # several joined come last
+    reference = _chosen("reference", wanted, usual)
     kept = [name for name in names if not reference or read[name] in ("", "src", reference)]
     if (left := len(names) - len(kept)) and not wanted:
         counts = listed(f"{name}: {count}" for name, count in sorted(single.items()))
@@ -276,12 +274,12 @@ def _set_apart(systems: Sequence[str], references: Collection[str], leave_out: C
     """
     for name in leave_out:
         _chosen("judged system", name, systems)
-    table = pd.DataFrame({"system": pd.Series(list(systems), dtype="str")})
-    named = is_human(table["system"]) | table["system"].str.startswith("synthetic_ref")
-    conditions = [table["system"].isin([*references]), named, table["system"].isin([*leave_out])]
-    reasons = ["a reference translation", "named as human translations are", "left out as asked"]
-    table["why"] = pd.Series(np.select(conditions, reasons, ""), dtype="str")
-    return table[table["why"] != ""].reset_index(drop=True)
+    names = pd.Series([*systems], dtype="str")
+    reasons = dict.fromkeys(leave_out, "left out as asked")
+    people = is_human(names) | names.str.startswith("synthetic_ref")
+    reasons |= dict.fromkeys(names[people], "named as human translations are")
+    reasons |= dict.fromkeys(references, "a reference translation")
+    return pd.DataFrame({"system": names, "why": names.map(reasons)}).dropna(ignore_index=True)
 
 
 def _scores(
@@ -356,7 +354,7 @@ def with_own(testset: TestSet, path: Path) -> TestSet:
     if not path.is_file():
         raise DataError(f"metric: {path} is no file. Give the path of your metric's scores, or the name of a metric.")
     systems = mtme.scores(path)["system"]
-    known = _systems(testset.metrics, testset.human, *([] if testset.outputs is None else [testset.outputs]))
+    known = _systems(*testset.tables)
     if unknown := [name for name in systems.unique() if name not in known]:
         near = f"Did you mean {registry.nearest(unknown[0], known)}?"
         raise DataError(f"{path.name}: the test set has no system {unknown[0]!r}. {near} Correct the file.")
