@@ -288,7 +288,6 @@ def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing_and_both_are
         (indicmt.ratings, [row(Translation="")], "Gujarati", "line 2, column hypothesis: is empty"),
         (indicmt.spans, [row(Error2_Type="Typo")], "Gujarati", "line 2, column error_type: 'typo'"),
         (indicmt.ratings, [row(), row()], "Gujarati", "the same as line 2"),
-        (indicmt.ratings, [row()], "Klingon", "does not begin with a language"),
         (indicmt.ratings, [{"Source": "a", "model": "b"}], "Hindi", "Hindi.csv lacks the column Reference"),
     ],
 )

@@ -64,7 +64,7 @@ def spans(paths: list[Path]) -> pd.DataFrame:
 def _sheet(path: Path) -> tuple[pd.DataFrame, str, str]:
     """Read one CSV file: its cells, the target language, which its name begins with, and its name."""
     cells = pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])
-    return cells, _language(path), path.name
+    return cells, str(languages.code(path.stem)), path.name
 
 
 def judgements(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
@@ -106,7 +106,7 @@ def splits(paths: list[Path]) -> pd.DataFrame:
         judged = rows[rows["src"].ne("")]
         empty += len(rows) - len(judged)
         split = path.stem.partition("_")[2] or "zero-shot"
-        place = {"src_lang": "eng", "tgt_lang": _language(path), "split": split, "row": judged.index}
+        place = {"src_lang": "eng", "tgt_lang": languages.code(path.stem), "split": split, "row": judged.index}
         numbers = {ours: pd.to_numeric(judged[theirs].replace("", np.nan)) for ours, theirs in _PART.items()}
         texts = {"source": judged["src"], "reference": judged["ref"], "hypothesis": judged["translation"]}
         parts.append(pd.DataFrame(place | {"segment": segment_names(judged["src"])} | numbers | texts))
@@ -134,13 +134,6 @@ def with_language(table: pd.DataFrame) -> pd.DataFrame:
     language = table["tgt_lang"].astype("str").map(SHORT)
     order = language.map({name: place for place, name in enumerate(SHORT.values())}).argsort(kind="stable")
     return table.assign(language=language).iloc[order].reset_index(drop=True)
-
-
-def _language(path: Path) -> str:
-    """Read the target language from a file's name."""
-    if not (code := languages.code(path.stem.partition("_")[0])):
-        raise DataError(f"{path.name} does not begin with a language. Name it like Gujarati.csv.")
-    return code
 
 
 def _placed(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
