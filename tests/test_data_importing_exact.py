@@ -207,6 +207,8 @@ def test_of_a_folder_of_mt_metrics_eval_single_raters_judgements_are_taken_and_o
         imported([a_testset(tmp_path / "wmt22", "wmt22")])
     with pytest.raises(DataError, match="holds no human-scores"):
         imported([top / "documents"])
+    place = a_testset(tmp_path / "wmt25", "wmt25") / "human-scores/en-sr_Cyrl_RS.esa-human1.seg.score"
+    assert imported([place])[0]["tgt_lang"].unique().tolist() == ["srp_Cyrl_RS"]
 
 
 def test_an_earlier_result_is_told_again_and_keeps_its_scale(imported, tmp_path):

@@ -72,8 +72,7 @@ def labels(paths: list[Path]) -> pd.DataFrame:
             named = CODES[source], CODES[target], test_set, annotator or AGREED, dimension
             parts[named] = pd.DataFrame({"label": lines(path)}).rename_axis("segment")
     frame = pd.concat(parts, names=["src_lang", "tgt_lang", "doc", "annotator", "dimension"]).reset_index()
-    places = {(kind, letter): float(n) for kind, own in LABELS.items() for n, letter in enumerate(own, 1)}
-    frame["score"] = [places[one] for one in zip(frame["dimension"], frame["label"], strict=True)]
+    frame["score"] = [LABELS[kind].index(letter) + 1.0 for kind, letter in zip(frame["dimension"], frame["label"])]
     frame["segment"] = (frame["segment"] + 1).astype("str")
     return frame.assign(system="various", item_type="system")[[*_RATED, "dimension", "label"]]
 

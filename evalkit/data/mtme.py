@@ -32,7 +32,7 @@ _PLACE = re.compile(
 _SCORES = re.compile(r"(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.)?(?P<name>.+?)\.(?P<level>seg|sys)\.score")
 _REFERENCE = re.compile(r"(ref|post|syn|std|hyp|newstest)\w*(\.\w+)*|src|all", re.IGNORECASE)
 _SCORE = re.compile(r"None|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_RATING = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.rating")
+_RATING = re.compile(r"(?P<pair>[a-z]+-\w+)\.mqm\.(?P<annotator>\w+)\.seg\.rating")
 #: What an error of MQM says.
 _FIELDS = ["start", "end", "category", "severity", "score", "is_source_error"]
 _MARKED = schemas.SPANS.also(dict.fromkeys(["start", "end", "weight"], schemas.Column("float", low=0)))

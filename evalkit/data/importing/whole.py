@@ -23,7 +23,7 @@ from evalkit.data.typology import Scheme
 
 IMPORTED, MTME = "imported", "mt-metrics-eval"
 _PLACE = re.compile(
-    r"(?P<pair>\w\w-\w\w)\.(?P<kind>[\w-]+)(?:\.(?P<rater>\w+))?\.(?P<level>seg|sys|domain|doc)\.(?P<what>score|rating)"
+    r"(?P<pair>[a-z]+-\w+)\.(?P<kind>[\w-]+)(?:\.(?P<rater>\w+))?\.(?P<level>seg|sys|domain|doc)\.(?P<what>score|rating)"
 )
 #: What IndicMT-Eval's files have.
 INDIC = ("Source", "Reference", "Translation", "Error1_Type", "Error1_Severity", "Computed_scores", "model")
