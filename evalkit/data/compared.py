@@ -48,10 +48,8 @@ def of_scores(ratings: pd.DataFrame, *, together: Sequence[str] = ("hit",), tie:
     if "against" in kept:
         found = found.query("against_a == system_b and system_a == against_b")
     if found.empty:
-        raise DataError(
-            f"No two translations of one segment were judged by one person ({', '.join(key)} alike), so the scores "
-            "say nothing as comparisons. Let annotators judge several systems' translations of each segment."
-        )
+        alike = f"No two translations of one segment were judged by one person ({', '.join(key)} alike)"
+        raise DataError(f"{alike}. Let annotators judge several systems' translations of each segment.")
     lead, gap = found["score_a"] - found["score_b"], pd.Series(0.0, found.index)
     if "screen_place" in kept:
         gap = found["screen_place_a"] - found["screen_place_b"]

@@ -238,10 +238,7 @@ def texts(path: Path, field: str, count: int) -> list[str]:
     """
     found = lines(path)
     if len(found) != count:
-        raise DataError(
-            f"{path.parent.name}/{path.name} has {len(found):,} lines, and the test set has {count:,} segments. Get "
-            "both again."
-        )
+        raise DataError(f"{path.parent.name}/{path.name} has {len(found):,} lines for {count:,} segments. Correct it.")
     if path.suffix != ".jsonl":
         return found
     try:
@@ -279,10 +276,8 @@ def scores(path: Path) -> pd.DataFrame:
     values = [float(cell.replace("None", "nan")) if _SCORE.fullmatch(cell) else np.inf for _, cell in rows]
     for line, ((name, cell), value) in enumerate(zip(rows, values, strict=True), 1):
         if abs(value) >= schemas.LARGEST or not names[name]:
-            raise DataError(
-                f"{path.name}, line {line}: {name[:40]!r} and {cell[:40]!r} are no system and its score. Write a name "
-                "and a number, or None where there is no score."
-            )
+            what = f"{name[:40]!r} and {cell[:40]!r} are no system and its score"
+            raise DataError(f"{path.name}, line {line}: {what}. Write a name, and a number or None.")
     system = pd.Series([names[name] for name, _ in rows], dtype="category")
     return pd.DataFrame({"system": system, "score": values})
 
@@ -292,9 +287,7 @@ def _in_two(path: Path, what: str) -> list[list[str]]:
     rows = [[cell.strip() for cell in line.split("\t")] if "\t" in line else line.split() for line in lines(path)]
     for number, row in enumerate(rows, 1):
         if len(row) != 2:
-            raise DataError(
-                f"{path.name}, line {number}: {len(row)} cells instead of {what}. Correct it, or get the file again."
-            )
+            raise DataError(f"{path.name}, line {number}: {len(row)} cells instead of {what}. Correct it.")
     return rows
 
 
@@ -307,11 +300,7 @@ def lined_up(table: pd.DataFrame, docs: pd.DataFrame, path: Path) -> pd.DataFram
     length, counts = len(docs), table["system"].value_counts(sort=False).sort_index()
     if len(uneven := counts[counts != length]):
         system, count = uneven.index[0], uneven.iloc[0]
-        twice = " (is the system there more than once?)" if length and count % length == 0 else ""
-        raise DataError(
-            f"{path.name}: {system} has {count:,} lines{twice} for {length:,} segments. Give each system a line for "
-            "every segment, None where there is no score."
-        )
+        raise DataError(f"{path.name}: {system} has {count:,} lines for {length:,} segments. Give each one, or None.")
     place = table.groupby("system", observed=True).cumcount().to_numpy()
     return table.assign(
         doc=docs["doc"].astype("category").array.take(place),
@@ -386,10 +375,8 @@ def mqm(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     if len(marked):
         marked = schemas.check(marked, _MARKED, origin=listed(path.name for path in files))
     if len(wrong := marked[marked["end"] < marked["start"]]):
-        row = wrong.iloc[0]
-        raise DataError(
-            f"{row['annotator']}, {row['system']}, segment {row['segment']}: an error ends before it starts."
-        )
+        where = ", ".join(wrong.iloc[0][["annotator", "system", "segment"]])
+        raise DataError(f"{where}: an error ends before it starts. Correct it.")
     lost = marked.groupby("row")["weight"].agg(math.fsum).reindex(judged.index, fill_value=0.0)
     kind = np.where(judged["system"].str.startswith("ref"), "reference", "system")
     judged = judged[order].assign(score=0.0 - lost, item_type=kind)

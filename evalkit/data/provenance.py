@@ -31,14 +31,11 @@ def source_of(frame: pd.DataFrame) -> dict[str, str]:
 
     >>> source_of(pd.DataFrame({"pair": ["eng-jpn"]}))
     Traceback (most recent call last):
-    evalkit.DataError: The table of 1 row with pair does not say where it comes from. Load it with evalkit.data; if...
+    evalkit.DataError: The table of 1 row with pair does not say where it comes from. Load it with evalkit.data, or...
     """
     found = frame.attrs.get("source", {})
     if not {"name", "source", "origin", "digest"} <= {*found}:
-        raise DataError(
-            f"{called(frame)} does not say where it comes from. Load it with evalkit.data; if it was made from a "
-            f"loaded table, {_KEPT}."
-        )
+        raise DataError(f"{called(frame)} does not say where it comes from. Load it with evalkit.data, or {_KEPT}.")
     return {key: found[key] for key in ("name", "source", "origin", "digest")}
 
 
@@ -74,14 +71,11 @@ def scale_of(frame: pd.DataFrame, *, given: tuple[float, float] | None = None) -
     (1.0, 5.0)
     >>> scale_of(pd.DataFrame({"score": [3.0]}))
     Traceback (most recent call last):
-    evalkit.DataError: The table of 1 row with score does not say where its scale ends. Pass scale=(low, high), such...
+    evalkit.DataError: The table of 1 row with score does not say where its scale ends. Pass scale=(low, high), or...
     """
     found = given if given is not None else frame.attrs.get("scale")
     if found is None:
-        raise DataError(
-            f"{called(frame)} does not say where its scale ends. Pass scale=(low, high), such as (0, 100) or (1, 5); "
-            f"if it was made from a loaded table, {_KEPT}."
-        )
+        raise DataError(f"{called(frame)} does not say where its scale ends. Pass scale=(low, high), or {_KEPT}.")
     low, high = map(float, found)
     if not low < high:
         raise DataError(f"{called(frame)}: the scale runs from {low:g} to {high:g}. Give its lowest score first.")
@@ -103,10 +97,7 @@ def fact(frame: pd.DataFrame, name: str, *, by: str) -> Any:
     evalkit.DataError: The table of 1 row with mean has lost its 'categories', which human.observed.matrices writes...
     """
     if name not in frame.attrs:
-        raise DataError(
-            f"{called(frame)} has lost its {name!r}, which {by} writes on its result. Hand the result over whole, or "
-            "carry it over with provenance.like(table, origin)."
-        )
+        raise DataError(f"{called(frame)} has lost its {name!r}, which {by} writes on its result: {_KEPT}.")
     return frame.attrs[name]
 
 

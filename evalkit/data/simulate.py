@@ -92,14 +92,11 @@ def campaign(
 
     >>> campaign(Design(judgements=9))
     Traceback (most recent call last):
-    evalkit.DataError: 9 judgements of each document need as many annotators, and there are 5. Add annotators.
+    evalkit.DataError: 9 judgements a document need more than 5 annotators. Add some.
     """
     (low, high), people = map(float, scale), design.annotators
     if design.judgements > people:
-        raise DataError(
-            f"{design.judgements} judgements of each document need as many annotators, and there are {people}. Add "
-            "annotators."
-        )
+        raise DataError(f"{design.judgements} judgements a document need more than {people} annotators. Add some.")
     rng = np.random.default_rng(seed)
     system = rng.normal(0, design.sd_system, design.systems)
     if true is None:

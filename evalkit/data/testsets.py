@@ -142,9 +142,7 @@ def _of_folder(path: Path, pair: str, gold: str, reference: str, *, scored: bool
     metrics, of_systems = _scores(of_metrics, docs, notes, "metrics' scores", called)
     judged = _systems(human)
     if systems and (unknown := sorted(_systems(human, whole) - {*systems})):
-        raise DataError(
-            f"Human scores are of {unknown[0]!r}, and system-outputs/ has {listed(systems)}. Correct the name."
-        )
+        raise DataError(f"People scored {unknown[0]!r}; system-outputs/ has {listed(systems)}. Correct the name.")
     if others := sorted((_systems(metrics, of_systems) | {*systems}) - judged):
         notes.append(f"No {chosen} score was given to {listed(others)}: metrics' scores of it are not used.")
     texts = mtme.text_table(places, written, docs) if systems else None
