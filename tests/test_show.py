@@ -288,7 +288,7 @@ FIGURES = {
     "forest": lambda: draw.forest(TABLE, x="value", y="name", **ENDS, series="kind", panels="panel", line=0, **AXES),
     "forest_plain": lambda: draw.forest(
         TABLE.query("panel == 'one' and kind == 'raw'").assign(sure=[True, False, True], goal=0.5),
-        **(AXES | ENDS | {"x": "value", "y": "name", "filled": "sure", "parted": "sure", "mark": "goal"}),
+        **(AXES | ENDS | {"x": "value", "y": "name", "filled": "sure", "mark": "goal"}),
         band=(-1, 1),
     ),
     "ranges": lambda: draw.forest(
@@ -297,12 +297,11 @@ FIGURES = {
     "lines": lambda: draw.lines(
         CURVES, x="x", y="y", series="k", log="x", target=3, at=5, marks=CURVES[::9], spans=[4, 5], **AXES
     ),
-    "lines_in_panels": lambda: draw.lines(CURVES, x="x", y="y", series="k", panels="k", upside_down=True, **AXES),
+    "lines_in_panels": lambda: draw.lines(CURVES, x="x", y="y", series="k", panels="k", **AXES),
     "scatter": lambda: draw.scatter(
         TABLE.assign(short="$x"),
         x="low",
         y="high",
-        series="kind",
         panels="panel",
         label="short",
         diagonal=True,
@@ -315,11 +314,13 @@ FIGURES = {
     "histogram_plain": lambda: draw.histogram(MANY, x="x", **AXES),
     "bars": lambda: draw.bars(TABLE.assign(value=0.3), x="value", y="name", series="kind", panels="panel", **AXES),
     "shades": lambda: draw.bars(TABLE.head(6), x="high", y="name", series="kind", shades=True, percent=False, **AXES),
-    "heat": lambda: draw.heat(TABLE, x="kind", y="name", value="value", panels="panel", **AXES),
+    "heat": lambda: draw.heat(
+        TABLE.assign(words="$1"), x="kind", y="name", value="value", text="words", panels="panel", **AXES
+    ),
     "heat_of_texts": lambda: draw.heat(
         TABLE.head(6).assign(words="1\n1-2"), x="name", y="kind", value="value", text="words", dark="low", **AXES
     ),
-    "hexbins": lambda: draw.hexbins(MANY.assign(y=MANY["x"]), x="x", y="y", panels="kind", **AXES),
+    "hexbins": lambda: draw.hexbins(MANY.assign(y=MANY["x"]), x="x", y="y", **AXES),
     "score_strips": lambda: draw.score_strips(MANY, x="x", y="who", ticks=[0, 50, 100], **AXES),
     "rank_moves": lambda: draw.rank_moves(
         PLACES, x="way", y="place", series="system", bold=[HOSTILE_FIGURES], clusters="cluster", **AXES

@@ -29,30 +29,6 @@ from evalkit import DataError
 from evalkit.show.style import typeset
 from evalkit.stats.terms import display_name
 
-__all__ = [
-    "GREY",
-    "INK",
-    "LIGHT",
-    "LINES",
-    "MARKERS",
-    "PALETTE",
-    "WIDTH",
-    "bars",
-    "describe",
-    "forest",
-    "heat",
-    "hexbins",
-    "histogram",
-    "house",
-    "lines",
-    "literal",
-    "rank_moves",
-    "scatter",
-    "score_strips",
-    "strips",
-    "words_on",
-]
-
 #: Letters and lines; lines beside the data and what recedes; what only parts or fills, and carries no meaning alone.
 INK, GREY, LIGHT = "#1a1a1a", "#6b6b6b", "#d0d0d0"
 #: Okabe and Ito's hues, as dark as marks on a page need to be (a contrast of 3), the first two apart in grey as well.
@@ -140,7 +116,6 @@ def forest(
     panels: str | None = None,
     order: Iterable[Any] | None = None,
     filled: str | None = None,
-    parted: str | None = None,
     mark: str | None = None,
     line: float | None = None,
     band: tuple[float, float] | None = None,
@@ -152,9 +127,9 @@ def forest(
 
     x, low, high: columns of estimates and ends of intervals; where only ``x`` is missing, both ends are marked. y: the
     column of rows, from top to bottom as in ``order`` or the table. filled: a column of truth values; marks where it is
-    False are hollow. parted: a column; a line stands between rows where it changes. mark: a column of what rows held
-    against (an upright bar, which ``names`` may call otherwise). line, band: where an upright line
-    and a grey band, stand. log: whether the axis is logarithmic. sharex: whether panels have one axis.
+    False are hollow. mark: a column of what rows are held against (an upright bar, which ``names`` may call otherwise).
+    line, band: where an upright line, and a grey band, stand. log: whether the axis is logarithmic. sharex: whether
+    panels have one axis.
     """
     places = list(dict.fromkeys(table[y] if order is None else order))
     alone = not table.duplicated([column for column in (panels, y) if column]).any()
@@ -179,21 +154,16 @@ def forest(
                 for end in (low, high):
                     axes.plot(rows.loc[ends, end], level[ends], "|", color=look["color"], ms=9, mew=1.6)
             solid = np.full(len(rows), number % 2 == 0) if filled is None else rows[filled].to_numpy(bool)
+            keyed = "white" if filled is None and number % 2 else look["color"]
             for chosen, fill in ((solid, look["color"]), (~solid, "white")):
-                axes.plot(rows[x][chosen], level[chosen], ls="", **look, mfc=fill, mew=1.2)
+                label = _label(kind, words.get("names")) if fill == keyed else None
+                axes.plot(rows[x][chosen], level[chosen], ls="", **look, mfc=fill, mew=1.2, label=label)
         if mark:
             level = part[y].map({place: n for n, place in enumerate(places)})
-            axes.vlines(part[mark], level - 0.36, level + 0.36, color=INK, lw=2.2)
-        if parted:
-            changes = part.drop_duplicates(y).set_index(y)[parted].reindex(places)
-            for place in np.flatnonzero(changes.ne(changes.shift()).to_numpy())[1:]:
-                axes.axhline(place - 0.5, color=GREY, lw=0.8)
+            axes.plot(part[mark], level, "|", color=INK, ms=12, mew=2.2, label=_label(mark, words.get("names")))
         if log:
             _plain_log(axes, "x")
         _name_rows(axes, places, words.get("names"))
-    name = _called(mark, words.get("names"))
-    bar = mpl.lines.Line2D([], [], ls="", marker="|", ms=10, mew=2.2, color=INK, label=name)
-    words |= {"kinds": kinds if series else [], "marks": filled is None, "handles": [bar] if mark else []}
     return _finished(figure, table, [panels, y, series], x, low, high, **words)
 
 
@@ -212,21 +182,17 @@ def lines(
     at: float | None = None,
     spans: Iterable[float] = (),
     log: str = "",
-    upside_down: bool = False,
-    sharey: bool = True,
     dots: bool = True,
-    steps: Sequence[tuple[float, str]] = (),
     **words: Any,
 ) -> Figure:
     """Draw a line a series, with a band where there is an interval; a few lines in one panel are named at their ends.
 
     marks: a table of the same columns whose rows stand as marks, with intervals from ``low`` to ``high``. target, at:
     where a level and an upright line stand. spans: values of x that are shaded. log: which axes are logarithmic: x, y
-    or xy. upside_down: whether low values are on top. dots: whether points of lines are marked. steps: ticks of x and
-    their names.
+    or xy. dots: whether points of lines are marked.
     """
     kinds = _kinds(table, series)
-    figure, drawn = _panels(table, panels, height=1.6 if panels else 2.8, sharey=sharey, sharex=True, **words)
+    figure, drawn = _panels(table, panels, height=1.6 if panels else 2.8, sharex=True, sharey=True, **words)
     named = series is not None and len(drawn) == 1 and len(kinds) <= 7
     for axes, part in drawn:
         last = []
@@ -237,7 +203,8 @@ def lines(
             look, every = _look(number), max(1, len(rows) // 8)
             if not dots:
                 look["marker"] = ""
-            axes.plot(rows[x], rows[y], ls=LINES[number % 6], markevery=(number % every, every), mec="white", **look)
+            look |= {"ls": LINES[number % 6], "markevery": (number % every, every), "mec": "white"}
+            axes.plot(rows[x], rows[y], label=None if named else _label(kind, words.get("names")), **look)
             if low is not None:
                 axes.fill_between(rows[x], rows[low], rows[high], color=look["color"], alpha=0.15, lw=0)
             if marks is not None:
@@ -257,16 +224,11 @@ def lines(
         shaded = pd.Series(list(spans), dtype=float).sort_values()
         for _, run in shaded.groupby((shaded.diff() > 1).cumsum()):
             axes.axvspan(run.min() - 0.5, run.max() + 0.5, color=LIGHT, alpha=0.6, lw=0)
-        if steps:
-            axes.set_xticks([place for place, _ in steps], [literal(name) for _, name in steps])
-        if upside_down:
-            axes.set_ylim(part[y].max() + 0.4, part[y].min() - 0.4)
         if named:
             _name_ends(axes, last)
     keyed, ordered = [column for column in (panels, series) if column], table.sort_values(x, kind="stable")
     ends = ordered.groupby(keyed, sort=False, observed=True).tail(1) if keyed else ordered.tail(1)
-    keys = [] if named or series is None else kinds
-    return _finished(figure, ends, [panels, series, x], y, low, high, kinds=keys, styles=LINES, **words)
+    return _finished(figure, ends, [panels, series, x], y, low, high, **words)
 
 
 @house
@@ -275,28 +237,23 @@ def scatter(
     *,
     x: str,
     y: str,
-    series: str | None = None,
     panels: str | None = None,
     label: str | None = None,
     diagonal: bool = False,
     fit: bool = False,
-    sharey: bool = True,
     **words: Any,
 ) -> Figure:
     """Draw a mark a row; the alternative text tells the correlation.
 
     label: a column of short names beside marks. diagonal: whether a line of equality is drawn, fit: whether one of
-    least squares. sharey: whether panels have one vertical axis.
+    least squares.
     """
-    kinds = _kinds(table, series)
     height = 3.6 if panels is None else 2.6 if label else 1.8
-    figure, drawn = _panels(table, panels, height=height, sharex=True, sharey=sharey, **words)
+    figure, drawn = _panels(table, panels, height=height, sharex=True, sharey=True, **words)
     told = []
     for axes, part in drawn:
-        for number, kind in enumerate(kinds):
-            rows = part if series is None else part[part[series] == kind]
-            look = _look(number) | {"ms": 6 if len(rows) < 100 else 3.5}
-            axes.plot(rows[x], rows[y], ls="", mec="white", mew=0.4, alpha=0.8, **look)
+        size = 6 if len(part) < 100 else 3.5
+        axes.plot(part[x], part[y], "o", color=PALETTE[0], ms=size, mec="white", mew=0.4, alpha=0.8)
         if diagonal:
             axes.axline((part[x].min(), part[x].min()), slope=1, color=GREY, lw=1, ls=":")
         if fit:
@@ -304,12 +261,12 @@ def scatter(
             axes.set(xlabel="", ylabel="")
         name = f"{part[panels].iloc[0]}: " if panels else ""
         told.append(f"{name}{len(part):,} points, Pearson's r {part[x].corr(part[y]):.2f}")
-    figure = _finished(figure, table.head(0), [], x, kinds=kinds if series else [], marks=False, **words)
+    _finished(figure, table.head(0), [], x, about=f"{'; '.join(told)}.", **words)
     if label:
         figure.draw_without_rendering()  # where marks stand is known once axes have their places
         for axes, part in drawn:
             _name_marks(axes, part[[x, y]].to_numpy(float), part[label].astype(str))
-    return describe(figure, f"{figure.get_label()} {'; '.join(told)}.")
+    return figure
 
 
 @house
@@ -332,19 +289,14 @@ def strips(
     places, kinds = list(dict.fromkeys(table[y] if order is None else order)), _kinds(table, series)
     keys = [column for column in (panels, y, series) if column]
     crowded = table.groupby(keys, observed=True).size().max() > CROWD
-    figure, drawn = _panels(
-        table,
-        panels,
-        height=max(_row(places, words.get("names")), 0.14 + 0.2 * len(kinds)) * len(places),
-        sharex=True,
-        sharey=True,
-        **words,
-    )
+    height = max(_row(places, words.get("names")), 0.14 + 0.2 * len(kinds)) * len(places)
+    figure, drawn = _panels(table, panels, height=height, sharex=True, sharey=True, **words)
     for axes, part in drawn:
         if line is not None:
             axes.axvline(line, color=GREY, lw=1, ls=":")
         for number, kind in enumerate(kinds):
             own = part if series is None else part[part[series] == kind]
+            axes.plot([], [], ls="", **_look(number), label=_label(kind, words.get("names")))
             for place, name in enumerate(places):
                 values = np.sort(own.loc[own[y] == name, x].dropna())
                 if not len(values):
@@ -364,7 +316,7 @@ def strips(
                 axes.plot([centre] * 2, [level - 0.36 / len(kinds), level + 0.36 / len(kinds)], color=INK, lw=2.2)
         _name_rows(axes, places, words.get("names"))
     centres = table.groupby(keys, sort=False, observed=True)[x].agg(middle).reset_index()
-    return _finished(figure, centres, keys, x, kinds=kinds if series else [], marks=False, **words)
+    return _finished(figure, centres, keys, x, **words)
 
 
 @house
@@ -376,35 +328,28 @@ def histogram(
     panels: str | None = None,
     bins: Any = 20,
     line: float | None = None,
-    share: bool = True,
-    height: float = 1.5,
-    columns: int = 2,
     **words: Any,
 ) -> Figure:
     """Draw how values are spread, in shares of their series; the second series is hatched.
 
-    bins: as seaborn's ``histplot`` takes them. line: where an upright line stands. share: whether panels have one
-    vertical axis. height: of a panel, inches.
+    bins: as seaborn's ``histplot`` takes them. line: where an upright line stands.
     """
     kinds = _kinds(table, series)
-    figure, drawn = _panels(table, panels, height=height, columns=columns, sharex=True, sharey=share, **words)
+    figure, drawn = _panels(table, panels, height=1.5 if panels else 2.4, sharex=True, sharey=True, **words)
     edges = np.histogram_bin_edges(table[x].dropna(), bins)
     for axes, part in drawn:
         for number, kind in enumerate(kinds):
             own = part if series is None else part[part[series] == kind]
-            look = {"color": _look(number)["color"], "hatch": HATCHES[number], "lw": 1.2}
-            sns.histplot(own, x=x, bins=edges, stat="proportion", element="step", alpha=0.3, ax=axes, **look)
+            look = {"color": _look(number)["color"], "hatch": HATCHES[number], "lw": 1.2, "alpha": 0.3}
+            look |= {"stat": "proportion", "element": "step", "label": _label(kind, words.get("names"))}
+            sns.histplot(own, x=x, bins=edges, ax=axes, **look)
         if line is not None:
             axes.axvline(line, color=INK, lw=1, ls=":")
         axes.set(xlabel="", ylabel="")
     keys = [column for column in (panels, series) if column]
-    means = (
-        table.groupby(keys, sort=False, observed=True)[x].mean().reset_index()
-        if keys
-        else table[[x]].mean().to_frame().T
-    )
+    means = table.groupby(keys or np.zeros(len(table)), sort=False, observed=True)[x].mean().reset_index()
     words = {"ylabel": "share"} | words
-    return _finished(figure, means, keys, x, kinds=kinds if series else [], hatched=True, about="Means:", **words)
+    return _finished(figure, means, keys, x, about="Means:", **words)
 
 
 @house
@@ -422,8 +367,7 @@ def bars(
     """Draw bars, a row each, cut into the parts that ``series`` names. shades: from light to dark, where parts have an
     order. percent: whether values are shares; those that have room are written in.
     """
-    kinds = _kinds(table, series)
-    places = list(dict.fromkeys(table[y]))
+    kinds, places = _kinds(table, series), list(dict.fromkeys(table[y]))
     figure, drawn = _panels(table, panels, height=0.28 * len(places), columns=1, sharex=True, sharey=True, **words)
     tints: list[Any] = [faint(PALETTE[0], depth) for depth in np.linspace(0.08, 0.95, len(kinds))]
     colours: list[Any] = tints if shades else [(LIGHT, *PALETTE)[number % 8] for number in range(len(kinds))]
@@ -433,23 +377,18 @@ def bars(
         for kind, colour, hatch in zip(kinds, colours, hatches, strict=True):
             own = part if series is None else part[part[series] == kind]
             width = own.set_index(y)[x].reindex(places).fillna(0).to_numpy(float)
-            axes.barh(
-                range(len(places)), width, left=left, height=0.75, color=colour, hatch=hatch, edgecolor=INK, lw=0.6
-            )
-            for place, (start, value) in enumerate(zip(left, width, strict=True)):
+            looks = {"color": colour, "hatch": hatch, "edgecolor": INK, "lw": 0.6}
+            axes.barh(range(len(places)), width, 0.75, left, label=_label(kind, words.get("names")), **looks)
+            told = words_on("grey" if hatch else colour) | {"ha": "center", "va": "center"}
+            for place, value in enumerate(width):
                 if percent and value > 0.09:
-                    told = words_on(colour) if not hatch else words_on("grey")
-                    axes.text(start + value / 2, place, f"{value:.0%}", ha="center", va="center", **told)
+                    axes.text(left[place] + value / 2, place, f"{value:.0%}", **told)
             left += width
         if percent:
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         axes.margins(x=0)
         _name_rows(axes, places, words.get("names"))
-    handles = [
-        mpl.patches.Patch(facecolor=colour, hatch=hatch, edgecolor=INK, lw=0.6, label=_called(kind, words.get("names")))
-        for kind, colour, hatch in zip(kinds, colours, hatches, strict=True)
-    ]
-    return _finished(figure, table, [panels, y, series], x, handles=handles if series else [], **words)
+    return _finished(figure, table, [panels, y, series], x, **words)
 
 
 @house
@@ -459,39 +398,31 @@ def heat(
     x: str,
     y: str,
     value: str,
-    text: str | None = None,
+    text: str,
     panels: str | None = None,
-    fmt: str = ".2f",
-    columns: int = 1,
     dark: str = "high",
     **words: Any,
 ) -> Figure:
     """Draw a shaded table: a row a value of ``y``, a column a value of ``x``, in the table's order.
 
     value: a column of numbers that are shaded, the darker the higher, or the lower where ``dark`` is "low". text: a
-    column of what is written in the cells; the number by default, as ``fmt`` has it.
+    column of what is written in the cells.
     """
     across, down = (list(dict.fromkeys(table[column])) for column in (x, y))
-    spoken = [
-        textwrap.fill(_called(name, words.get("names")), 14 if len(across) < 10 else 30, max_lines=3) for name in across
-    ]
+    spoken = _spoken(across, words.get("names"), 14 if len(across) < 10 else 30)
     upright = len(across) > 5 or max(map(len, spoken)) * len(across) > 60
     most = max((len(row) for name in spoken for row in name.split("\n")), default=0)
-    lines_high = 0.2 if text is None else 0.13 + 0.16 * max(str(one).count("\n") + 1 for one in table[text])
+    lines_high = 0.13 + 0.16 * max(str(one).count("\n") + 1 for one in table[text])
     height = max(0.24, lines_high) * len(down) + (0.08 * most if upright else 0.3)
-    figure, drawn = _panels(table, panels, height=height, columns=columns, sharex=True, sharey=True, **words)
+    figure, drawn = _panels(table, panels, height=height, columns=1, sharex=True, sharey=True, **words)
     greys = ["white", "#9a9a9a"]  # dark ink can be read on all of them
     shades = mpl.colors.LinearSegmentedColormap.from_list("greys", greys if dark == "high" else greys[::-1])
-    ends = table[value].min(), table[value].max()
+    looks = {"vmin": table[value].min(), "vmax": table[value].max(), "cmap": shades, "cbar": False, "linewidths": 1}
+    looks |= {"fmt": "", "annot_kws": {"color": INK, "size": LETTERS}}
     for axes, part in drawn:
         wide = part.pivot(index=y, columns=x, values=value).reindex(index=down, columns=across).astype(float)
-        written = wide if text is None else part.pivot(index=y, columns=x, values=text).reindex_like(wide)
-        sns.heatmap(wide, vmin=ends[0], vmax=ends[1], cmap=shades, cbar=False, linewidths=1, ax=axes)
-        for row, column in np.ndindex(*wide.shape):
-            one = written.iloc[row, column]
-            if pd.notna(one):
-                said = literal(one) if text else f"{one:{fmt}}"
-                axes.text(column + 0.5, row + 0.5, said, ha="center", va="center")
+        written = part.pivot(index=y, columns=x, values=text).reindex_like(wide).map(literal, na_action="ignore")
+        sns.heatmap(wide, annot=written, ax=axes, **looks)
         axes.set(xlabel="", ylabel="")
         axes.set_xticks(np.arange(len(across)) + 0.5, spoken, rotation=90 * upright)
         axes.set_yticks(np.arange(len(down)) + 0.5, _spoken(down, words.get("names")), rotation=0)
@@ -501,51 +432,39 @@ def heat(
 
 
 @house
-def hexbins(table: pd.DataFrame, *, x: str, y: str, panels: str | None = None, **words: Any) -> Figure:
-    """Draw how many rows have which two values: hexagons, the darker the more, each panel with its own y-axis."""
-    figure, drawn = _panels(table, panels, height=1.7 if panels else 3.4, sharex=True, **words)
+def hexbins(table: pd.DataFrame, *, x: str, y: str, **words: Any) -> Figure:
+    """Draw how many rows have which two values: hexagons, the darker the more."""
+    figure, [(axes, _)] = _panels(table, None, height=3.4, **words)
     shades = mpl.colors.ListedColormap(plt.get_cmap("Greys")(np.linspace(0.25, 1, 256)))  # a single row shows, too
-    told = []
-    for axes, part in drawn:
-        axes.hexbin(part[x], part[y], gridsize=22, cmap=shades, mincnt=1, bins="log", lw=0.1)
-        name = f"{part[panels].iloc[0]}: " if panels else ""
-        told.append(f"{name}{len(part):,} rows, Spearman's rho {part[x].corr(part[y], method='spearman'):.2f}")
-    _finished(figure, table.head(0), [], x, **words)
-    return describe(figure, f"{figure.get_label()} {'; '.join(told)}.")
+    axes.hexbin(table[x], table[y], gridsize=22, cmap=shades, mincnt=1, bins="log", lw=0.1)
+    told = f"{len(table):,} rows, Spearman's rho {table[x].corr(table[y], method='spearman'):.2f}."
+    return _finished(figure, table.head(0), [], x, about=told, **words)
 
 
 @house
 def score_strips(
-    table: pd.DataFrame,
-    *,
-    x: str = "score",
-    y: str = "annotator",
-    scale: tuple[float, float] = (0.0, 100.0),
-    ticks: Iterable[float] = (),
-    **words: Any,
+    table: pd.DataFrame, *, x: str = "score", y: str = "annotator", ticks: Iterable[float] = (), **words: Any
 ) -> Figure:
     """Draw a strip of grey a row, the darker, the more of its values lie there; triangles are means, highest on top.
 
-    scale: the lowest and the highest value, cut into fifty steps. ticks: where dotted lines stand, such as a slider's.
+    x: values from 0 to 100, cut into fifty steps. ticks: where dotted lines stand, such as a slider's.
     """
-    if not table[x].between(*scale).all():
-        raise DataError(
-            f"Some scores are outside {scale[0]:g}-{scale[1]:g}. Pass the scale's ends as scale=(low, high)."
-        )
+    if not table[x].between(0, 100).all():
+        raise DataError("Some scores are outside 0-100. Stretch them to 0 to 100 first.")
     means = table.groupby(y)[x].mean().sort_values()
     row = _row(means.index, words.get("names")) - 0.04
     figure, [(axes, _)] = _panels(table, None, height=row * len(means), **words)
-    edges = np.linspace(*scale, 51)
+    edges = np.linspace(0, 100, 51)
     counts = np.array([np.histogram(table.loc[table[y] == name, x], bins=edges)[0] for name in means.index])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     axes.pcolormesh(edges, np.arange(len(means) + 1), np.sqrt(shares), cmap="Greys", vmin=0, vmax=0.7)
-    axes.hlines(np.arange(1, len(means)), *scale, color="white", lw=0.8)
+    axes.hlines(np.arange(1, len(means)), 0, 100, color="white", lw=0.8)
     axes.plot(means, np.arange(len(means)) + 0.5, "v", color=PALETTE[1], ms=5, mec="white", mew=0.6)
     for tick in ticks:
         axes.axvline(tick, color=PALETTE[0], lw=0.7, ls=":")
     axes.set_yticks(np.arange(len(means)) + 0.5, _spoken(means.index, words.get("names")))
     axes.tick_params(axis="y", length=0)
-    words = {"xlabel": f"score ({scale[0]:g} to {scale[1]:g})", "ylabel": y} | words
+    words = {"xlabel": "score (0 to 100)", "ylabel": y} | words
     return _finished(figure, means[::-1].reset_index(), [y], x, about="Means:", **words)
 
 
@@ -556,8 +475,8 @@ def rank_moves(
     x: str,
     y: str,
     series: str,
-    bold: Iterable[Any] = (),
-    clusters: str | None = None,
+    bold: Iterable[Any],
+    clusters: str,
     panels: str | None = None,
     **words: Any,
 ) -> Figure:
@@ -574,21 +493,20 @@ def rank_moves(
         wide = part.pivot(index=series, columns=x, values=y).reindex(columns=across).sort_values(across[0])
         for name, places in wide.iterrows():
             number = bold.index(name) if name in bold else None
-            colour, line, width = (GREY, "-", 0.9) if number is None else (*_styled(number), 2.2)
+            looks = (GREY, "-", 0.9) if number is None else (PALETTE[number % 7], LINES[number % 6], 2.2)
+            colour, line, width = looks
+            weight = "normal" if number is None else "bold"
             axes.plot(range(len(across)), places, color=colour, ls=line, lw=width, zorder=1)
             axes.plot(range(len(across)), places, "o", ms=14, mfc="white", mec=colour, zorder=2)  # over all lines
             for place, level in enumerate(places):
-                weight = "normal" if number is None else "bold"
                 axes.text(place, level, f"{places.iloc[0]:.0f}", ha="center", va="center_baseline", weight=weight)
-        for place, ranking in enumerate(across if clusters else []):
+        for place, ranking in enumerate(across):
             own = part[part[x] == ranking].sort_values(y)
             ends = own.loc[own[clusters].ne(own[clusters].shift(-1)), y].iloc[:-1] + 0.5
             axes.hlines(ends, place - 0.3, place + 0.3, color=INK, lw=1.6)
         axes.set(xlim=(-0.4, len(across) - 0.6), ylim=(wide.max(axis=None) + 0.7, 0.3))
         axes.set_yticks(wide[across[0]], _spoken(wide.index, words.get("names")))
-        letters = 42 // max(3, len(across))
-        called = [_called(name, words.get("names")) for name in across]
-        spoken = [textwrap.fill(name, letters, break_long_words=False) for name in called]
+        spoken = _spoken(across, words.get("names"), 42 // max(3, len(across)))
         axes.set_xticks(range(len(across)), spoken, rotation=90 * (len(across) > 5))
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
@@ -625,10 +543,6 @@ def _kinds(table: pd.DataFrame, series: str | None) -> list[Any]:
     return [None] if series is None else list(dict.fromkeys(table[series]))
 
 
-def _styled(number: int) -> tuple[str, Any]:
-    return PALETTE[number % 7], LINES[number % 6]
-
-
 def _look(number: int) -> dict[str, Any]:
     """Return colour and marker of the n-th series."""
     return {"color": PALETTE[number % 7], "marker": MARKERS[number % 7]}
@@ -636,6 +550,11 @@ def _look(number: int) -> dict[str, Any]:
 
 def _called(name: object, names: Mapping[Any, str] | None) -> str:
     return literal((names or {}).get(name, name))
+
+
+def _label(kind: object, names: Mapping[Any, str] | None) -> str | None:
+    """Return what the key of a figure calls a kind of marks; where there is only one, there is no key."""
+    return None if kind is None else _called(kind, names)
 
 
 def _panels(
@@ -706,8 +625,9 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> Non
     apart = itertools.accumulate(heights, lambda below, height: max(height, below + 0.07))
     levels = np.array(list(apart))
     for (*_, name, colour), level in zip(ends, levels - np.mean(levels - heights), strict=True):
+        dark = tuple(0.8 * np.array(to_rgb(colour)))  # words in it have a contrast of 4.5 with the page
         at: dict[str, Any] = {"xycoords": "axes fraction", "va": "center", "annotation_clip": False}
-        axes.annotate(textwrap.fill(name, 20), (1.02, level), color=_dark(colour), **at)
+        axes.annotate(textwrap.fill(name, 20), (1.02, level), color=dark, **at)
     axes.set_ylim(limits)
 
 
@@ -732,12 +652,6 @@ def _name_marks(axes: Axes, places: np.ndarray, names: Iterable[str]) -> None:
         axes.annotate(literal(name), (x, y), xytext=tuple(aside), **at)
 
 
-def _dark(colour: str) -> tuple[float, float, float]:
-    """Darken a colour until words in it have a contrast of 4.5 with the page."""
-    red, green, blue = 0.8 * np.array(to_rgb(colour))
-    return red, green, blue
-
-
 def _finished(
     figure: Figure,
     told: pd.DataFrame,
@@ -746,31 +660,17 @@ def _finished(
     low: str | None = None,
     high: str | None = None,
     *,
-    kinds: Sequence[Any] = (),
-    styles: Sequence[Any] = (),
-    marks: bool = True,
-    hatched: bool = False,
-    handles: Sequence[Any] = (),
     about: str = "",
     title: str = "",
     xlabel: str = "",
     ylabel: str = "",
     names: Mapping[Any, str] | None = None,
 ) -> Figure:
-    """Give a figure its title, keys, names of axes and alternative text."""
+    """Give a figure its title, the key of what was drawn with a label, names of axes and alternative text."""
     figure.supxlabel(literal(textwrap.fill(xlabel, 62)))
     figure.supylabel(literal(textwrap.fill(ylabel, max(24, int(12 * figure.get_figheight())))))
-    drawn: list[Any] = []
-    for number, kind in enumerate(kinds):
-        look = _look(number)
-        if hatched:
-            look = {"facecolor": faint(look["color"], 0.3), "edgecolor": look["color"], "hatch": HATCHES[number]}
-            drawn.append(mpl.patches.Patch(label=_called(kind, names), **look))
-            continue
-        fill = look["color"] if number % 2 == 0 or styles or not marks else "white"
-        line = styles[number % len(styles)] if styles else ""
-        drawn.append(mpl.lines.Line2D([], [], ls=line, mfc=fill, mew=1.2, label=_called(kind, names), **look))
-    _legend(figure, [*drawn, *handles], title)
+    labelled = (axes.get_legend_handles_labels() for axes in figure.axes)
+    _legend(figure, {label: one for drawn, labels in labelled for one, label in zip(drawn, labels, strict=True)}, title)
     keyed = [key for key in keys if key]
     return describe(figure, " ".join(filter(None, [_sentence(title), about, _in_words(told, keyed, value, low, high)])))
 
@@ -779,19 +679,16 @@ def _sentence(title: str) -> str:
     return title if not title or title[-1] in ".?!" else f"{title}."
 
 
-def _legend(figure: Figure, handles: Sequence[Any], title: str) -> None:
+def _legend(figure: Figure, drawn: Mapping[str, Any], title: str) -> None:
     """Put the title above the panels, and below it the keys, as many side by side as there is room for."""
-    if not handles and not title:
+    if not drawn and not title:
         return
-    longest = max((len(handle.get_label()) for handle in handles), default=1)
-    columns = max(1, min(len(handles), 64 // (longest + 6)))
+    columns = max(1, min(len(drawn), 64 // (max(map(len, drawn), default=1) + 6)))
     bold = {"weight": "bold", "size": LETTERS + 1.5}
-    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(handles) // columns))
-    options = {"alignment": "left", "borderpad": 0, "borderaxespad": 0.3, "ncols": columns}
-    spoken = literal(textwrap.fill(typeset(title), 46)) or None
-    figure.legend(
-        handles=handles, loc="outside upper left", title=spoken, title_fontproperties=bold, handlelength=1.6, **options
-    )
+    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(drawn) // columns))
+    options: dict[str, Any] = {"alignment": "left", "borderpad": 0, "borderaxespad": 0.3, "handlelength": 1.6}
+    options |= {"title": literal(textwrap.fill(typeset(title), 46)) or None, "title_fontproperties": bold}
+    figure.legend(drawn.values(), drawn.keys(), loc="outside upper left", ncols=columns, **options)
 
 
 def _in_words(table: pd.DataFrame, keys: Sequence[str], value: str, low: str | None, high: str | None) -> str:

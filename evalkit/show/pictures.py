@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import os
-from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,8 @@ from evalkit import DataError
 from evalkit.show.style import UNTYPESET, typeset
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.transforms import Bbox
     from PIL.Image import Image
 
 #: Pixels of a picture per CSS pixel of a page, so that letters are sharp on fine screens, too.
@@ -61,44 +58,18 @@ def live() -> bool:
 
 
 def _drawn(figure: Figure) -> Image:
-    """Lay a figure out once and draw it once; ``savefig`` would draw it twice, and lay out a tight one twice more."""
-    import numpy as np
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from PIL.Image import fromarray
+    """Lay a figure out once, and draw it with names that are longer than their axes, which a layout leaves out."""
+    from matplotlib.transforms import Bbox
     from PIL.Image import open as read
-    from PIL.ImageOps import expand
 
-    margin = MARGIN * FINE
     figure.set_dpi(DPI)
     if (engine := figure.get_layout_engine()) is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")
-    reach = _reach(figure)
-    if reach.width > figure.bbox.width or reach.height > figure.bbox.height:  # names stick out
-        drawn = io.BytesIO()
-        inches = reach.transformed(figure.dpi_scale_trans.inverted()).padded(margin / DPI)
-        figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=inches, pil_kwargs={"compress_level": 1})
-        return read(drawn)
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    return expand(fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"), border=margin, fill="white")
-
-
-def _reach(figure: Figure) -> Bbox:
-    """Return what to draw, in pixels: the figure, and names longer than their axes, which a layout leaves out."""
-    from matplotlib.text import Text
-    from matplotlib.transforms import Bbox
-
-    def boxes(artists: Iterable[Artist]) -> list[Bbox]:
-        return [one.get_window_extent() for one in artists if not isinstance(one, Text) or one.get_text()]
-
-    titles = [one for axes in figure.axes for one in axes.get_children() if isinstance(one, Text)]
-    across = boxes([*figure.texts, *figure.legends, *titles, *(axes.xaxis.label for axes in figure.axes)])
-    up = boxes(axes.yaxis.label for axes in figure.axes)
-    whole = figure.bbox
-    left, right = min([whole.x0, *(box.x0 for box in across)]), max([whole.x1, *(box.x1 for box in across)])
-    low, high = min([whole.y0, *(box.y0 for box in up)]), max([whole.y1, *(box.y1 for box in up)])
-    return Bbox.from_extents(left, low, right, high)
+    reach = Bbox.union([figure.bbox_inches, figure.get_tightbbox()]).padded(MARGIN / 96)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=reach, pil_kwargs={"compress_level": 1})
+    return read(drawn)
 
 
 def _png(image: Image) -> bytes:
