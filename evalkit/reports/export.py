@@ -38,7 +38,6 @@ POLICY = (
 FOR_THEM = {"yours": "your score", "others": "others' mean", "apart": "apart", "hypothesis": "translation"}
 #: A cell with the number that its author counts it by.
 Numbered = tuple[int, Any]
-FLAT = 350  # CSS pixels; below a figure that is less high than this there is room for a few sentences
 
 
 def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: dict[str, Any] | None = None) -> str:
@@ -54,6 +53,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     names, declared = markup.Names(), notebooks.parameters(study.notebook)
     opening, reasoning, sections = arranged(with_results(notebooks.authored(notebook["cells"])))
     first, argument = (shown_cells(part, names, earlier) for part in (opening, reasoning))
+    alone = sum(html.startswith("<figure") for cell in first for html in cell.outputs) == 1
     back = [cell for part in sections for cell in shown_cells(part, names, earlier, lift=level(part[0][1]) - 2)]
     own, ids = (
         report["title"] != study.title,
@@ -76,7 +76,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         parameters=[(one, study.parameters.get(one.name, one.default)) for one in declared],
         ids=ids,
         first=first,
-        beside=first_page(first),
+        beside="first beside" if alone else "first",  # the one figure of a first page stands beside what to do
         contents=[entry for cell in argument + back for entry in cell.sections] + listed,
         argument=argument,
         back=back,
@@ -102,15 +102,6 @@ def shown_cells(
         if level(cell) > 1 and {"fold", "back"} & set(notebooks.tags(cell)):
             fold(cells[place], cells[end(part, place) - 1])
     return cells
-
-
-def first_page(cells: list[SimpleNamespace]) -> str:
-    """Return the classes of a first page: its one figure stands beside what to do, and a flat one above how sure."""
-    figures = [html for cell in cells for html in cell.outputs if html.startswith("<figure")]
-    if len(figures) != 1:
-        return "first"
-    height = re.search(r'<img[^>]* height="(\d+)"', figures[0])
-    return "first beside flat" if height and int(height[1]) < FLAT else "first beside"
 
 
 def fold(start: SimpleNamespace, last: SimpleNamespace) -> None:

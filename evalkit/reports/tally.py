@@ -103,8 +103,8 @@ def table(counted: pd.DataFrame) -> list[tuple[str, list[int]]]:
 
 
 def shown(counted: pd.DataFrame) -> dict[str, Any]:
-    """Return what pages show of a count: a bar, sentences, and a table with its columns."""
-    return {"bar": bar(counted), "sentences": sentences(counted), "columns": COLUMNS, "rows": table(counted)}
+    """Return what pages show of a count: sentences, and a table with its columns."""
+    return {"sentences": sentences(counted), "columns": COLUMNS, "rows": table(counted)}
 
 
 def brief(counted: pd.DataFrame) -> str:
@@ -118,15 +118,3 @@ def brief(counted: pd.DataFrame) -> str:
     done, match = sum(found.values()), found.get("match", 0)
     verb = "matches" if match == 1 else "match"
     return f"{match:,} of {pluralize(done, 'recomputed number')} {verb} the paper" if done else ""
-
-
-def bar(counted: pd.DataFrame) -> dict[str, int]:
-    """Return the parts of a bar over the numbers that papers print: verdicts of recomputed ones, and the rest.
-
-    >>> bar(count([{"verdict": "match", "basis": RECOMPUTED}, {"verdict": "match", "basis": DEFINITION}]))
-    {'match': 1, 'rest': 1}
-    """
-    found = recomputed(counted)
-    parts = {"rounding" if word == _ROUNDING else word: number for word, number in found.items()}
-    rest = int(counted["basis"].ne(OFFICIAL).sum()) - sum(found.values())
-    return parts | ({"rest": rest} if rest else {}) if found else {}

@@ -103,7 +103,7 @@ def table(
     """
     options: dict[str, Any] = {"columns": columns, "headings": headings, "cells": cells, "digits": digits}
     markup = tables.markup(frame, caption=caption, name=name, **options)
-    if folded and not markup.startswith("<details>"):
+    if folded:
         markup = f"<details><summary>{escape(typeset(caption))}</summary>{markup}</details>"
     if name is None:
         _emit(None, html=markup, text=f"{caption}\n{frame.head(tables.MOST).to_string(index=False)}")

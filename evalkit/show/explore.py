@@ -98,22 +98,19 @@ class _Panel:
     """Controls above a figure. The figure is an output of its own, so a saved notebook keeps it as a picture."""
 
     def __init__(self, draw: Callable[..., Figure], caption: str, values: Mapping[str, Any]) -> None:
-        import ipywidgets
-
         self.draw, self.caption, self.values = draw, caption, dict(values)
-        self.message = ipywidgets.HTML(layout={"max_width": "600px"})
         self.controls: dict[str, Any] = {}
         for name, control in values.items():
             if isinstance(control, Choices):
                 self.controls[name] = _Boxes(name, control, values, partial(self.turn, name))
             elif isinstance(control, (Choice, Range)):
                 self.controls[name] = _Field(name, control, partial(self.turn, name))
-        self.waiting = False
 
     def open(self, drawn: Figure) -> None:
         """Show the controls, and the figure below them."""
         import ipywidgets
 
+        self.message = ipywidgets.HTML(layout={"max_width": "600px"})
         display(ipywidgets.VBox([*(control.shown for control in self.controls.values()), self.message]))
         data, described = self.painted(drawn, at_first(self.values))
         self.picture = display(data, metadata=described, raw=True, display_id=True)
@@ -124,35 +121,24 @@ class _Panel:
         return pictures.picture(drawn, caption=self.caption.format(**values))
 
     def turn(self, name: str) -> None:
-        """Answer a turned control: offer what now is to choose elsewhere, then draw once."""
-        if self.waiting:
-            return
-        self.waiting = True
-        try:
-            for other, control in self.values.items():
-                if isinstance(control, Choices) and control.by == name:
-                    self.controls[other].offer(control.offered(self.controls[name].value))
-        finally:
-            self.waiting = False
-        self.redraw()
+        """Answer a turned control: offer what now is to choose elsewhere, then put a new picture in the figure's place.
 
-    def redraw(self) -> None:
-        """Put a new picture into the figure's place; where there is none to draw, leave it and say why."""
+        Where there is none to draw, the figure stays, and a sentence under the controls, also for screen readers, says
+        why.
+        """
+        for other, control in self.values.items():
+            if isinstance(control, Choices) and control.by == name:
+                self.controls[other].offer(control.offered(self.controls[name].value))
         now = at_first(self.values) | {name: control.value for name, control in self.controls.items()}
         try:
             data, described = self.painted(self.draw(**now), now)
-        except DataError as problem:
-            self.tell(f"The figure still shows the values before. {problem}")
         except Exception as problem:  # a person who turns a control has no cell in which a traceback could appear
-            self.tell(f"The figure still shows the values before: {type(problem).__name__}: {problem}")
+            told = str(problem) if isinstance(problem, DataError) else f"{type(problem).__name__}: {problem}"
+            self.message.value = f'<p role="alert">The figure still shows the values before. {escape(told)}</p>'
         else:
-            self.tell("")
+            self.message.value = ""
             self.picture.update(data, metadata=described, raw=True)
             self.words.update(pictures.words(described), raw=True)
-
-    def tell(self, sentence: str) -> None:
-        """Say a sentence under the controls, also to screen readers."""
-        self.message.value = f'<p role="alert">{escape(sentence)}</p>' if sentence else ""
 
 
 class _Field:
@@ -193,7 +179,8 @@ class _Boxes:
         """Offer these values in place of those before."""
         import ipywidgets
 
-        before = getattr(self, "boxes", {})
+        for box in self.shown.children[1:]:
+            box.close()
         style = {"indent": False, "layout": {"width": "auto", "margin": "2px 14px 2px 2px"}}
         self.boxes = {
             value: ipywidgets.Checkbox(value in ticked, **lab.label(value), **style) for value in dict.fromkeys(values)
@@ -201,8 +188,6 @@ class _Boxes:
         for box in self.boxes.values():
             box.observe(lambda change: self.heard(), names="value")
         self.shown.children = [self.title, *self.boxes.values()]
-        for box in before.values():
-            box.close()
 
     @property
     def value(self) -> list[Any]:

@@ -19,8 +19,6 @@ from evalkit.stats.verdicts import missing
 SHOWN, SLACK = 12, 3
 #: Rows that a page has at most; the JSON report has all.
 MOST = 200
-#: Rows; longer tables are folded where a person is at work, and the page's own folds are not to be had.
-FOLDED = 30
 #: Letters; longer texts are no names of rows, but sentences, which may wrap.
 LONGEST_NAME = 36
 #: Columns from which on a table's cells wrap; in print its sheet turns; and its letters shrink.
@@ -69,11 +67,9 @@ def markup(
     body = body or f'<tbody><tr><td colspan="{len(written)}">none</td></tr></tbody>'
     content = f"<caption>{escape(typeset(caption))}</caption><thead><tr>{head}</tr></thead>{body}"
     table, cut = f"<table>{content}</table>", _cut(len(shown), name)
-    if not pictures.live():
-        return boxed(table, caption, rows=min(len(shown), MOST), columns=len(written)) + cut
-    if len(shown) <= FOLDED:
+    if pictures.live():  # where the style of JupyterLab lets a long table scroll
         return table + cut
-    return f"<details><summary>{escape(caption)} ({len(shown)} rows)</summary>{table}{cut}</details>"
+    return boxed(table, caption, rows=min(len(shown), MOST), columns=len(written)) + cut
 
 
 def boxed(table: str, caption: str, *, rows: int, columns: int) -> str:
