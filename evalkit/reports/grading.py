@@ -1,8 +1,8 @@
 """A table of students by exercise, made of the notebooks that they handed in.
 
 Students' notebooks are programs of strangers, so nothing of them is executed: the table rests on what the check cells
-recorded when the students ran them. A notebook is a text file, so such a record can be forged; one that does not fit
-the cells around it is no record, and is said to be doubtful.
+recorded when the students ran them. A notebook is a text file, so such a record can be forged; where a check is no
+longer the one that was handed out, its record is said to be doubtful.
 """
 
 from __future__ import annotations
@@ -34,24 +34,19 @@ def lessons() -> dict[str, tuple[str, list[Cell]]]:
 
 def opened(cells: Iterable[Cell]) -> str:
     """Name the lesson whose checks a notebook opens: ``check = lessons.of("…")``; "" where it opens none."""
-    named = (re.search(r"\blessons\.of\(\s*[\"'](\w+)[\"']", cell["source"]) for cell in cells if _is_code(cell))
-    return next((found[1] for found in named if found), "")
+    code = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "code")
+    named = re.search(r"\blessons\.of\(\s*[\"'](\w+)[\"']", code)
+    return named[1] if named else ""
 
 
-def exercises(cells: Iterable[Cell]) -> dict[str, tuple[Cell, Cell]]:
-    """Return the cell that checks each exercise, and the one above it that has, or had, the answer; in order."""
-    found: dict[str, tuple[Cell, Cell]] = {}
-    answer: Cell = {}
-    for cell in filter(_is_code, cells):
-        if "exercise" in notebooks.tags(cell):
-            answer = cell
-        elif name := re.match(r"\s*check\(\s*[\"'](\w+)[\"']", cell["source"]):
-            found[name[1]] = cell, answer
+def exercises(cells: Iterable[Cell]) -> dict[str, Cell]:
+    """Return the cell that checks each exercise, in order."""
+    found = {}
+    for cell in cells:
+        named = re.match(r"\s*check\(\s*[\"'](\w+)[\"']", cell["source"])
+        if named and cell["cell_type"] == "code":
+            found[named[1]] = cell
     return found
-
-
-def _is_code(cell: Cell) -> bool:
-    return cell["cell_type"] == "code"
 
 
 def found_in(folder: Path) -> list[Path]:
@@ -99,24 +94,11 @@ def recorded(check: Cell) -> tuple[str, str]:
     return "no record", ""
 
 
-def doubt(own: tuple[Cell, Cell], given: tuple[Cell, Cell]) -> str:
-    """Say what speaks against a record of a right answer; "" where nothing does.
-
-    own, given: check and answer, as they were handed in and handed out.
-    """
-    check, answer = own
-    if check["source"].strip() != given[0]["source"].strip():
-        return "the check was changed"
-    if answer and answer["source"].strip() == given[1]["source"].strip():
-        return "nothing was filled in"
-    before, ran = (cell.get("execution_count") for cell in (answer or check, check))
-    return "" if before and ran and before <= ran else "the answer was run after its check, or never"
-
-
 def grade(folder: Path, *, say: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
     """Read the notebooks of a folder; return student, lesson, exercise, kind, hint: a row an answer, students by name.
 
-    kind: one of ``MARKS``. hint: what the check said of a wrong answer, or why one that is called right is doubtful.
+    kind: one of ``KINDS``, "no record", or "doubtful" where the check was changed. hint: what the check said of a wrong
+    answer.
     say: is told which files are left out, and who handed in twice.
     Raises DataError where the folder holds no notebook of a lesson.
     """
@@ -136,11 +118,10 @@ def grade(folder: Path, *, say: Callable[[str], None] = lambda line: None) -> pd
             student = plain(f"{student} ({path.relative_to(folder).with_suffix('')})", 80)
         seen.add((student, lesson))
         own = exercises(cells)
-        for name, cell in exercises(given).items():
-            kind, hint = recorded(own[name][0]) if name in own else ("doubtful", "the check is gone")
-            if kind == "right" and (reason := doubt(own[name], cell)):
-                kind, hint = "doubtful", reason
-            rows.append((student, lesson, name, kind, hint))
+        for name, check in exercises(given).items():
+            same = name in own and own[name]["source"].strip() == check["source"].strip()
+            found = recorded(own[name]) if same else ("doubtful", "the check was changed")
+            rows.append((student, lesson, name, *found))
     if not rows:
         raise DataError(f"{folder} holds no notebook of a lesson. Make students' copies with: evalkit student")
     table = pd.DataFrame(rows, columns=["student", "lesson", "exercise", "kind", "hint"])
@@ -148,11 +129,6 @@ def grade(folder: Path, *, say: Callable[[str], None] = lambda line: None) -> pd
 
 
 WIDTH, MOST = 80, 10
-MARKS = {"right": "✓", "misconception": "✗", "form": "~", "error": "!", "other": "?", "empty": "·"}
-MARKS |= {"no record": "-", "doubtful": "*"}
-LEGEND = """\
-✓ right  ✗ a known misconception  ~ wrong form (unit, length, name)  ! stops
-? wrong  · not begun  - no record: run the notebooks first  * doubtful"""
 _WORDS = {"empty": "not begun", "no record": "no record: run the notebooks first", "right": "right"}
 
 
@@ -172,26 +148,13 @@ def as_csv(graded: pd.DataFrame) -> str:
 
 
 def as_text(graded: pd.DataFrame) -> str:
-    """Return a table for each lesson, then the misconceptions and the doubts, the most frequent first."""
-    parts = [_lesson(str(lesson), own) for lesson, own in graded.groupby("lesson")]
-    parts.append(LEGEND)
+    """Say how many answers of each student are right, then the misconceptions and the doubts, most frequent first."""
+    right = graded["kind"].eq("right").groupby([graded["lesson"], graded["student"]]).agg(["sum", "size"])
+    parts = ["Right answers:\n" + (right["sum"].astype(str) + " of " + right["size"].astype(str)).to_string()]
     where = graded["lesson"] + " " + graded["exercise"] + ": " + graded["hint"]
     for kind, title in (("misconception", "What students believe"), ("doubtful", "Doubtful")):
         counted = where[graded["kind"].eq(kind)].value_counts().head(MOST)
-        lines = [_wrapped(f"{times} x  {told}") for told, times in counted.items()]
+        indented: dict[str, Any] = {"initial_indent": "  ", "subsequent_indent": "      "}
+        lines = [textwrap.fill(f"{times} x  {told}", WIDTH, **indented) for told, times in counted.items()]
         parts += ["\n".join([f"{title}, the most frequent first:", *lines])] if lines else []
     return "\n\n".join(parts)
-
-
-def _lesson(lesson: str, graded: pd.DataFrame) -> str:
-    """Return one lesson's table: a line per student, a column per exercise."""
-    marks = graded["kind"].map(MARKS)
-    wide = marks.set_axis([graded["student"], graded["exercise"]]).unstack(sort=False)
-    numbered = ", ".join(f"{number} {name}" for number, name in enumerate(wide, 1))
-    shown = wide.set_axis([str(number) for number in range(1, wide.shape[1] + 1)], axis=1)
-    shown["right"] = wide.eq("✓").sum(axis=1).astype(str) + f" of {wide.shape[1]}"
-    return "\n".join([lesson, shown.rename_axis(None).to_string(), _wrapped(numbered)])
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=True)

@@ -109,7 +109,7 @@ def list_data() -> None:
         size = f", {row.bytes:,} bytes" if pd.notna(row.bytes) else ""
         print(f"{row.name}  ({'here' if row.here else 'not here'}{size})")
         dated = f"Released: {row.released}. " if row.released else ""
-        print_paragraph(f"    {row.title}. {dated}Licence: {row.licence}")
+        print_paragraph(f"{row.title}. {dated}Licence: {row.licence}", indent="    ")
 
 
 @datasets.command()
@@ -166,8 +166,8 @@ def grade(folder: Path, out: Path) -> None:
     Reads the lessons that students handed in, all in one folder or in a folder each, and writes a row per student and
     a column per exercise, with the misconception behind each wrong answer.
 
-    Nothing is executed: the table rests on what the checks recorded when students ran them, and says what does not
-    fit, such as an answer run after its check. A record can be forged.
+    Nothing is executed: the table rests on what the checks recorded when students ran them, and says which checks were
+    changed. A record can be forged.
 
     \b
     Example:
@@ -237,10 +237,7 @@ def student(out: Path) -> None:
     """Student copies of the lessons, without solutions."""
     from evalkit.reports import notebooks
 
-    lessons = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
-    if not lessons:
-        raise DataError(f"There are no lessons in {ROOT / 'notebooks' / 'lessons'}. Add one, then make student copies.")
-    for lesson in lessons:
+    for lesson in sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb")):
         print(notebooks.student(lesson, out / lesson.name))
 
 

@@ -71,14 +71,10 @@ def data_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     return [name for name in registry.entries() if name.startswith(begun)]
 
 
-def print_paragraph(text: str) -> None:
-    """Print a text whose further lines are indented."""
-    indent = " " * (len(text) - len(text.lstrip()))
-    print(
-        click.wrap_text(
-            text.strip(), shutil.get_terminal_size().columns, initial_indent=indent, subsequent_indent="    "
-        )
-    )
+def print_paragraph(text: str, indent: str = "") -> None:
+    """Print a text as wide as the terminal; its further lines are indented."""
+    width = shutil.get_terminal_size().columns
+    print(click.wrap_text(text, width, initial_indent=indent, subsequent_indent="    "))
 
 
 def say(line: str) -> None:
