@@ -99,18 +99,11 @@ def shown(cell: Any) -> Iterator[str]:
     """Yield what slides show of a cell as HTML, each heading by itself."""
     tags = notebooks.tags(cell)
     if cell["cell_type"] == "markdown":
-        html = markup.prose(
-            cell["source"], markup.Names(title="of the first slide"), attachments=cell.get("attachments")
-        )
+        names = markup.Names(title="of the first slide")
+        html = markup.prose(cell["source"], names, attachments=cell.get("attachments"))
         yield from filter(None, map(str.strip, _HEADING.split(re.sub(r'(<h[1-6]) id="[^"]*"', r"\1", html))))
     elif "exercise" in tags:
         yield f"<pre><code>{escape(cell['source'], quote=False)}</code></pre>"
     elif not {"check", "parameters"} & set(tags):
         for output in cell.get("outputs", ()):
-            data = output.get("data") or {}
-            if (findings.payload_of(output) or {}).get("kind") == "source":
-                continue
-            if kind := next((kind for kind in ("image/svg+xml", "image/png") if kind in data), ""):
-                yield export.figure(kind, data[kind], output["metadata"].get(kind, {}))
-            elif "text/html" in data and 'class="alternative"' not in (html := data["text/html"]):
-                yield markup.sanitised(html)
+            yield from export.shown_output(output, None)

@@ -368,10 +368,13 @@ def bars(
     order. percent: whether values are shares; those that have room are written in.
     """
     kinds, places = _kinds(table, series), list(dict.fromkeys(table[y]))
-    figure, drawn = _panels(table, panels, height=0.28 * len(places), columns=1, sharex=True, sharey=True, **words)
-    tints: list[Any] = [faint(PALETTE[0], depth) for depth in np.linspace(0.08, 0.95, len(kinds))]
-    colours: list[Any] = tints if shades else [(LIGHT, *PALETTE)[number % 8] for number in range(len(kinds))]
+    height = max(0.28, _row(places, words.get("names"))) * len(places)
+    figure, drawn = _panels(table, panels, height=height, columns=1, sharex=True, sharey=True, **words)
+    tints, hues = sns.light_palette(PALETTE[0], len(kinds)), [LIGHT, *PALETTE]
+    colours: list[Any] = tints if shades else [hues[number % 8] for number in range(len(kinds))]
     hatches = [""] * len(kinds) if shades else [HATCHES[number % 7] for number in range(len(kinds))]
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    told: dict[str, Any] = {"color": INK, "bbox": box, "ha": "center", "va": "center"}
     for axes, part in drawn:
         left = np.zeros(len(places))
         for kind, colour, hatch in zip(kinds, colours, hatches, strict=True):
@@ -379,7 +382,6 @@ def bars(
             width = own.set_index(y)[x].reindex(places).fillna(0).to_numpy(float)
             looks = {"color": colour, "hatch": hatch, "edgecolor": INK, "lw": 0.6}
             axes.barh(range(len(places)), width, 0.75, left, label=_label(kind, words.get("names")), **looks)
-            told = words_on("grey" if hatch else colour) | {"ha": "center", "va": "center"}
             for place, value in enumerate(width):
                 if percent and value > 0.09:
                     axes.text(left[place] + value / 2, place, f"{value:.0%}", **told)
@@ -512,31 +514,6 @@ def rank_moves(
         axes.tick_params(length=0)
     ends = table[table[x].isin([across[0], across[-1]])].sort_values(y, kind="stable")
     return _finished(figure, ends, [panels, series, x], y, **words)
-
-
-def faint(colour: str, depth: float) -> tuple[float, float, float]:
-    """Mix a colour with white, as fills are: 0 is white, 1 the colour itself."""
-    red, green, blue = 1 - (1 - np.array(to_rgb(colour))) * depth
-    return red, green, blue
-
-
-def words_on(shade: Any) -> dict[str, Any]:
-    """Return colour and box of words on a shade, as options of ``Axes.text``: readable on light and on dark pages.
-
-    shade: any colour. Dark or white ink where it has a contrast of 4.5 in both schemes (WCAG 2), else a white box.
-
-    >>> words_on("white")["color"] == INK, words_on("#00304f")["color"], words_on("grey")["bbox"]["facecolor"]
-    (True, 'white', 'white')
-    """
-    red, green, blue = (
-        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(shade)
-    )
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    if luminance > 0.35:
-        return {"color": INK}
-    if luminance < 0.05:
-        return {"color": "white"}
-    return {"color": INK, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
 
 
 def _kinds(table: pd.DataFrame, series: str | None) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,7 @@ from typing import Any
 from evalkit.show import pictures
 from evalkit.show.style import UNTYPESET
 
-STYLE = Path(__file__).with_name("lab.css")
-
-
+STYLE = Path(__file__).with_name("lab.css").read_text(encoding="utf-8")
 #: What MathJax takes for the beginning of a formula.
 _TEX = re.compile(r"\$|\\[(\[]|\\begin\b")
 
@@ -26,7 +23,7 @@ def dressed(html: str) -> str:
     """
     if not pictures.live():
         return html
-    return f'<div class="evalkit {UNTYPESET}"><style>{_style()}</style>{html}</div>'
+    return f'<div class="evalkit {UNTYPESET}"><style>{STYLE}</style>{html}</div>'
 
 
 def label(text: object) -> dict[str, Any]:
@@ -38,8 +35,3 @@ def label(text: object) -> dict[str, Any]:
     if not _TEX.search(str(text)):
         return {"description": str(text)}
     return {"description": f'<span class="{UNTYPESET}">{escape(str(text))}</span>', "description_allow_html": True}
-
-
-@lru_cache(maxsize=1)
-def _style() -> str:
-    return STYLE.read_text(encoding="utf-8")
