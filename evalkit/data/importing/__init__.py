@@ -113,6 +113,7 @@ def open_judges(
         if source_of(ratings)["digest"] != label["digest"]:
             raise DataError(f"{path.name} was imported anew since its ratings were opened. Open both again.")
     more, seen = automatic.of_files(named, ratings)
+    more = automatic.joined(more)
     if found is None and not more:
         return None
     whole = automatic.apart(ratings.head(0) if found is None else found, more)

@@ -25,13 +25,7 @@ from evalkit.data.importing.vocabulary import bare
 from evalkit.data.typology import SCHEMES, WMT, Scheme, spelled
 
 #: Annotation tools whose exports are laid out as rows with the columns below.
-TITLES = {
-    "pearmut": "Pearmut",
-    "label-studio": "Label Studio",
-    "doccano": "Doccano",
-    "prodigy": "Prodigy",
-    "wmt25": "WMT25",
-}
+TITLES: dict[str, str] = vocabulary.table("tools")
 #: What a row is (nothing: a judgement); whether its errors make its score; its errors, a list of objects; how its
 #: segment is named; the ends of its scale, like 0:5 (? where unknown); whether a campaign's design knows its item.
 KIND, MADE, ERRORS = "row_kind", "made_of_errors", "error_spans"
@@ -40,23 +34,8 @@ OWN = (KIND, MADE, ERRORS, NAMED, ENDS, DESIGNED)
 #: A second showing of the same translation, which is a judgement of the campaign.
 REPEAT = "repeat"
 #: Rows that are no judgements of the campaign, and why.
-NO_JUDGEMENTS = {
-    "tutorial": "is an item of the tutorial",
-    "check": "is an attention check",
-    "form": "is a question of a form",
-    "void": "is an annotation that was reset",
-    "reset": "is the mark of a reset",
-    "replaced": "was replaced by a later submission",
-    "cancelled": "is a task that was skipped",
-    "truth": "is an answer that others are held against (ground truth)",
-}
-_SEGMENTS = {
-    "text": "No names of segments are in the file: one source text is one segment, whatever its document.",
-    "position": "The file names no segments and holds no texts: a segment is a position (item_i) in an annotator's own "
-    "task, and perhaps another in others. Put the campaign's JSON beside the log, or pass --map segment=item_i.",
-    "task": "The file names no segments and holds no texts: a segment is one task. Pass --map segment=FIELD.",
-    "shared": "Segments are positions (item_i) in the campaign's shared list of items, as its JSON says.",
-}
+NO_JUDGEMENTS: dict[str, str] = vocabulary.table("no_judgements")
+_SEGMENTS: dict[str, str] = vocabulary.table("unnamed_segments")
 _MARK = ["row", "category", "severity", "start", "end", "side", "text", "suggested"]
 _SCORE = "(score)"  # the heading of scores that errors make
 _OMITTED = "missing"  # stands for the place of an error where a translation lacks something

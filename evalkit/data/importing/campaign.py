@@ -249,13 +249,11 @@ def _metrics(
     parts = [(file.table, file.judgements) for file in files]
     found = metrics.of_columns(parts, [file.format.name for file in files], options, told)
     of_files, seen = metrics.of_files(options.metric_files, people, options.metric_columns)
-    found += of_files
-    headings = list(dict.fromkeys(name for table, _ in parts for name in table.header))
-    names = {metric.name for metric in found}
-    for text in options.metric_columns:
-        if not (metrics.wanted([text], headings) or names & {*metrics.signs([text])}):
-            have = f"the columns are {', '.join(headings)}" if headings else "there are no columns"
-            raise DataError(f"--metric {text}: there is no such column, and no such metric in a file; {have}.")
+    found = metrics.joined([*found, *of_files])
+    for name, heading, _ in metrics.asked(options.metric_columns):
+        if name not in [metric.name for metric in found]:
+            have = ", ".join(dict.fromkeys(name for table, _ in parts for name in table.header)) or "none"
+            raise DataError(f"--metric {heading}: no such column or metric is there; the columns are {have}.")
     told.metrics = [metric.told for metric in found]
     return found, seen
 

@@ -5,14 +5,14 @@ A comparison becomes two judgements, one of each system: 1 for the one that won,
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import numbers, records, scales, vocabulary
+from evalkit.data.importing import numbers, scales, vocabulary
 from evalkit.data.importing.judgements import Rows
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
@@ -20,7 +20,6 @@ from evalkit.data.importing.scales import Ends
 from evalkit.data.importing.tables import EXCLUDED, Judgements, Table, constant, mapped_cells, text_digest
 from evalkit.data.importing.vocabulary import OURS, bare, fitting, listed, meaning, ordered, words
 from evalkit.data.names import plain
-from evalkit.data.schemas import UNSTATED
 
 #: The two systems of a comparison.
 SIDES = ("a", "b")
@@ -261,7 +260,6 @@ def _compared(rows: Rows) -> Judgements:
     if "hypothesis" in one:
         other["hypothesis"] = rows.column("hypothesis_b").loc[one.index]
     found.ratings = pd.concat([one, other]).sort_index(kind="stable")
-    found.spans = _spans(cells, found.ratings)
     _tell_wins(found.ratings, sum(scale) / 2, rows.table.name, rows.receipt)
     return found
 
@@ -317,33 +315,6 @@ def _stood_first(rows: Rows, systems: Systems) -> pd.Series | None:
     return constant("1", cells.index)
 
 
-def _spans(cells: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:
-    """Take the stretches marked in both texts, where the file has them under ``annotations``; they have no severity."""
-    if not {"annotations.text1", "annotations.text2"} <= {*cells}:
-        return None
-    keys = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
-    turns = ratings.groupby(level=0).cumcount() + 1  # the first row of a line is that of the first system
-    marks = [_marks(cells[f"annotations.text{turn}"][line]) for line, turn in turns.items()]
-    marked = ratings[[*keys, "against"]].assign(mark=marks).explode("mark").dropna(subset="mark").reset_index(drop=True)
-    if marked.empty:
-        return None
-    told = pd.DataFrame(marked.pop("mark").tolist()).reindex(columns=["start", "end", "annotated_text", "labels"])
-    spans = marked.assign(error_type=told["labels"], text=told["annotated_text"], severity=UNSTATED, side="target")
-    for end in ("start", "end"):
-        place = pd.to_numeric(told[end], errors="coerce")
-        spans[end] = place.where(place.between(0, 1e9))
-    spans = spans.explode("error_type", ignore_index=True)
-    spans["error_type"] = spans["error_type"].fillna(UNSTATED).astype("str").str.casefold()
-    spans["span"] = spans.groupby(keys, sort=False).cumcount().add(1).astype("str")
-    return spans[[*keys, "span", "error_type", "severity", "start", "end", "side", "text", "against"]]
-
-
-def _marks(cell: object) -> list[dict]:
-    """Read a list of marks in JSON; what is none marks nothing."""
-    said = records.in_cell(cell)
-    return [mark for mark in said if isinstance(mark, dict)] if isinstance(said, list) else []
-
-
 # Ranks of several translations in one row: a judgement of each system, minus its rank
 
 
@@ -352,20 +323,18 @@ def _ranked(rows: Rows, found: Columns) -> Judgements:
     if rows.options.lower_is_better is False:
         raise DataError("Ranks are better the lower they are, 1 the best. Drop --higher-is-better.")
     cells = rows.cells.assign(**{"(screen)": [f"row {line}" for line in rows.lines]}).set_axis(rows.lines)
-    named = {rank: cells[one] if found.on_screen else one for rank, one in found.ranks.items()}
-    parts = [
-        cells.assign(**{"(system)": systems, "(score)": cells[rank], "(heading)": rank})
-        for rank, systems in named.items()
-    ]
-    long = pd.concat(parts).dropna(how="all", subset=["(system)", "(score)"])
+    ranks, others = [*found.ranks], [name for name in cells if name not in found.ranks]
+    long = cells.melt(others, ranks, "(heading)", "(score)", ignore_index=False)
+    named = cells[[*found.ranks.values()]].melt()["value"] if found.on_screen else long["(heading)"].map(found.ranks)
+    long = long.assign(**{"(system)": named.array}).dropna(how="all", subset=["(system)", "(score)"])
     there = long["(score)"].notna() & ~(long["(score)"].isin(["-1", "-1.0"]) & found.on_screen)  # as WMT wrote none
     rows.receipt.blank_cells += int((~there).sum())
-    rows.receipt.orientation = f"lower is better by the headings ({', '.join(named)}): the score is minus the rank"
+    rows.receipt.orientation = f"lower is better by the headings ({', '.join(ranks)}): the score is minus the rank"
     rows.take(long[there].sort_index(kind="stable"))
     screen = rows.names.get("screen", "(screen)")  # one person may rank other systems on the same segment again
     rows.names |= {"system": "(system)", "score": "(score)", "screen": screen}
     rows.names.setdefault("hit", screen)
-    read = rows.judgements(scale=(1, len(named)), lower={""})
+    read = rows.judgements(scale=(1, len(ranks)), lower={""})
     for row in (row for row in rows.gone.values() if row.column == "(score)"):
         row.column = rows.cells["(heading)"][row.line]
     _tell_ranks(read.ratings, rows.receipt)
@@ -406,7 +375,7 @@ def is_tie(answer: str) -> bool:
     said = [word for word in _said(answer) if word not in _WORDS["how_good"]]
     if "=" in said:
         sides = " ".join(said).split("=")
-        return all(not side.strip() or _place(side.split()) for side in sides)
+        return all(not side.strip() or _sides_named(side.split(), ()) for side in sides)
     return bool(said) and ("".join(said) in _WORDS["tie"] or all(word in _WORDS["tie"] for word in said))
 
 
@@ -419,40 +388,36 @@ def is_none(answer: str) -> bool:
     return "".join(_said(answer)).startswith(tuple(_WORDS["none"]))
 
 
-def _winner(answer: str, place: Callable[[list[str]], str]) -> str:
-    """Say which side is the better one by an answer, "" where it says none. place: tells which side words name.
+def _winners(answer: str, pair: Iterable[str] = ()) -> set[str]:
+    """Say which side is the better one by an answer: none where it says none, both where it can be read either way.
 
-    Signs compare what stands before them, else the first side, with what stands behind them, else the other.
+    pair: the names of both systems. Signs compare what stands before them, else the first side, with what stands behind
+    them, else the other.
 
-    >>> [_winner(answer, _place) for answer in ("left", "System B is slightly better", "A > B", "2>1", "<", "both")]
-    ['a', 'b', 'a', 'b', 'b', '']
+    >>> [_winners(answer) for answer in ("left", "System B is slightly better", "A > B", "2>1", "<")]
+    [{'a'}, {'b'}, {'a'}, {'b'}, {'b'}]
+    >>> _winners("both"), _winners("y", ["x", "y"]), sorted(_winners("b", ["b", "a"]))
+    (set(), {'b'}, ['a', 'b'])
     """
     said = _said(answer)
     if not said or (_NUMBER.fullmatch(answer) and said != [answer]):  # -1 is no place
-        return ""
+        return set()
     sign = next((at for at, word in enumerate(said) if word in ("<", ">")), None)
     if sign is None:
-        return place(said)
-    one = place(said[:sign]) if sign else "a"
-    other = place(said[sign + 1 :]) if said[sign + 1 :] else "b" if one == "a" else "a"
-    if {one, other} != {*SIDES}:
-        return ""
-    return one if said[sign] == ">" else other
+        return _sides_named(said, pair)
+    before = _sides_named(said[:sign], pair) if sign else {"a"}
+    behind = _sides_named(said[sign + 1 :], pair) if said[sign + 1 :] else {*SIDES} - before
+    clear = len(before) == len(behind) == 1 and before != behind
+    return (before if said[sign] == ">" else behind) if clear else set()
 
 
-def _place(said: list[str]) -> str:
-    """Say which side words name by its place; "" where they name none."""
-    return next((side for side in SIDES if _SIDE[side].fullmatch("".join(said))), "")
+def _sides_named(said: list[str], pair: Iterable[str]) -> set[str]:
+    """Say which sides words name, by their places or by their systems' names."""
+    named = {side for side, name in zip(SIDES, pair) if _said(name) == said}
+    return named | {side for side in SIDES if _SIDE[side].fullmatch("".join(said))}
 
 
-def _called(sides: Mapping[str, str]) -> Callable[[list[str]], str]:
-    """Return what says which side words name by a system's name; names of both sides that read alike say nothing."""
-    known = {" ".join(_said(name)): side for name, side in sides.items()}
-    alike = {*known.values()} < {*sides.values()}
-    return lambda said: "" if alike else known.get(" ".join(said), "")
-
-
-def _meant(answer: str, pair: Collection[str]) -> float | str:
+def _meant(answer: str, pair: Iterable[str]) -> float | str:
     """Say what an answer is worth for the first system, or why that cannot be told.
 
     >>> _meant("tie", ["x", "y"]), _meant("y", ["x", "y"]), _meant("left", ["x", "y"]), _meant("system b", ["x", "y"])
@@ -460,11 +425,11 @@ def _meant(answer: str, pair: Collection[str]) -> float | str:
     >>> _meant("b", ["b", "a"])
     'is the name of one system and the place of the other: name the systems otherwise, or pass --map-values'
     """
-    named, placed = _winner(answer, _called(dict(zip(pair, SIDES)))), _winner(answer, _place)
-    if named and placed and named != placed:
+    won = _winners(answer, pair)
+    if len(won) > 1:
         return "is the name of one system and the place of the other: name the systems otherwise, or pass --map-values"
-    if named or placed:
-        return {"a": 1.0, "b": 0.0}[named or placed]
+    if won:
+        return 1.0 if won == {"a"} else 0.0
     return 0.5 if is_tie(answer) else f"is neither A, B nor a tie, nor a system's name: correct it. {_MAP}"
 
 
@@ -478,10 +443,10 @@ def are_answers(cells: list[str], systems: Iterable[str] = ()) -> bool:
     """
     said = [cell for cell in cells if cell.casefold() not in numbers.ABSENT and not is_none(cell)]
     said = [cell for cell in said if not _NUMBER.fullmatch(cell)]
-    name = _called(dict.fromkeys(systems, "a"))
-    meant = ["tie" if is_tie(cell) else _winner(cell, _place) or _winner(cell, name) for cell in said]
-    clear = [one for one in meant if one]
-    return {*clear} > {"tie"} and len(clear) >= _ANSWERED * len(said) and len(said) > len(cells) / 2
+    names = [_said(name) for name in systems]
+    ties = sum(map(is_tie, said))
+    clear = ties + sum(not is_tie(cell) and (bool(_winners(cell)) or _said(cell) in names) for cell in said)
+    return 0 < ties < clear and clear >= _ANSWERED * len(said) and len(said) > len(cells) / 2
 
 
 def name_two(cells: list[str]) -> bool:
@@ -571,7 +536,7 @@ def _leads(rows: Rows, cells: pd.Series) -> tuple[np.ndarray, dict[int, str], En
     kinds = ("system", "hypothesis")
     sides = {side: [rows.names[f"{kind}_{side}"] for kind in kinds if f"{kind}_{side}" in rows.names] for side in SIDES}
     ways = " or ".join(f"--positive {shlex.quote([*sides[side], side.upper()][0])}" for side in SIDES)
-    favoured = [side for side in SIDES if positive in sides[side] or _winner(positive, _place) == side]
+    favoured = [side for side in SIDES if positive in sides[side] or _winners(positive) == {side}]
     if positive and len(favoured) != 1:
         raise DataError(f"--positive {positive!r:.60} names neither side. Pass {ways}.")
     if not favoured or (low >= 0 and not scale):

@@ -1,6 +1,5 @@
 """The table of formats: what can be imported, by which headings, from which tool; and which of them a table has."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -198,11 +197,6 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
         remedy = ways(missing) if missing and one.lacks else "Try --format auto."
         comparisons.demand_one(table, options)  # says more than what is lacking
         raise DataError(f"{table.name} holds no {one.title}: it lacks {lack}. {remedy}")
-    if table.first and all(len(cells) == 1 and re.fullmatch(r"[A-Z]", cells[0].strip()) for _, cells in table.first):
-        raise DataError(
-            f"{table.name} holds one letter a line: labels without scores, systems or annotators. The labels of Sudoh "
-            "et al. are the data set sudoh-labels; others need a table with a column of scores."
-        )
     known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
     near = [(one, missing) for one, missing, _ in tried if missing and {*missing} <= known and one.name != "xsts"]
     raise DataError(_unrecognised(table, options, min(near, key=lambda one: len(one[1]), default=None)))

@@ -1,7 +1,7 @@
 """Turn rows under known columns into judgements in our vocabulary; rows that break a rule are told, not guessed."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -184,9 +184,8 @@ class Rows:
         def on_lines(ours: str) -> pd.Series:
             return column(ours).set_axis(self.lines[index])
 
-        marked = checks(frame, names, options.item_types, origin=self.table.name)
-        for why in dict.fromkeys(marked.values()):
-            self.reject([index[place] for place, one in marked.items() if one == why], *why, EXCLUDED)
+        for heading, reason, marked in checks(frame, names, options.item_types, origin=self.table.name):
+            self.reject(index[marked], heading, reason, EXCLUDED)
         for side, ours in enumerate(("src_lang", "tgt_lang")):
             if ours in have:
                 table[ours] = _languages(needed(ours), ours, note)
@@ -204,7 +203,6 @@ class Rows:
             refuse("score", numbers.off_scale(np.where(of, scores, np.nan), ends))
             sign[of] = -1 if criterion in lower else 1
         table["score"] = sign * scores + 0.0
-        _tell_checks(marked, scores, note)
         table["item_type"] = kinds = _kinds(column("item_type"), options, note)
         if not own_kinds and not is_human(table["system"]).all():
             table["item_type"] = kinds.mask(people(table["system"], note) & kinds.eq("system"), "reference")
@@ -351,13 +349,12 @@ def is_check_heading(name: str) -> bool:
 
 def checks(
     frame: pd.DataFrame, names: dict[str, str], ours: dict[str, str], *, origin: str
-) -> dict[int, tuple[str, str]]:
-    """Return by place the heading that marks a row as no judgement, and the reason.
+) -> Iterator[tuple[str, str, np.ndarray]]:
+    """List what marks rows as no judgements: its heading, the reason, and which rows.
 
     names: our name -> the file's heading. ours: kinds of items (small) that the user maps, which are never checks.
     Raises DataError where a column would mark most rows.
     """
-    marked: dict[int, tuple[str, str]] = {}
     for name in [name for name in frame if is_check_heading(name) and name not in names.values()]:
         small = frame[name].str.casefold()
         yes = small.isin(listed("yes"))
@@ -368,7 +365,7 @@ def checks(
                 f"{origin}: {name} marks {yes.mean():.0%} of the rows, too many for attention "
                 "checks. Drop the rows that are checks, and rename the column."
             )
-        marked |= dict.fromkeys(np.flatnonzero(yes), (name, _CHECK))
+        yield name, _CHECK, yes.to_numpy()
     mine = {vocabulary.bare(kind) for kind in ours}
     for column, known, reason in (
         ("item_type", listed("check_kinds") - mine, _CHECK),
@@ -378,16 +375,4 @@ def checks(
         if (name := names.get(column, "")) in frame:
             kinds = [str(text) for text in frame[name].dropna().unique()]
             hits = [kind for kind in kinds if vocabulary.bare(kind).rstrip("0123456789") in known]
-            marked |= dict.fromkeys(np.flatnonzero(frame[name].isin(hits)) if hits else [], (name, reason))
-    return marked
-
-
-def _tell_checks(marked: dict[int, tuple[str, str]], values: np.ndarray, note: Note) -> None:
-    """Say how many checks were set apart, and how their scores compare with the others'."""
-    places = [place for place, (_, reason) in marked.items() if reason == _CHECK]
-    if places:
-        own, others = (pd.Series(part).mean() for part in (values[places], np.delete(values, [*marked])))
-        means = (
-            "" if np.isnan([own, others]).any() else f"; their scores have the mean {own:.4g}, the others {others:.4g}"
-        )
-        note(f"{len(places):,} attention checks were set apart{means}")
+            yield name, reason, frame[name].isin(hits).to_numpy()

@@ -5,7 +5,8 @@ They are matched with people's items, and kept apart from people's scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +37,6 @@ _OWN = ("system", "reference", "calibration", "repeat")
 #: Formats in which a row of the file is one output, and the line of a judgement is that row's.
 _READ = ("csv", "xsts")
 _NAMES = ("metric", "metrics", "metricname", "scorer")  # headings of a column that names metrics
-_FEW = 3  # names that are shown as examples
 _AS_TABLE = "a table with the columns system, doc, segment and score"
 
 
@@ -69,13 +69,14 @@ def signed(text: str) -> tuple[str, bool | None]:
     return text, None
 
 
-def signs(told: Sequence[str]) -> dict[str, bool]:
-    """Say which way metrics are better whose names ``--metric`` gives with a sign, wherever their scores are.
+def asked(told: Iterable[str]) -> list[tuple[str, str, bool | None]]:
+    """Read what ``--metric`` names: a metric, the heading of its column, and whether lower is better, if that is told.
 
-    >>> signs(["ter-", "quality+", "comet"])
-    {'ter': True, 'quality': False}
+    >>> asked(["COMET=wmt22-comet", "ter-"])
+    [('COMET', 'wmt22-comet', None), ('ter', 'ter', True)]
     """
-    return {name: lower for name, lower in map(signed, told) if lower is not None}
+    parts = [(text.rpartition("=")[0].strip(), *signed(text.rpartition("=")[2])) for text in told]
+    return [(name or heading, heading, lower) for name, heading, lower in parts]
 
 
 def lower_is_better(
@@ -129,35 +130,7 @@ def _among(table: pd.DataFrame, others: pd.DataFrame, by: list[str]) -> np.ndarr
     return pd.MultiIndex.from_frame(table[by]).isin(pd.MultiIndex.from_frame(others[by]))
 
 
-def _described(
-    name: str, where: str, found: pd.DataFrame, items: pd.DataFrame, why: str, *, how: str = "", scored: pd.DataFrame
-) -> str:
-    """Say how many items of people a metric scored, how they were matched, and which scores are left over."""
-    text = f"{name}: {where}, {len(found):,} of {len(items):,} items{how}; {why}"
-    others = sorted({*scored["system"]} - {*items["system"]})
-    if left := len(scored) - len(found):
-        text += f"; {left:,} further scores are of nothing that people judged"
-        text += f", such as those of {', '.join(others[:_FEW])}{' …' * (len(others) > _FEW)}" if others else ""
-    absent = sorted({*items["system"]} - {*found["system"]})
-    return text + (f"; it scores nothing of {', '.join(absent)}" if absent else "")
-
-
 # Columns of the people's own file
-
-
-def wanted(told: Sequence[str], header: Sequence[str]) -> list[tuple[str, str, bool | None]]:
-    """Find the columns of ``--metric``: name, heading, and whether lower is better; those not there are left out.
-
-    >>> wanted(["COMET=wmt22-comet", "ter-", "bleu"], ["ter", "wmt22-comet"])
-    [('COMET', 'wmt22-comet', None), ('ter', 'ter', True)]
-    """
-    columns = []
-    for text in told:
-        name, _, rest = text.partition("=") if text not in header and "=" in text else ("", "", text)
-        column, lower = (rest, None) if rest in header else signed(rest)
-        if column in header:
-            columns.append((name.strip() or column, column, lower))
-    return columns
 
 
 def of_columns(parts: Sequence[Part], formats: Sequence[str], options: Options, receipt: Receipt) -> list[Metric]:
@@ -166,29 +139,23 @@ def of_columns(parts: Sequence[Part], formats: Sequence[str], options: Options, 
     formats: of each part. The receipt says which columns may be metrics', too.
     Raises DataError where a file's rows are not one output each.
     """
-    metrics: dict[str, list[Metric]] = {}
+    metrics = list[Metric]()
     for (table, found), kind in zip(parts, formats, strict=True):
-        columns = wanted(options.metric_columns, table.header)
+        columns = [one for one in asked(options.metric_columns) if one[1] in table.header]
         _tell_unclaimed(table, found, {column for _, column, _ in columns}, receipt)
         if columns and (kind not in _READ or found.role == "system"):
             raise DataError(
                 f"{table.name}: a row is not one output, so --metric reads none. Pass --metrics {_AS_TABLE}."
             )
-        own = [_of_column(table, found, *column, options, receipt) for column in columns]
-        for metric in (*own, *found.metrics):
-            metrics.setdefault(metric.name, []).append(metric)
-    return [_joined(own) for own in metrics.values()]
+        metrics += [_of_column(table, found, *column, options, receipt) for column in columns]
+        metrics += found.metrics
+    return metrics
 
 
 def _tell_unclaimed(table: Table, found: Judgements, claimed: set[str], receipt: Receipt) -> None:
-    """Tell of columns that have the name of a metric and hold numbers, and that nobody called a metric's."""
-    for name in table.header:
-        if name in claimed or not is_metric(name):
-            continue
-        if not numbers.is_numeric(table.cells[name].dropna().head(200).tolist()):
-            continue
-        ask = f"--metric {name!r}" if " " in name else f"--metric {name}"
-        told = f"the column {name} may be an automatic score; it was not used. Pass {ask}"
+    """Tell of columns that have the name of a metric, and that nobody called a metric's."""
+    for name in (name for name in table.header if is_metric(name) and name not in claimed):
+        told = f"the column {name} may be an automatic score; it was not used. Pass --metric {shlex.quote(name)}"
         if name == found.names.get("score") or name in found.parts:
             told = f"{name} was read as people's scores, though it has a metric's name. Are they?"
         receipt.note(f"{table.name}: {told}")
@@ -201,15 +168,12 @@ def _of_column(
     scores = _numbers(table.cells[column], table.name, typed=table.typed, decimal=options.decimal)
     if scores.isna().all():
         raise DataError(f"{table.name}: the column {column} holds no number. Correct --metric {column}.")
-    lower, why = lower_is_better(name, scores.to_numpy(), lower)
     every = found.ratings[KEY].assign(score=scores.reindex(found.ratings.index)).dropna(subset="score")
     if unlike := int(every.groupby(KEY, observed=True)["score"].nunique().gt(1).sum()):
         receipt.note(f"{name} has different scores in rows of the same output: of {unlike:,}, the mean stands")
-    items = items_of(found.ratings)
     own = every[every["item_type"].isin(_OWN)].groupby(NAMED, sort=False)["score"].mean().reset_index()
-    scored = items.merge(own, on=NAMED)
     where = f"the column {column} of {table.name}" if name != column else f"a column of {table.name}"
-    return _metric(name, lower, scored, _described(name, where, scored, items, why, scored=scored))
+    return _matched(name, own, items_of(found.ratings), {} if lower is None else {name: lower}, where)
 
 
 def _numbers(cells: pd.Series, origin: str, *, typed: bool, decimal: str | None = None) -> pd.Series:
@@ -222,13 +186,21 @@ def _numbers(cells: pd.Series, origin: str, *, typed: bool, decimal: str | None 
     return pd.Series(values, cells.index)
 
 
-def _joined(parts: list[Metric]) -> Metric:
-    """Make one metric of what it has in several files. Raises DataError where they do not agree which way is better."""
-    name, every = parts[0].name, pd.concat([part.scores for part in parts])
-    if every["better"].nunique() > 1:
-        raise DataError(f"{name}: lower is better in some files, higher in others. Say --metric {name}+ or -.")
-    scores = every.groupby([one for one in every if one != "score"], sort=False)["score"].mean().reset_index()
-    return Metric(name, scores, "; ".join(part.told for part in parts))
+def joined(metrics: Sequence[Metric]) -> list[Metric]:
+    """Make one metric of all that have one name, as those of several files.
+
+    Raises DataError where they do not agree which way is better, or what an output's score is.
+    """
+    whole = []
+    for name in dict.fromkeys(metric.name for metric in metrics):
+        parts = [metric for metric in metrics if metric.name == name]
+        scores = pd.concat([part.scores for part in parts], ignore_index=True).drop_duplicates()
+        if scores["better"].nunique() > 1:
+            raise DataError(f"{name}: lower is better in some files, higher in others. Say --metric {name}+ or -.")
+        if scores.duplicated([*KEY, "level"]).any():
+            raise DataError(f"Two metrics are called {name}. Rename one: --metric NAME=COLUMN, or its file.")
+        whole.append(Metric(name, scores, "; ".join(part.told for part in parts)))
+    return whole
 
 
 # Files of scores
@@ -247,7 +219,8 @@ def of_files(
     items = items_of(ratings) if files else pd.DataFrame()
     for text in map(str, files):
         name, otherwise = (text, None) if Path(text).exists() else signed(text)
-        path, ways = nameable(Path(name)), signs(told) | ({} if otherwise is None else {"": otherwise})
+        path, ways = nameable(Path(name)), {one: lower for one, _, lower in asked(told) if lower is not None}
+        ways |= {} if otherwise is None else {"": otherwise}
         if not path.exists():
             raise DataError(f"{path} is not there. Check the path of the file of metrics.")
         places = mtme.score_files(path)
@@ -337,8 +310,13 @@ def _matched(
         )
     values = scored["score"].to_numpy()
     lower, why = lower_is_better(name, values, ways.get(name, sign), otherwise=ways.get(""), kept=bool(order))
-    how = f", matched by {order or ', '.join(columns)}"
-    told = _described(name, origin, matched, items, why, how=how, scored=scored)
+    told = (
+        f"{name}: {origin}, {len(matched):,} of {len(items):,} items, matched by {order or ', '.join(columns)}; {why}"
+    )
+    if left := len(scored) - len(matched):
+        told += f"; {left:,} further scores are of nothing that people judged"
+    if absent := sorted({*items["system"]} - {*matched["system"]}):
+        told += f"; it scores nothing of {', '.join(absent)}"
     more = [] if order else [_further(first, items)]
     return _metric(name, lower, pd.concat([matched, *more], ignore_index=True), told)
 
@@ -374,21 +352,21 @@ def _of_layout(places: list[Place], items: pd.DataFrame, ways: Mapping[str, bool
         )
     called = mtme.called([place.name for place in own])
     by_segment = {called[place.name] for place in own if place.level == "seg"}
-    metrics: dict[str, list[Metric]] = {}
+    metrics = list[Metric]()
     for place, pair in own.items():
         name, origin = called[place.name], place.path.name
         scored = mtme.scores(place.path).astype({"system": "str"}).assign(**dict(zip(_PAIR, pair)))
         judged = items[(items[_PAIR] == [*pair]).all(axis=1)]
         if place.level == "seg":
             order, scored = _in_order(place, scored, judged)
-            metrics.setdefault(name, []).append(_matched(name, scored, judged, ways, origin, order=order))
+            metrics.append(_matched(name, scored, judged, ways, origin, order=order))
         elif name not in by_segment:  # of whole systems, which rest on other texts than people judged
             lower, why = lower_is_better(name, scored["score"], ways.get(name), otherwise=ways.get(""), kept=True)
             whole = scored[scored["system"].isin(judged["system"])].dropna()
             whole = whole.assign(doc=WHOLE, segment=WHOLE, item_type="system")
             told = f"{name}: scores of whole systems only; {why}"
-            metrics.setdefault(name, []).append(_metric(name, lower, whole, told, "system"))
-    return [_joined(own) for own in metrics.values()]
+            metrics.append(_metric(name, lower, whole, told, "system"))
+    return metrics
 
 
 def _pair_of(place: Place, pairs: list[tuple[str, str]]) -> tuple[str, str] | None:
@@ -468,9 +446,8 @@ def apart(judged: pd.DataFrame, metrics: Sequence[Metric]) -> pd.DataFrame:
 
     judged: judgements of models, like people's, or what was put so before. Raises DataError where two have one name.
     """
-    names = [*judged["annotator"].unique(), *(metric.name for metric in metrics)]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise DataError(f"Two metrics or judges are called {twice}. Rename one: --metric NAME=COLUMN, or its file.")
+    if twice := {*judged["annotator"]} & {metric.name for metric in metrics}:
+        raise DataError(f"Two metrics or judges are called {min(twice)}. Rename one: --metric NAME=COLUMN, or a file.")
     before = judged if "kind" in judged else judged.assign(kind="judge", better="higher", level="segment")
     parts = [table for table in (before, *(metric.scores for metric in metrics)) if len(table)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*KEY, "annotator", "score", *EXTRA])
@@ -485,12 +462,11 @@ def read_apart(out: Path) -> pd.DataFrame | None:
 
 def of_apart(table: pd.DataFrame, origin: str) -> list[Metric]:
     """Take the metrics of such a table, as ``read_apart`` returns it, for another import."""
-    metrics = []
-    for name, own in table[table["kind"] == "metric"].groupby("annotator", sort=False):
-        items, better = own["level"].eq("segment").sum(), own["better"].iloc[0]
-        told = f"{name}: {origin}, {items:,} items; {better} is better, as imported before"
-        metrics.append(Metric(str(name), own[[*KEY, "annotator", "score", *EXTRA]].reset_index(drop=True), told))
-    return metrics
+    columns, metrics = [*KEY, "annotator", "score", *EXTRA], table[table["kind"].eq("metric")]
+    return [
+        Metric(str(name), own[columns], f"{name}: {origin}; {own['better'].iloc[0]} is better, as imported before")
+        for name, own in metrics.groupby("annotator", sort=False)
+    ]
 
 
 def source(campaign: dict[str, str], files: Sequence[dict[str, str]]) -> dict[str, str]:

@@ -6,7 +6,7 @@ are void; of a screen that was submitted again, the last annotation of each outp
 
 import re
 import statistics
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +31,11 @@ _AGAIN = "Bake the site again."
 
 @dataclass
 class Entry:
-    """One screen that was submitted: who, where, its items, what was said of each, and when."""
+    """One screen that was submitted: who, where, its items, what was said of each, and when.
+
+    reset: the place in the log where its annotator began anew, which makes it void. chances: the probability that the
+    screen showed a system, where scores had a say.
+    """
 
     line: int
     user: str
@@ -40,12 +44,13 @@ class Entry:
     said: list[Any]
     times: list[float] = field(default_factory=list)
     checks: list[Any] = field(default_factory=list)
-    void: bool = False
+    reset: int | None = None
+    chances: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def models(self) -> list[str]:
-        """The systems of the first item; none where the screen was skipped, reset or is a form."""
-        return [*_object(self.said[0])] if self.said else []
+    def void(self) -> bool:
+        """Whether its annotator began anew since."""
+        return self.reset is not None
 
 
 @dataclass
@@ -96,11 +101,8 @@ def files(folder: Path) -> list[Path]:
     """List what of a folder is to be imported: the logs of a campaign, or the folder itself where it holds screens."""
     places = ("annotations", "outputs", "data/annotations", "data/outputs")
     logs = [path for name in places for path in sorted((folder / name).glob("*.jsonl"))]
-    return logs or (
-        [folder]
-        if any(is_screen(records.loaded(records.content(path, _AGAIN))[0]) for path in _screens(folder))
-        else []
-    )
+    stored = (records.loaded(records.content(path, _AGAIN))[0] for path in _screens(folder))
+    return logs or [folder] * any(map(is_screen, stored))
 
 
 def _screens(folder: Path) -> list[Path]:
@@ -139,30 +141,22 @@ def log(path: Path, read: Records) -> Table:
     """Take a log, with the campaign's own file where it lies beside."""
     campaign, beside = _described(path)
     entries = [_entry(line, said, campaign) for line, said in read.objects]
-    last = {entry.user: place for place, entry in enumerate(entries) if entry.said == [RESET]}
-    for place, entry in enumerate(entries):
-        entry.void = place < last.get(entry.user, -1)
+    anew: dict[str, int] = {}
+    for place, entry in reversed([*enumerate(entries)]):
+        entry.reset = anew.get(entry.user)
+        anew |= {entry.user: place} if entry.said == [RESET] else {}
     read.notes = [*read.notes, *([f"{beside.name} beside it was read, too"] if beside else [])]
     read.title = read.title or str(campaign.info.get("campaign_id") or "")
-    chances: list[dict[str, float]] = []
     if campaign.info.get("assignment") == "dynamic":
-        chances, told = probabilities(entries, campaign)
-        read.notes.append(told)
+        read.notes.append(_steered(entries, campaign))
     if checks := [one is True for entry in entries if not entry.void for one in entry.checks]:
         read.notes.append(f"{sum(checks):,} of {len(checks):,} of Pearmut's checks (tutorials, attention) were passed")
-    return _laid_out(path, read, entries, campaign, [Seen.at(beside)] if beside else [], chances)
+    return _laid_out(path, read, entries, campaign, [Seen.at(beside)] if beside else [])
 
 
-def _laid_out(
-    path: Path,
-    read: Records,
-    entries: list[Entry],
-    campaign: Campaign,
-    beside: list[Seen],
-    chances: Sequence[Mapping[str, float]] = (),
-) -> Table:
-    """Make a table of entries. chances: of each, the probability that it showed a system, if scores had a say."""
-    every = _outputs_judged(entries, campaign, chances)
+def _laid_out(path: Path, read: Records, entries: list[Entry], campaign: Campaign, beside: list[Seen]) -> Table:
+    """Make a table of entries."""
+    every = _outputs_judged(entries, campaign)
     rows = rows_of(every, criteria=any(name != "score" for one in every for name in one.scores))
     table = records.laid_out(path, read, rows, kind="pearmut")
     table.beside = beside
@@ -211,11 +205,11 @@ def _number(value: object) -> float:
 # What was said of each output
 
 
-def _outputs_judged(entries: list[Entry], campaign: Campaign, chances: Sequence[Mapping[str, float]]) -> list[Judged]:
+def _outputs_judged(entries: list[Entry], campaign: Campaign) -> list[Judged]:
     """List what was said of each output; of a screen that was submitted again, the last annotation counts."""
     names, every = _Names(entries, campaign), list[Judged]()
     latest: dict[tuple[str, str, int, str], Judged] = {}
-    for place, entry in enumerate(entries):
+    for entry in entries:
         common = {"annotator": entry.user, "hit": f"{entry.user}/{entry.position}", "item_i": entry.position}
         if entry.times:
             common |= {"started": repr(min(entry.times)), "ended": repr(max(entry.times))}
@@ -227,8 +221,8 @@ def _outputs_judged(entries: list[Entry], campaign: Campaign, chances: Sequence[
             item = entry.items[number] if number < len(entry.items) else {}
             for model, judged in said.items():
                 cells, again = names.of(entry, number, _object(item), model)
-                if chances and model in chances[place]:
-                    cells["probability"] = repr(chances[place][model])
+                if model in entry.chances:
+                    cells["probability"] = repr(entry.chances[model])
                 kind = "void" if entry.void else _kind(item, entry.position)
                 one = Judged(entry.line, common | cells, kind=kind or (annotated.REPEAT if again else ""))
                 _say(one, judged, campaign)
@@ -332,48 +326,45 @@ _COLDSTART, _SHOWN = 5, 1
 _FITS, _CHANCELESS = 4.0, 0.02
 
 
-def probabilities(entries: Sequence[Entry], campaign: Campaign) -> tuple[list[dict[str, float]], str]:
-    """Return for each entry the probability of every system that it showed, and how it was found in words.
+def _steered(entries: Sequence[Entry], campaign: Campaign) -> str:
+    """Give each entry the probability of every system that it showed; say how it was found, or why it was not.
 
-    No probabilities, and why, where the campaign's file does not tell enough, or the log does not fit the rule.
+    There is none where the campaign's file does not tell enough, or the log does not fit the rule.
     """
+    unknown = "probabilities of dynamic assignment were not rebuilt"
     systems = pd.Index(campaign.systems)
     if len(systems) < 2:
-        return [], "probabilities of dynamic assignment were not rebuilt: the campaign's file lists no systems"
+        return f"{unknown}: the campaign's file lists no systems"
     shown, start = (
         int(str(said)) if str(said := campaign.info.get(name)).isdecimal() else usual
         for name, usual in (("dynamic_models", _SHOWN), ("dynamic_coldstart", _COLDSTART))
     )
     shown = min(shown, len(systems))
-    again = _again(entries)
-    drawn = [n for n, entry in enumerate(entries) if entry.position.isdecimal() and entry.models and again[n] == n]
-    seen = np.array([systems.isin(entries[n].models) for n in drawn], bool).reshape(len(drawn), len(systems))
-    chances = _chances(_known(entries, systems)[_before(entries)[drawn]], shown, start, len(campaign.data))
-    if not len(drawn) or _misfits(chances, seen):
-        why = "the log does not fit what Pearmut 1.1.6 does with this campaign's file"
-        return [], f"probabilities of dynamic assignment were not rebuilt: {why}"
-    of_entry = {
-        n: {systems[place]: float(chance[place]) for place in np.flatnonzero(own & (chance > 0))}
-        for n, chance, own in zip(drawn, chances, seen)
-    }
-    told = (
+    given = pd.DataFrame(
+        [
+            (number, entry.reset, entry.user, entry.position, entry.position.isdecimal() and not nth, name, _score(one))
+            for number, entry in enumerate(entries)
+            for nth, said in enumerate(entry.said)
+            for name, one in _object(said).items()
+        ],
+        columns=["entry", "reset", "user", "position", "first", "system", "score"],
+    ).astype({"first": bool, "reset": float})
+    first = given[given["first"]]
+    begun = first.groupby(["user", "reset", "position", "system"], dropna=False)["entry"].transform("min")
+    begun = begun.groupby(first["entry"]).min()  # a screen to which its annotator went back was not drawn again
+    drawn = begun.index[begun == begun.index]
+    seen = pd.crosstab(first["entry"], first["system"]).reindex(index=drawn, columns=systems, fill_value=0) > 0
+    known = _known(given, systems, len(entries))[_before(entries)[drawn]]
+    chances = pd.DataFrame(_chances(known, shown, start, len(campaign.data)), drawn, systems)
+    if not len(drawn) or _misfits(chances.to_numpy(), seen.to_numpy()):
+        return f"{unknown}: the log does not fit what Pearmut 1.1.6 does with this campaign's file"
+    possible = chances.where(seen & (chances > 0))
+    for number, screen in begun.items():
+        entries[number].chances = possible.loc[screen].dropna().to_dict()
+    return (
         "assignment was dynamic: the probability of each system on each screen was rebuilt from the order of the log, "
         f"as Pearmut 1.1.6 draws; earlier states drew otherwise ({shown} of {len(systems)} systems a screen)"
     )
-    return [of_entry.get(first, {}) for first in again], told
-
-
-def _again(entries: Sequence[Entry]) -> list[int]:
-    """Name for each entry the first of that screen, to which its annotator may have gone back: that was no draw."""
-    found: list[int] = []
-    first: dict[tuple[str, str, str], int] = {}
-    for number, entry in enumerate(entries):
-        if entry.said == [RESET]:
-            first = {key: place for key, place in first.items() if key[0] != entry.user}
-        keys = [(entry.user, entry.position, name) for name in entry.models]
-        found.append(next((first[key] for key in keys if key in first), number))
-        first = dict.fromkeys(keys, number) | first
-    return found
 
 
 def _before(entries: Sequence[Entry]) -> np.ndarray:
@@ -383,33 +374,25 @@ def _before(entries: Sequence[Entry]) -> np.ndarray:
     return np.minimum(np.searchsorted(logged, begun, side="right"), np.arange(len(entries)))
 
 
-def _known(entries: Sequence[Entry], systems: pd.Index) -> np.ndarray:
-    """Follow a log: of each system the sum and the number of scores, and of documents, (entries + 1, 3, systems).
+def _known(given: pd.DataFrame, systems: pd.Index, count: int) -> np.ndarray:
+    """Follow a log: of each system the sum and the number of scores, and of documents, (count + 1, 3, systems).
 
     Row n holds what was known after n entries; who begins anew takes their own away. A document counts while anybody's
     judgement of it stands.
     """
-    found = np.zeros((len(entries) + 1, 3, len(systems)))
-    own: dict[str, list[tuple[int, float, tuple[str, str] | None]]] = defaultdict(list)  # of who may begin anew
-    held: Counter[tuple[str, str]] = Counter()  # judgements that stand of each document
-    for number, entry in enumerate(entries, 1):
-        found[number] = found[number - 1]
-        sign = -1 if entry.said == [RESET] else 1
-        given = [
-            (systems.get_loc(name), _score(one), (entry.position, name) if counts else None)
-            for nth, said in enumerate(entry.said)
-            for counts in [entry.position.isdecimal() and not nth]
-            for name, one in _object(said).items()
-            if name in systems
-        ]
-        own[entry.user] += given
-        for place, score, document in own.pop(entry.user) if sign < 0 else given:
-            if not np.isnan(score):
-                found[number, :2, place] += sign * score, sign
-            if document:
-                held[document] += sign
-                found[number, 2, place] += sign * (held[document] == (sign > 0))
-    return found
+    taken = given.dropna(subset="reset")
+    events = pd.concat([given.assign(at=given["entry"] + 1, sign=1), taken.assign(at=taken["reset"] + 1, sign=-1)])
+    events = events.sort_values("at", kind="stable", ignore_index=True)
+    sign, first = events["sign"], events[events["first"]]
+    held = first.groupby(["position", "system"])["sign"].cumsum()  # judgements that stand of each document
+    found = {
+        "sums": sign * events["score"],
+        "scores": sign * events["score"].notna(),
+        "documents": first["sign"] * (held == (first["sign"] > 0)),
+    }
+    tables = events.assign(**found).pivot_table(index="at", columns="system", values=[*found], aggfunc="sum")
+    whole = [tables[name].reindex(index=range(count + 1), columns=systems).fillna(0.0).cumsum() for name in found]
+    return np.stack(whole, axis=1)
 
 
 def _score(judged: Any) -> float:

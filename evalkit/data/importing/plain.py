@@ -60,7 +60,7 @@ def known(table: Table, options: Options) -> set[str | None]:
 
 def _free(table: Table, options: Options, apart: Iterable[str] = ()) -> list[str]:
     """List the headings but some, and those of metrics."""
-    taken = {column for _, column, _ in metrics.wanted(options.metric_columns, table.header)} | {*apart}
+    taken = {column for _, column, _ in metrics.asked(options.metric_columns)} | {*apart}
     return [name for name in table.header if name not in taken]
 
 
@@ -401,7 +401,8 @@ def _melt(rows: Rows, found: Scores) -> None:
 def _parts(rows: Rows, found: Scores, ends: dict[str, Ends | None]) -> dict[str, Part]:
     """Tell the scores of criteria apart, without those of attention checks; "" where the table has none."""
     values = numbers.read(rows.column("score"), rows.options.decimal, typed=rows.table.typed)[0].copy()
-    values[[*checks(rows.cells, rows.names, rows.options.item_types, origin=rows.table.name)]] = np.nan
+    for *_, marked in checks(rows.cells, rows.names, rows.options.item_types, origin=rows.table.name):
+        values[marked] = np.nan
     criterion, of_words = rows.column("criterion"), next(filter(None, ends.values()), None)
     if not criterion.notna().any():
         heading = _together([*found.columns]) if found.role else rows.names["score"]
