@@ -125,7 +125,7 @@ class Receipt:
         lines += ["columns: " + "; ".join(pairs)] if pairs else []
         lines += [f"not used: {', '.join(self.unused)}"] if self.unused else []
         lines += [f"{what}: {said}" for what, said in self.read_as().items()]
-        people = "annotators" if not self.pseudonyms else "annotators, under pseudonyms"
+        people = "annotator" + "s" * (self.annotators != 1) + ", under pseudonyms" * self.pseudonyms
         lines.append(
             f"{self.rows_read:,} rows read: {self.rows_kept:,} kept, {self.rows_rejected:,} rejected, "
             f"{self.rows_excluded:,} excluded; {self.annotators:,} {people}"
@@ -173,10 +173,14 @@ class Receipt:
         if not self.rows_read:
             said = f"holds no judgement yet: {waiting}" if waiting else "has headings and no rows below them"
             return f"{origin} {said}. Write a row for each judgement, or an answer for each item, and import it again."
-        counts = (self.reasons + self.excluded).most_common(3)
-        reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in counts) or "there are none"
+        reasons = _by_reason(self.reasons + self.excluded, 3) or "there are none"
         first = f" First: {_told(self.first[0])}." if self.first else ""
         return f"{origin}: of {self.rows_read:,} rows none is a sound judgement ({reasons}).{first}"
+
+
+def _by_reason(counts: Counter[str], most: int) -> str:
+    """Count rows by why they are rejected, the most frequent reasons first."""
+    return "; ".join(f"{count:,} row{'s' * (count != 1)}: {reason}" for reason, count in counts.most_common(most))
 
 
 def _told(row: dict[str, str | int]) -> str:
@@ -239,7 +243,7 @@ def refuse_many(receipt: Receipt, parts: Sequence[Part], *, allowed: bool) -> No
     lost = _one_for_many(receipt, parts) or _lost_kind(parts, max(_FEW, REFUSE_ABOVE * receipt.rows_read))
     if allowed and not lost:
         return
-    reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in receipt.reasons.most_common(5))
+    reasons = _by_reason(receipt.reasons, 5)
     scale = ""
     if receipt.scale and any("is outside" in reason for reason in receipt.reasons):
         scale = " The scale is {:g} to {:g}".format(*receipt.scale) + f" ({receipt.scale_from})."
