@@ -81,15 +81,13 @@ def parity_preferences(paths: list[Path]) -> pd.DataFrame:
     stood first. Sentences U-1 to U-120 are left out, as the paper leaves them out, and counted in
     ``attrs["excluded"]``: they come from documents that were judged, too.
     """
-    raw = pd.read_csv(
-        paths[0], header=0, names=["annotator", "criterion", "unit", "segment", "preference"], dtype="str"
-    )
+    names = ["annotator", "criterion", "unit", "segment", "preference"]
+    raw = pd.read_csv(paths[0], header=0, names=names, dtype="str")
     overlapping = raw["segment"].str.startswith("U-")
     kept = raw[~overlapping].replace({"preference": {"human": "a", "mt": "b"}})
     systems = {"src_lang": "zho", "tgt_lang": "eng", "system_a": "human", "system_b": "mt"}
     frame = kept.assign(**systems, doc=kept["segment"], first="unknown")
-    names = [*(name for name in schemas.COMPARISONS.columns if name in frame), "unit"]
-    frame = schemas.check(frame[names].reset_index(drop=True), schemas.COMPARISONS, origin=paths[0].name)
+    frame = schemas.check(frame.reset_index(drop=True), schemas.COMPARISONS, origin=paths[0].name)
     frame.attrs["excluded"] = {"comparisons of sentences from judged documents": int(overlapping.sum())}
     return frame
 

@@ -128,10 +128,8 @@ def salt() -> bytes:
                 stream.write(secrets.token_hex(32) + "\n")
         found = path.read_bytes().strip()
     except OSError as problem:
-        raise DataError(
-            f"The secret for pseudonyms cannot be kept in {path}: {problem.strerror}. Set EVALKIT_SALT_FILE "
-            "to a file that you can write (--salt does, too)."
-        ) from problem
+        told = f"The secret for pseudonyms cannot be kept in {path}: {problem.strerror}"
+        raise DataError(f"{told}. Set EVALKIT_SALT_FILE, or --salt, to a file that you can write.") from problem
     if len(found) < 16:
         raise DataError(f"{path} holds no salt of 16 characters or more. Restore it, or remove it and import anew.")
     return found

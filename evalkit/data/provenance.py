@@ -145,16 +145,10 @@ def merged(tables: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[str, str]:
     sources = [source_of(table) for table in tables]
     if not sources:
         raise DataError("No table is named that the numbers rest on. Name all that they were computed from.")
-    if all(source == sources[0] for source in sources):
-        return sources[0]
+    marks = {"name": "+", "origin": "; ", "digest": "+"}
+    joined = {key: mark.join(dict.fromkeys(source[key] for source in sources)) for key, mark in marks.items()}
     weakest = min((source["source"] for source in sources), key=KINDS.index)
-    joined = {key: dict.fromkeys(source[key] for source in sources) for key in ("name", "origin", "digest")}
-    return {
-        "name": "+".join(joined["name"]),
-        "source": weakest,
-        "origin": "; ".join(joined["origin"]),
-        "digest": "+".join(joined["digest"]),
-    }
+    return sources[0] | joined | {"source": weakest}
 
 
 def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
