@@ -9,6 +9,7 @@ import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pkgutil import resolve_name
 from urllib.parse import unquote
 
 import pandas as pd
@@ -108,7 +109,7 @@ def test_every_data_set_has_a_licence_a_loader_a_digest_and_a_date_that_says_wha
     for name, entry in registry.entries().items():
         assert entry.licence, name
         assert entry.citation, name
-        assert callable(data._loader(entry.loader))
+        assert callable(resolve_name(f"evalkit.data.{entry.loader}"))
         assert all(entry.optional or (file.git and file.bytes) for file in entry.files), f"{name} is taken on trust"
         assert (entry.dated_by == "publication") == (len(entry.released) == 4), f"{name}: years are from papers"
         for file in entry.files:

@@ -1,10 +1,10 @@
 """The door to all data: find, fetch, verify and load them as validated tables that know where they came from."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pandas as pd
@@ -39,7 +39,8 @@ def load(name: str, *, fallback: bool = False, columns: dict[str, str | list[str
             raise
         return _simulated(entry, problem)
     digest = "+".join(file.digest or "unknown" for file in entry.files)
-    loader = partial(_loader(entry.loader), **{"columns": columns} if entry.mapped else {})
+    loader = resolve_name(f"evalkit.data.{entry.loader}")
+    loader = partial(loader, columns=columns) if entry.mapped else loader
     frame = files.kept(name, loader, paths, digest=digest) if entry.kept else loader(paths)
     frame.attrs["scale"] = entry.scale
     return _labelled(frame, name=name, source="real", origin=entry.base or entry.files[0].url, digest=digest)
@@ -187,12 +188,6 @@ def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[regis
     if names is None:
         return [entry for entry in registry.entries().values() if optional or not entry.optional]
     return [registry.entry(name) for name in ([names] if isinstance(names, str) else names)]
-
-
-def _loader(place: str) -> Callable[..., pd.DataFrame]:
-    """Import the loader that the registry names as ``module.function``."""
-    module, _, function = place.partition(".")
-    return getattr(import_module(f"evalkit.data.{module}"), function)
 
 
 def _simulated(entry: registry.Entry, problem: DataError) -> pd.DataFrame:
