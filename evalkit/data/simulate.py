@@ -104,29 +104,23 @@ def campaign(
         segment = rng.normal(0, design.sd_segment, (design.systems, design.documents, design.segments))
         true = design.mean + system[:, None, None] + document[:, None] + segment
     true = true + np.resize(design.leads, design.systems)[:, None, None]
-    step = (high - low) / (design.ticks - 1) if design.ticks else 1.0
-    coarse = np.array([1 - design.coarse, 0.75 * design.coarse, 0.25 * design.coarse])
-    person = pd.DataFrame(
-        {
-            "bias": rng.normal(0, design.sd_bias, people),
-            "gain": np.exp(rng.normal(0, design.sd_gain, people)),
-            "step": step * rng.choice([1, 5, 10], people, p=coarse),
-        },
-        index=[f"sim-annotator-{n}" for n in range(1, people + 1)],
-    )
+    bias, gain = rng.normal(0, design.sd_bias, people), np.exp(rng.normal(0, design.sd_gain, people))
+    finest = (high - low) / (design.ticks - 1) if design.ticks else 1.0
+    coarse = [1 - design.coarse, 0.75 * design.coarse, 0.25 * design.coarse]
+    steps = finest * rng.choice([1, 5, 10], people, p=coarse)
     work = pd.concat([_calibration(design, low, high), _shown(design, true, rng)]).reset_index(drop=True)
     work = work.sort_values("who", kind="stable", ignore_index=True)
-    by, own = work.groupby("who")["who"], person.iloc[work["who"]].reset_index(drop=True)
+    who, by = work["who"], work.groupby("who")["who"]
     progress = by.cumcount() / (by.transform("size") - 1).clip(lower=1)
     felt = work["true"] - design.mean - design.loss * work["spoilt"] + design.context * work["after"]
     noise = rng.normal(0, 1, len(work)) * design.sd_noise
-    meant = design.mean + own["gain"] * felt + own["bias"] + design.drift * progress + noise
-    begun = 1.6e9 + 1e6 * work["who"]
-    ended = begun + pd.Series(rng.gamma(2, 10, len(work))).groupby(work["who"]).cumsum().round(3)
+    meant, step = design.mean + gain[who] * felt + bias[who] + design.drift * progress + noise, steps[who]
+    begun = 1.6e9 + 1e6 * who
+    ended = begun + pd.Series(rng.gamma(2, 10, len(work))).groupby(who).cumsum().round(3)
     frame = work.drop(columns=["who", "true", "spoilt", "after"]).assign(
-        annotator=person.index[work["who"]],
-        score=(low + own["step"] * ((meant - low) / own["step"]).round()).clip(low, high),
-        started=ended.groupby(work["who"]).shift().fillna(begun),
+        annotator="sim-annotator-" + (who + 1).astype("str"),
+        score=(low + step * ((meant - low) / step).round()).clip(low, high),
+        started=ended.groupby(who).shift().fillna(begun),
         ended=ended,
         src_lang="xxx",
         tgt_lang="eng",
