@@ -66,8 +66,7 @@ def locate(file: File) -> Path | None:
             flaw = f"it cannot be read ({problem.strerror})"
         if not flaw:
             return path
-        remedy = "Put a good copy in its place, or delete it and run `evalkit data fetch`."
-        complaints.append(f"{path} is altered or cut short: {flaw}. {remedy}")
+        complaints.append(f"{path} is altered or cut short: {flaw}. Replace it, or `evalkit data fetch` another.")
     if complaints:
         raise DataError(" ".join(complaints))
     return None

@@ -35,19 +35,15 @@ _MARKED = schemas.SPANS.also(
 def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load the release's CSV files: a row per judged translation.
 
-    ``score`` is the file's Computed_scores, what its formula made of the marked errors: 25 at best, below 0 for some
-    non-translations; nothing is clipped. ``own_score`` is the annotator's own score out of 25 (Human_scores): missing
-    where the cell is blank, and read without the stray mark where it is like `` `19 ``; both are counted in
-    ``attrs["corrected"]``. ``segment`` names the English sentence: the same in all languages and files of the release,
-    whatever white space an annotator's marking lost. ``row`` is the row's place in its file, from 0. The release names
-    neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
+    ``score`` is the file's Computed_scores, what its formula made of the marked errors: 25 at best, below 0 for
+    some non-translations; nothing is clipped. ``own_score`` is the annotator's own score out of 25 (Human_scores):
+    missing where the cell is blank, and read without the stray mark where it is like `` `19 ``. ``segment`` names
+    the English sentence: the same in all languages and files of the release, whatever white space an annotator's
+    marking lost. ``row`` is the row's place in its file, from 0. The release names neither annotators nor
+    documents: ``annotator`` is "expert", ``doc`` "indicmt".
     Raises DataError naming file, line and column.
     """
-    frames = [judgements(*_sheet(path)) for path in paths]
-    corrected = pd.DataFrame([frame.attrs["corrected"] for frame in frames]).sum().to_dict()
-    frame = pd.concat(frames, ignore_index=True)
-    frame.attrs["corrected"] = corrected
-    return frame
+    return pd.concat([judgements(*_sheet(path)) for path in paths], ignore_index=True)
 
 
 def spans(paths: list[Path]) -> pd.DataFrame:
@@ -69,18 +65,14 @@ def _sheet(path: Path) -> tuple[pd.DataFrame, str, str]:
 
 def judgements(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
     """Make of a sheet what ``ratings`` makes of a file."""
-    place, own = _placed(raw, language, origin), raw["Human_scores"].str.strip(_STRAY)
-    frame = place.assign(
+    frame = _placed(raw, language, origin).assign(
         score=raw["Computed_scores"],
         item_type="system",
-        own_score=own,
+        own_score=raw["Human_scores"].str.strip(_STRAY),
         **{ours: raw[theirs] for ours, theirs in _TEXTS.items()},
         row=np.arange(len(raw)),
     )
-    frame = schemas.check(frame, _SCORED, origin=origin)
-    stray = int((own.ne(raw["Human_scores"]) & own.notna()).sum())
-    frame.attrs["corrected"] = {"blank own scores": int(own.isna().sum()), "own scores with a stray mark": stray}
-    return frame
+    return schemas.check(frame, _SCORED, origin=origin)
 
 
 def errors(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:

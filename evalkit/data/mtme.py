@@ -85,12 +85,10 @@ def score_files(path: Path) -> list[Place]:
     >>> score_files(Path("my.csv"))
     []
     """
-    files = (
-        [file for file in sorted(path.rglob("*")) if file.parent.name != "human-scores"] if path.is_dir() else [path]
-    )
     places = []
-    for file, found in ((file, _SCORES.fullmatch(file.name)) for file in files):
-        if found:
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        found = _SCORES.fullmatch(file.name)
+        if found and (file == path or file.parent.name != "human-scores"):
             pair = found["pair"] or file.parent.name
             pair = pair if "-" in pair and languages.split(pair) else ""  # a folder data is not Danish into Tamil
             places.append(Place(nameable(file), "metric-scores", pair, found["name"], found["level"]))
