@@ -427,12 +427,7 @@ def _demand(called: str, table: pd.DataFrame, needs: Sequence[str]) -> None:
     if not isinstance(table, pd.DataFrame):
         remedy = "open_campaign(file)[0] reads what an import wrote, pandas.read_csv(file) a file of your own."
         raise DataError(f"{called} is a {type(table).__name__}, no pandas table: {remedy}")
-    if lacking := [name for name in needs if name not in table]:
-        several = "s" * (len(lacking) > 1)
-        raise DataError(
-            f"{called} lacks the column{several} {', '.join(lacking)}; it has {', '.join(map(str, table.columns))}. "
-            f"Rename columns with table.rename(columns={{'your name': {lacking[0]!r}}})."
-        )
+    schemas.demand(table, needs, origin=called)
 
 
 def _filled(table: pd.DataFrame, **assumed: Any) -> pd.DataFrame:

@@ -287,7 +287,7 @@ def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing(tmp_path):
         (indicmt.ratings, [row(Translation="")], "Gujarati", "line 2, column hypothesis: is empty"),
         (indicmt.spans, [row(Error2_Type="Typo")], "Gujarati", "line 2, column error_type: 'typo'"),
         (indicmt.ratings, [row(), row()], "Gujarati", "the same as line 2"),
-        (indicmt.ratings, [{"Source": "a", "model": "b"}], "Hindi", "Hindi.csv lacks the column Reference"),
+        (indicmt.ratings, [{"Source": "a", "model": "b"}], "Hindi", "Hindi.csv lacks the columns Reference, "),
     ],
 )
 def test_a_bad_cell_is_refused_with_its_place(tmp_path, load, rows, name, told):

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
 from evalkit.data import languages, schemas, typology
 
 #: How the study prints the languages, in the paper's order; the last four are the zero-shot ones.
@@ -130,8 +129,7 @@ def with_language(table: pd.DataFrame) -> pd.DataFrame:
 
 def _placed(raw: pd.DataFrame, language: str, origin: str) -> pd.DataFrame:
     """Say what each row judges. Raises DataError for a sheet that lacks a column."""
-    if absent := [name for name in _COLUMNS if name not in raw]:
-        raise DataError(f"{origin} lacks the column {absent[0]}; it has {', '.join(raw)}. Get the file again.")
+    schemas.demand(raw, _COLUMNS, origin=origin)
     place = {"src_lang": "eng", "tgt_lang": language, "system": raw["model"], "doc": "indicmt"}
     names = segment_names(raw["Source"].fillna(""))
     return pd.DataFrame(place | {"segment": names, "annotator": "expert"}, index=raw.index)

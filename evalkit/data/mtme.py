@@ -221,9 +221,8 @@ def lines(path: Path) -> list[str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
-        raise DataError(
-            f"{path.name}, line {line}: the byte 0x{data[problem.start]:02X} is not UTF-8. Save the file in UTF-8."
-        ) from problem
+        told = f"{path.name}, line {line}: the byte 0x{data[problem.start]:02X} is not UTF-8"
+        raise DataError(f"{told}. Save the file in UTF-8.") from problem
     if not text.strip():
         raise DataError(f"{path.name} is empty. Get it again, or remove it.")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]

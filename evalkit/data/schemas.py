@@ -2,7 +2,7 @@
 
 import math
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -189,15 +189,19 @@ def check(
     return after
 
 
+def demand(frame: pd.DataFrame, names: Iterable[str], *, origin: str) -> None:
+    """Tell all columns at once that a table lacks."""
+    if lacking := [name for name in names if name not in frame]:
+        raise DataError(
+            f"{origin} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}; it has "
+            f"{', '.join(map(str, frame.columns)) or 'none'}. Rename columns with "
+            f"table.rename(columns={{'your name': {lacking[0]!r}}})."
+        )
+
+
 def _check_columns(frame: pd.DataFrame, schema: Schema, origin: str) -> None:
     """Refuse a table that lacks a column, has one twice, or has no rows."""
-    missing = [name for name, column in schema.columns.items() if column.required and name not in frame.columns]
-    if missing:
-        raise DataError(
-            f"{origin} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has "
-            f"{', '.join(map(str, frame.columns)) or 'none'}. Add what is missing, or map your own names with "
-            f"columns={{{missing[0]!r}: 'your name for it'}}."
-        )
+    demand(frame, [name for name, column in schema.columns.items() if column.required], origin=origin)
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"{origin} has the column {twice} twice. Rename or remove one of them.")

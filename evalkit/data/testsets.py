@@ -109,8 +109,8 @@ def open_testset(
     apart = {*testset.apart["system"]}
     if len(left := sorted(_systems(human) - apart)) < 2:
         raise DataError(
-            f"Human scores {testset.gold} of {testset.pair} are of {listed(left) or 'no system'} besides "
-            f"{listed(sorted(apart)) or 'nothing'}. A comparison needs at least two systems: choose others."
+            f"{testset.gold} scores of {testset.pair} are of {listed(left) or 'no system'} besides "
+            f"{listed(sorted(apart)) or 'nothing'}. Choose human scores of two systems or more."
         )
     return testset
 
@@ -235,9 +235,8 @@ def _pair_of(places: list[Place], wanted: str, notes: list[str], *, name: str, s
             counts[pair] = sum("None" not in line for line in mtme.lines(people[ranked(people)[0]]))
     if not counts:
         raise DataError(
-            f"{name} has no scores of segments by people, human-scores/<pair>.<name>.seg.score, and by metrics, "
-            f"metric-scores/<pair>/<metric>-<reference>.seg.score, of a pair with documents/<pair>.docs: "
-            f"{listed(pairs) or 'none'}. Add them, or pass a metric of your own with -p metric=FILE."
+            f"{name} has no scores of segments (human-scores/<pair>.<name>.seg.score, metric-scores/<pair>/) of a pair "
+            f"with documents/<pair>.docs ({listed(pairs) or 'none'}). Add them, or pass your own with -p metric=FILE."
         )
     best, *others = sorted(counts, key=lambda pair: -counts[pair])
     notes += [f"{best} has most human scores; also there: {listed(others)} (-p pair=…)."] if others else []
