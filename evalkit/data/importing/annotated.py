@@ -25,7 +25,7 @@ from evalkit.data.importing.vocabulary import bare
 from evalkit.data.typology import SCHEMES, WMT, Scheme, spelled
 
 #: Annotation tools whose exports are laid out as rows with the columns below.
-TITLES: dict[str, str] = vocabulary.table("tools")
+TOOLS = ("pearmut", "label-studio", "doccano", "prodigy", "wmt25")
 #: What a row is (nothing: a judgement); whether its errors make its score; its errors, a list of objects; how its
 #: segment is named; the ends of its scale, like 0:5 (? where unknown); whether a campaign's design knows its item.
 KIND, MADE, ERRORS = "row_kind", "made_of_errors", "error_spans"

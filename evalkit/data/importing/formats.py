@@ -1,6 +1,6 @@
 """The table of formats: what can be imported, by which headings, from which tool; and which of them a table has."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,26 +17,27 @@ from evalkit.data.names import plain as plain_text
 
 #: What a table lacks to have a format, None where it is far from it; and why it has it.
 Lacks = Callable[[Table, Options], tuple[list[str] | None, str]]
-Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its name, a title, what one row of it holds, and how its rows become judgements.
+    """A format: its name, and how its rows become judgements.
 
     needs: headings that it must have, compared without case and marks; lacks: what says the same where headings alone
-    do not, and headings: what it then goes by, in words; where neither is, what read the file says it. scale: the ends
-    of its scores, None where they have none.
+    do not; where neither is, what read the file says it. told: what vocabulary.toml has the words under, where that is
+    not the name.
     """
 
     name: str
-    title: str
-    row: str
     convert: Callable[[Rows], Judgements]
-    needs: tuple[str, ...] = ()
+    needs: Sequence[str] = ()
     lacks: Lacks | None = None
-    headings: str = ""
-    scale: Ends | None = None
+    told: str = ""
+
+    @property
+    def said(self) -> dict[str, str]:
+        """What people are told of it: title, row (what one holds), headings, scale."""
+        return {"row": "one output judged by one person"} | _SAID[self.told or self.name]
 
     def missing(self, table: Table, options: Options) -> tuple[list[str] | None, str]:
         """Say what a table lacks, None where it is far from this format; and why it has it."""
@@ -51,71 +52,21 @@ class Format:
         return (missing if near else None), "by its headings" if table.line else "by its rows, which have no headings"
 
 
-_JUDGED = "one output judged by one person"
+_SAID = vocabulary.table("formats")
 #: Every format, the most particular first; the first that a table has is taken.
 FORMATS = (
-    Format(whole.IMPORTED, "the result of an earlier import", _JUDGED, whole.convert_imported),
-    *(Format(tool, f"an export of {title}", _JUDGED, annotated.convert) for tool, title in annotated.TITLES.items()),
-    Format(
-        whole.MTME,
-        "human scores as mt-metrics-eval keeps them",
-        "a system and its score, a line a segment",
-        whole.convert_mtme,
-    ),
-    Format(
-        "mturk-da",
-        "WMT's Mechanical Turk ratings",
-        _JUDGED,
-        whole.convert_mturk,
-        tuple(mturk.COLUMNS),
-        scale=whole.DA_SCALE,
-    ),
-    Format(
-        "esa",
-        "an export of Appraise with error spans",
-        f"{_JUDGED}, its errors a list",
-        appraise.convert,
-        (*appraise.NEEDED, "spans"),
-        scale=appraise.SCALE,
-    ),
-    Format("appraise", "an export of Appraise", _JUDGED, appraise.convert, appraise.NEEDED, scale=appraise.SCALE),
-    Format("mqm", "files of IndicMT-Eval", f"{_JUDGED}, its errors in columns", whole.convert_indicmt, whole.INDIC),
-    Format("mqm", "annotations of the WMT chat task", f"{_JUDGED}, its errors lists", mqm.convert_chat, mqm.CHAT),
-    Format(
-        "preferences",
-        "comparisons of two systems, or ranks",
-        "one comparison by one person, or ranks of several outputs",
-        comparisons.convert,
-        lacks=comparisons.lacks,
-        headings="system_a, system_b, preference; or a column of ranks for each system; or systems with their ranks",
-        scale=(0, 1),
-    ),
-    Format(
-        "mqm",
-        "marked errors with category and severity",
-        "one error that one person marked in one output",
-        mqm.convert,
-        lacks=mqm.lacks,
-        headings="system, segment, annotator, category, severity",
-    ),
-    Format(
-        "xsts",
-        "XSTS scores from 1 to 5",
-        _JUDGED,
-        partial(plain.convert_csv, xsts=True),
-        lacks=plain.lacks_xsts,
-        headings="segment or source, annotator, score; or a column of scores for each evaluator",
-        scale=plain.XSTS_SCALE,
-    ),
-    Format(
-        "csv",
-        "a row per judgement, under headings of its own",
-        f"{_JUDGED}, or by several in columns",
-        plain.convert_csv,
-        lacks=plain.lacks_csv,
-        headings="system, segment, annotator, score; or columns of scores of systems, annotators or criteria",
-        scale=(0, 100),
-    ),
+    Format(whole.IMPORTED, whole.convert_imported),
+    *(Format(tool, annotated.convert) for tool in annotated.TOOLS),
+    Format(whole.MTME, whole.convert_mtme),
+    Format("mturk-da", whole.convert_mturk, mturk.COLUMNS),
+    Format("esa", appraise.convert, (*appraise.NEEDED, "spans")),
+    Format("appraise", appraise.convert, appraise.NEEDED),
+    Format("mqm", whole.convert_indicmt, whole.INDIC, told="mqm-indicmt"),
+    Format("mqm", mqm.convert_chat, mqm.CHAT, told="mqm-chat"),
+    Format("preferences", comparisons.convert, lacks=comparisons.lacks),
+    Format("mqm", mqm.convert, lacks=mqm.lacks),
+    Format("xsts", partial(plain.convert_csv, xsts=True), lacks=plain.lacks_xsts),
+    Format("csv", plain.convert_csv, lacks=plain.lacks_csv),
 )
 #: What ``--format`` takes.
 NAMES = ("auto", *dict.fromkeys(one.name for one in FORMATS if one.name != whole.IMPORTED))
@@ -126,10 +77,10 @@ def listed() -> str:
     """Write the table of formats for people: name, what it is, what one row holds, and what tells it."""
     lines = []
     for one in FORMATS:
-        told = one.headings or ", ".join(one.needs)
-        lines += [f"{one.name}: {one.title}", f"    a row is {one.row}"]
+        told = one.said.get("headings") or ", ".join(one.needs)
+        lines += [f"{one.name}: {one.said['title']}", f"    a row is {one.said['row']}"]
         lines += [f"    headings: {told}" if told else "    told by its name or by its fields"]
-        lines += [f"    scores from {one.scale[0]:g} to {one.scale[1]:g}"] if one.scale else []
+        lines += [f"    scores from {one.said['scale']}"] if "scale" in one.said else []
     note = "Headings may be others that mean the same, in many languages; --map names the rest, --format a format."
     return "\n".join([*lines, note])
 
@@ -193,10 +144,11 @@ def _recognised(table: Table, options: Options, name: str) -> Recognised:
         one, missing, _ = tried[-1]
         if not table.kind and one.convert in (appraise.convert, plain.convert_csv):
             return Recognised(table, one, "")  # says itself what it lacks
-        lack = ", ".join(missing or one.needs) or one.headings or f"the fields of {one.title}"
+        title, headings = one.said["title"], one.said.get("headings")
+        lack = ", ".join(missing or one.needs) or headings or f"the fields of {title}"
         remedy = ways(missing) if missing and one.lacks else "Try --format auto."
         comparisons.demand_one(table, options)  # says more than what is lacking
-        raise DataError(f"{table.name} holds no {one.title}: it lacks {lack}. {remedy}")
+        raise DataError(f"{table.name} holds no {title}: it lacks {lack}. {remedy}")
     known = {*vocabulary.OURS, *vocabulary.OTHERS}  # what --map can name: what else is lacking cannot be had
     near = [(one, missing) for one, missing, _ in tried if missing and {*missing} <= known and one.name != "xsts"]
     raise DataError(_unrecognised(table, options, min(near, key=lambda one: len(one[1]), default=None)))
