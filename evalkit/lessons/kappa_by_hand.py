@@ -5,6 +5,8 @@ An agreement table counts items: its rows are the categories of one annotator, i
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -63,12 +65,8 @@ def _weighted_tables() -> list[tuple[np.ndarray, np.ndarray]]:
     return made
 
 
-def _kappa(table: np.ndarray) -> float:
-    return coefficient(table, "cohen_kappa")
-
-
-def _observed(table: np.ndarray) -> float:
-    return coefficient(table, "percent_agreement")
+_kappa = partial(coefficient, name="cohen_kappa")
+_observed = partial(coefficient, name="percent_agreement")
 
 
 def _expected(table: np.ndarray) -> float:

@@ -55,10 +55,8 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     first, argument = (shown_cells(part, names, earlier) for part in (opening, reasoning))
     alone = sum(html.startswith("<figure") for cell in first for html in cell.outputs) == 1
     back = [cell for part in sections for cell in shown_cells(part, names, earlier, lift=level(part[0][1]) - 2)]
-    own, ids = (
-        report["title"] != study.title,
-        {name: names.name(2, name) for name in ("Data", "Parameters", "Agreement")},
-    )
+    own = report["title"] != study.title
+    ids = {name: names.name(2, name) for name in ("Data", "Parameters", "Agreement")}
     listed = [(ids["Data"], "Data", True)] if used else []
     listed += [(ids["Parameters"], "Parameters of this run", True)] if declared else []
     template = pages().get_template("report.html.j2")

@@ -34,10 +34,8 @@ def collect(notebook: Any) -> dict[str, Any]:
     for payload in payloads(notebook):
         match payload:
             case {"kind": "source", "name": name, "source": source, "origin": origin, "digest": digest}:
-                entry, dates = (
-                    {"name": name, "source": source, "origin": origin, "digest": digest},
-                    payload.get("dates", {}),
-                )
+                entry = {"name": name, "source": source, "origin": origin, "digest": digest}
+                dates = payload.get("dates", {})
                 listed = next((one for one in found["data"] if entry.items() <= one.items()), None)
                 if listed is None:
                     found["data"].append(entry | dates)

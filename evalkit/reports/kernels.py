@@ -65,7 +65,7 @@ class Manager(AsyncKernelManager):
     start_kernel = _async_start_kernel
 
 
-class Kernels:
+class Kernels(contextlib.AbstractContextManager["Kernels"]):
     """The kernels of one run, as a context; whatever still lives at its end is killed."""
 
     def __init__(self) -> None:
@@ -76,9 +76,6 @@ class Kernels:
         # a profile of its own: nobody's start-up files take part, and a home that cannot be written is no obstacle
         self.env = {**os.environ, **FIXED, "IPYTHONDIR": str(self.folder / "ipython")}
         self.manager = type("RunManager", (Manager,), {"kernels": self})
-
-    def __enter__(self) -> Kernels:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

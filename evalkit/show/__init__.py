@@ -168,11 +168,8 @@ def headline(sentence: str) -> None:
 
     A call, not a cell's tag: the sentence is computed either way, and a call can stand among others.
     """
-    _emit(
-        {"kind": "headline", "text": sentence},
-        html=f'<p class="headline">{escape(typeset(sentence))}</p>',
-        text=sentence,
-    )
+    html = f'<p class="headline">{escape(typeset(sentence))}</p>'
+    _emit({"kind": "headline", "text": sentence}, html=html, text=sentence)
 
 
 def title(sentence: str) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import matplotlib as mpl
@@ -132,6 +132,7 @@ def forest(
     panels have one axis.
     """
     places = list(dict.fromkeys(table[y] if order is None else order))
+    at = {place: number for number, place in enumerate(places)}
     alone = not table.duplicated([column for column in (panels, y) if column]).any()
     seen = table[x].notna() if low is None else table[x].notna() | table[low].notna()
     kinds = _kinds(table[seen], series)
@@ -143,11 +144,8 @@ def forest(
             axes.axvspan(*band, color=LIGHT, lw=0)
         if line is not None:
             axes.axvline(line, color=GREY, lw=1, ls=":")
-        for number, kind in enumerate(kinds):
-            rows = part if series is None else part[part[series] == kind]
-            level = rows[y].map({place: n for n, place in enumerate(places)}).to_numpy(float)
-            level += spread / len(kinds) * (number - (len(kinds) - 1) / 2)
-            look = _look(number)
+        for number, (rows, look) in enumerate(_apart(part, series, kinds, words.get("names"))):
+            level = rows[y].map(at).to_numpy(float) + spread / len(kinds) * (number - (len(kinds) - 1) / 2)
             if low is not None:
                 axes.hlines(level, rows[low], rows[high], color=look["color"], lw=2)
                 ends = rows[x].isna().to_numpy()
@@ -156,11 +154,11 @@ def forest(
             solid = np.full(len(rows), number % 2 == 0) if filled is None else rows[filled].to_numpy(bool)
             keyed = "white" if filled is None and number % 2 else look["color"]
             for chosen, fill in ((solid, look["color"]), (~solid, "white")):
-                label = _label(kind, words.get("names")) if fill == keyed else None
-                axes.plot(rows[x][chosen], level[chosen], ls="", **look, mfc=fill, mew=1.2, label=label)
+                own = look if fill == keyed else look | {"label": None}
+                axes.plot(rows[x][chosen], level[chosen], ls="", **own, mfc=fill, mew=1.2)
         if mark:
-            level = part[y].map({place: n for n, place in enumerate(places)})
-            axes.plot(part[mark], level, "|", color=INK, ms=12, mew=2.2, label=_label(mark, words.get("names")))
+            name = _called(mark, words.get("names"))
+            axes.plot(part[mark], part[y].map(at), "|", color=INK, ms=12, mew=2.2, label=name)
         if log:
             _plain_log(axes, "x")
         _name_rows(axes, places, words.get("names"))
@@ -196,24 +194,23 @@ def lines(
     named = series is not None and len(drawn) == 1 and len(kinds) <= 7
     for axes, part in drawn:
         last = []
-        for number, kind in enumerate(kinds):
-            rows = (part if series is None else part[part[series] == kind]).sort_values(x, kind="stable")
+        for number, (rows, look) in enumerate(_apart(part, series, kinds, words.get("names"))):
             if rows.empty:
                 continue
-            look, every = _look(number), max(1, len(rows) // 8)
-            if not dots:
-                look["marker"] = ""
-            look |= {"ls": LINES[number % 6], "markevery": (number % every, every), "mec": "white"}
-            axes.plot(rows[x], rows[y], label=None if named else _label(kind, words.get("names")), **look)
+            rows, every = rows.sort_values(x, kind="stable"), max(1, len(rows) // 8)
+            own: dict[str, Any] = {"ls": LINES[number % 6], "markevery": (number % every, every), "mec": "white"}
+            own |= ({} if dots else {"marker": ""}) | ({"label": None} if named else {})
+            axes.plot(rows[x], rows[y], **look | own)
             if low is not None:
                 axes.fill_between(rows[x], rows[low], rows[high], color=look["color"], alpha=0.15, lw=0)
             if marks is not None:
-                own = marks if series is None else marks[marks[series] == kind]
-                own = own if panels is None else own[own[panels] == part[panels].iloc[0]]
+                seen = marks if series is None else marks[marks[series] == kinds[number]]
+                seen = seen if panels is None else seen[seen[panels] == part[panels].iloc[0]]
                 ends = [low or "low", high or "high"]
-                reach = np.abs(own[ends].to_numpy(float).T - own[y].to_numpy(float)) if set(ends) <= set(own) else None
-                axes.errorbar(own[x], own[y], yerr=reach, ls="", capsize=3, **_look(number), mec="white")
-            last.append((rows[x].iloc[-1], rows[y].iloc[-1], _called(kind, words.get("names")), look["color"]))
+                known = set(ends) <= set(seen)
+                reach = np.abs(seen[ends].to_numpy(float).T - seen[y].to_numpy(float)) if known else None
+                axes.errorbar(seen[x], seen[y], yerr=reach, ls="", capsize=3, mec="white", **look | {"label": None})
+            last.append((rows[x].iloc[-1], rows[y].iloc[-1], look["label"], look["color"]))
         for level, draw in ((target, axes.axhline), (at, axes.axvline)):
             if level is not None:
                 draw(level, color=GREY, lw=1, ls=":")
@@ -294,24 +291,21 @@ def strips(
     for axes, part in drawn:
         if line is not None:
             axes.axvline(line, color=GREY, lw=1, ls=":")
-        for number, kind in enumerate(kinds):
-            own = part if series is None else part[part[series] == kind]
-            axes.plot([], [], ls="", **_look(number), label=_label(kind, words.get("names")))
+        for number, (own, look) in enumerate(_apart(part, series, kinds, words.get("names"))):
+            axes.plot([], [], ls="", **look)  # for the key
             for place, name in enumerate(places):
                 values = np.sort(own.loc[own[y] == name, x].dropna())
                 if not len(values):
                     continue
                 level = place + 0.8 / len(kinds) * (number - (len(kinds) - 1) / 2)
-                look = _look(number) | {"ms": 4.5 if len(values) < 60 else 3}
                 if crowded and len(values) >= FEW and values[0] < values[-1]:
-                    wide = 0.85 / len(kinds)
-                    shape: Any = axes.violinplot(
-                        values, [level], orientation="horizontal", widths=wide, showextrema=False
-                    )
+                    size: dict[str, Any] = {"orientation": "horizontal", "widths": 0.85 / len(kinds)}
+                    shape: Any = axes.violinplot(values, [level], showextrema=False, **size)
                     shape["bodies"][0].set(facecolor=look["color"], edgecolor=INK, alpha=0.4)
                 else:
                     wave = 0.25 / len(kinds) * np.sin(2.4 * np.arange(len(values)))  # neighbours stand apart
-                    axes.plot(values, level + wave, ls="", mec="white", mew=0.4, alpha=0.75, **look)
+                    dot = look | {"ms": 4.5 if len(values) < 60 else 3, "label": None}
+                    axes.plot(values, level + wave, ls="", mec="white", mew=0.4, alpha=0.75, **dot)
                 centre = getattr(np, middle)(values)
                 axes.plot([centre] * 2, [level - 0.36 / len(kinds), level + 0.36 / len(kinds)], color=INK, lw=2.2)
         _name_rows(axes, places, words.get("names"))
@@ -338,11 +332,9 @@ def histogram(
     figure, drawn = _panels(table, panels, height=1.5 if panels else 2.4, sharex=True, sharey=True, **words)
     edges = np.histogram_bin_edges(table[x].dropna(), bins)
     for axes, part in drawn:
-        for number, kind in enumerate(kinds):
-            own = part if series is None else part[part[series] == kind]
-            look = {"color": _look(number)["color"], "hatch": HATCHES[number], "lw": 1.2, "alpha": 0.3}
-            look |= {"stat": "proportion", "element": "step", "label": _label(kind, words.get("names"))}
-            sns.histplot(own, x=x, bins=edges, ax=axes, **look)
+        for hatch, (own, look) in zip(HATCHES, _apart(part, series, kinds, words.get("names"))):
+            steps = {"stat": "proportion", "element": "step", "hatch": hatch, "lw": 1.2, "alpha": 0.3}
+            sns.histplot(own, x=x, bins=edges, ax=axes, color=look["color"], label=look["label"], **steps)
         if line is not None:
             axes.axvline(line, color=INK, lw=1, ls=":")
         axes.set(xlabel="", ylabel="")
@@ -377,11 +369,10 @@ def bars(
     told: dict[str, Any] = {"color": INK, "bbox": box, "ha": "center", "va": "center"}
     for axes, part in drawn:
         left = np.zeros(len(places))
-        for kind, colour, hatch in zip(kinds, colours, hatches, strict=True):
-            own = part if series is None else part[part[series] == kind]
+        for (own, look), colour, hatch in zip(_apart(part, series, kinds, words.get("names")), colours, hatches):
             width = own.set_index(y)[x].reindex(places).fillna(0).to_numpy(float)
-            looks = {"color": colour, "hatch": hatch, "edgecolor": INK, "lw": 0.6}
-            axes.barh(range(len(places)), width, 0.75, left, label=_label(kind, words.get("names")), **looks)
+            looks = {"color": colour, "hatch": hatch, "edgecolor": INK, "lw": 0.6, "label": look["label"]}
+            axes.barh(range(len(places)), width, 0.75, left, **looks)
             for place, value in enumerate(width):
                 if percent and value > 0.09:
                     axes.text(left[place] + value / 2, place, f"{value:.0%}", **told)
@@ -488,9 +479,8 @@ def rank_moves(
     a short bar stands where it changes. A circle has the place that the series has under the first ranking.
     """
     across, bold = list(dict.fromkeys(table[x])), list(bold)
-    figure, drawn = _panels(
-        table, panels, height=0.25 * table[y].max() + 0.5, columns=1, sharex=True, sharey=False, **words
-    )
+    height = 0.25 * table[y].max() + 0.5
+    figure, drawn = _panels(table, panels, height=height, columns=1, sharex=True, sharey=False, **words)
     for axes, part in drawn:
         wide = part.pivot(index=series, columns=x, values=y).reindex(columns=across).sort_values(across[0])
         for name, places in wide.iterrows():
@@ -520,18 +510,18 @@ def _kinds(table: pd.DataFrame, series: str | None) -> list[Any]:
     return [None] if series is None else list(dict.fromkeys(table[series]))
 
 
-def _look(number: int) -> dict[str, Any]:
-    """Return colour and marker of the n-th series."""
-    return {"color": PALETTE[number % 7], "marker": MARKERS[number % 7]}
-
-
 def _called(name: object, names: Mapping[Any, str] | None) -> str:
     return literal((names or {}).get(name, name))
 
 
-def _label(kind: object, names: Mapping[Any, str] | None) -> str | None:
-    """Return what the key of a figure calls a kind of marks; where there is only one, there is no key."""
-    return None if kind is None else _called(kind, names)
+def _apart(
+    part: pd.DataFrame, series: str | None, kinds: Sequence[Any], names: Mapping[Any, str] | None
+) -> Iterator[tuple[pd.DataFrame, dict[str, Any]]]:
+    """Yield the rows of each kind, with its colour and marker, and what the key calls it if there are several."""
+    for number, kind in enumerate(kinds):
+        look = {"color": PALETTE[number % 7], "marker": MARKERS[number % 7]}
+        rows = part if series is None else part[part[series] == kind]
+        yield rows, look | {"label": None if series is None else _called(kind, names)}
 
 
 def _panels(
