@@ -180,7 +180,7 @@ def test_comparison_counts_verdicts_and_demands_reasons(shown):
     assert payload[2]["lacking"] == "labels"
     page = shown[0][0]["text/html"]
     titles = re.findall(r"<caption>Compared: ([^<]*)", page)
-    assert titles == ["differs, 1 of 4", "not reproducible, 1 of 4", "match, 2 of 4 (recomputed from data)"]
+    assert titles == ["differs, 1 of 4", "not reproducible, 1 of 4", "match, 2 of 4 (T1; recomputed from data)"]
     assert page.index("a misprint") < page.index("not reproducible, 1 of 4") < page.index("no data")
     assert page.index("match, 2 of 4") < page.index("by the median"), "notes on matches are shown"
     folded = page[page.index("<details>") : page.index("</details>")]

@@ -146,13 +146,11 @@ def person(ratings: pd.DataFrame, me: str = "") -> str:
 
 def introduced(ratings: pd.DataFrame, me: str = "") -> str:
     """Say in a sentence whose judgements these are; a simulated class is called one."""
-    crew, you = pluralize(ratings["annotator"].nunique(), "annotator"), person(ratings, me)
+    crew, whom = pluralize(ratings["annotator"].nunique(), "annotator"), person(ratings, me)
+    you = f'Where it says "you", it means {whom}.'
     if source_of(ratings)["source"] == "simulated":
-        return (
-            f"No file of a class was named, so these {crew} are SIMULATED: nobody gave these scores. "
-            f'Where it says "you", it means {you}.'
-        )
-    return f'Your class: {crew}, {pluralize(len(ratings), "judgement")}. Where it says "you", it means {you}.'
+        return f"No file of a class was named, so these {crew} are SIMULATED: nobody gave these scores. {you}"
+    return f"Your class: {crew}, {pluralize(len(ratings), 'judgement')}. {you}"
 
 
 def nearest(ratings: pd.DataFrame, me: str = "") -> tuple[str, str]:

@@ -51,9 +51,8 @@ def favour(judge: pd.Series, people: pd.Series, own: pd.Series) -> float:
 def favours(judge: pd.Series, people: pd.Series) -> pd.Series:
     """Return ``favour`` for the outputs of each system, by system; the items are in the order of both series."""
     system = people.index.get_level_values("system").to_numpy()
-    return pd.Series(
-        {name: favour(judge, people, pd.Series(system == name, people.index)) for name in np.unique(system)}
-    )
+    own = {name: pd.Series(system == name, people.index) for name in np.unique(system)}
+    return pd.Series({name: favour(judge, people, outputs) for name, outputs in own.items()})
 
 
 def asked_twice(number: int, *, pull: float, tell: float, seed: int = 7) -> pd.DataFrame:

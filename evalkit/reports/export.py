@@ -146,11 +146,8 @@ def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[str]:
     elif kind := next((kind for kind in ("image/svg+xml", "image/png", "image/jpeg") if kind in data), None):
         described = output.get("metadata", {}).get(kind, {})
         yield figure(kind, data[kind], described)
-    elif "text/markdown" in data:  # computed text: paragraphs of plain text, so no data can become a link or an image
-        paragraphs = re.split(r"\n\s*\n", data["text/markdown"].strip())
-        yield "".join(f"<p>{escape(typeset(paragraph), quote=False)}</p>" for paragraph in paragraphs)
-    elif payload is None and (text := data.get("text/latex") or data.get("text/plain")):
-        yield printed(text)
+    elif payload is None and (text := data.get("text/markdown") or data.get("text/latex") or data.get("text/plain")):
+        yield printed(text)  # as plain text, so no data can become a link or an image
 
 
 def figure(kind: str, content: Any, described: dict[str, Any]) -> str:

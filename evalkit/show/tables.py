@@ -140,8 +140,6 @@ def comparison(judged: list[dict[str, Any]], *, caption: str) -> str:
         computed=[verdicts.as_printed(row["computed"], row["printed"]) for row in judged],
         verdict=[verdicts.in_words(row) for row in judged],
     )
-    if shown["item"].nunique() == 1 and shown["item"].iloc[0] in caption:
-        shown = shown.drop(columns="item")
     parts = [(verdict, shown[shown["verdict"] == verdict]) for verdict in verdicts.WORDS]
     return "".join(
         _one_verdict(part, f"{caption}: {verdict}, {len(part)} of {len(judged)}", folded=verdict == "match")
@@ -153,8 +151,8 @@ def comparison(judged: list[dict[str, Any]], *, caption: str) -> str:
 def _one_verdict(part: pd.DataFrame, title: str, *, folded: bool) -> str:
     """Return the rows of one verdict; what all of them share stands once, in the caption, and a note once a group."""
     about = "lacking" if part["computed"].isna().all() else "basis"
-    columns = [name for name in ("paper", "item", "cell", "printed", "computed", about) if name in part]
-    shared = [name for name in ("paper", about, "note") if len(part) > 1 and part[name].nunique() == 1]
+    columns = ["paper", "item", "cell", "printed", "computed", about]
+    shared = [name for name in ("paper", "item", about, "note") if len(part) > 1 and part[name].nunique() == 1]
     said = "; ".join(part[name].iloc[0] for name in shared if name != "paper" and part[name].iloc[0])
     empty = [name for name in ("computed",) if not part[name].fillna("").ne("").any()]
     numbers = {name: part[name].map(_number_set) for name in ("printed", "computed") if name not in empty}
