@@ -98,7 +98,7 @@ def test_a_table_shows_chosen_columns_and_names_and_records_the_frame_as_it_is(s
     cells = {"form": {"line": HOSTILE}}
     options = {"columns": ["alpha_cs", "form"], "headings": {"alpha_cs": "shift <α>"}, "digits": {"alpha_cs": 4}}
     show.table(frame, caption="c", name="t", cells=cells, **options)
-    show.table(frame, caption="c", columns={"kept": "stays", "form": "shape"})
+    show.table(frame, caption="c", columns=["kept", "form"], headings={"kept": "stays", "form": "shape"})
     (first, _), (second, _) = shown
     assert re.findall(r"<th[^>]*>([^<]*)</th>", first["text/html"]) == ["shift &lt;α&gt;", "form"]
     assert re.findall(r"<td[^>]*>([^<]*)</td>", first["text/html"])[::2] == ["0.1235", "2.0000"]
@@ -279,6 +279,7 @@ CURVES = pd.DataFrame([(k, x, x / (n + 1)) for n, k in enumerate(NAMES) for x in
 MANY = pd.DataFrame(
     {"x": RNG.normal(50, 10, 900).clip(0, 100), "who": NAMES * 300, "kind": ["raw", HOSTILE_FIGURES] * 450}
 )
+SCORES = MANY.rename(columns={"x": "score", "who": "annotator"})
 PLACES = pd.DataFrame([(w, n, p) for w, ps in (("raw", (1, 2, 3)), ("z", (2, 1, 3))) for n, p in zip(NAMES, ps)])
 PLACES = PLACES.set_axis(["way", "system", "place"], axis=1).assign(cluster=PLACES[2] // 2)
 AXES = {"title": f"{HOSTILE_FIGURES} leads", "xlabel": f"{HOSTILE_FIGURES} (points)", "ylabel": "system"}
@@ -321,7 +322,7 @@ FIGURES = {
         TABLE.head(6).assign(words="1\n1-2"), x="name", y="kind", value="value", text="words", dark="low", **AXES
     ),
     "hexbins": lambda: draw.hexbins(MANY.assign(y=MANY["x"]), x="x", y="y", **AXES),
-    "score_strips": lambda: draw.score_strips(MANY, x="x", y="who", ticks=[0, 50, 100], **AXES),
+    "score_strips": lambda: draw.score_strips(SCORES, ticks=[0, 50, 100], **AXES),
     "rank_moves": lambda: draw.rank_moves(
         PLACES, x="way", y="place", series="system", bold=[HOSTILE_FIGURES], clusters="cluster", **AXES
     ),
@@ -372,7 +373,7 @@ def test_nothing_to_draw_is_a_sentence_with_a_remedy():
     with pytest.raises(DataError, match="no row is left"):
         draw.forest(TABLE.head(0), x="value", y="name")
     with pytest.raises(DataError, match="outside 0-100"):
-        draw.score_strips(MANY.assign(x=104.0), x="x", y="who")
+        draw.score_strips(SCORES.assign(score=104.0))
 
 
 # Controls and charts: reports have the plain figure; at work, figure and words follow the values of a reader.

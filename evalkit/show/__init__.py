@@ -8,7 +8,7 @@ Whatever comes from data is escaped here, so it can never become markup.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from evalkit.data.provenance import dates_of, merged
 from evalkit.data.provenance import source_of as provenance
 from evalkit.show import lab, pictures, tables
 from evalkit.show.style import typeset
-from evalkit.show.tables import Columns, Digits
+from evalkit.show.tables import Digits
 from evalkit.stats import verdicts
 from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import missing, verdict
@@ -83,7 +83,7 @@ def table(
     *,
     caption: str,
     name: str | None = None,
-    columns: Columns | None = None,
+    columns: Sequence[str] | None = None,
     headings: Mapping[str, str] | None = None,
     cells: Mapping[str, Mapping[Any, str]] | None = None,
     digits: Digits = 2,
@@ -91,7 +91,7 @@ def table(
 ) -> None:
     """Show a table with header cells and a caption; ``name`` also records the whole frame, unrounded and unrenamed.
 
-    columns: those to show, in this order, or a mapping from them to their headings; None shows all.
+    columns: those to show, in this order; None shows all.
     headings: what single columns are called. cells: for a column, what its values are called. Other columns and cells
     that hold names of the code are said in words (``evalkit.stats.terms``).
     folded: whether a page shows the caption only, until a reader opens it.

@@ -42,16 +42,12 @@ class Choice:
 class Choices:
     """Several values from a list, as boxes to tick: in JupyterLab the keyboard cannot mark lines of a list.
 
-    value: chosen at first. of: what there is to choose, or a mapping to that from each value of the control ``by``.
+    value: chosen at first. of: what there is to choose, for each value of the control ``by``.
     """
 
     value: Sequence[Any]
-    of: Sequence[Any] | Mapping[Any, Sequence[Any]]
-    by: str = ""
-
-    def offered(self, by: Any) -> Sequence[Any]:
-        """Return what there is to choose where the control ``by`` has this value."""
-        return self.of.get(by, ()) if isinstance(self.of, Mapping) else self.of
+    of: Mapping[Any, Sequence[Any]]
+    by: str
 
 
 @dataclass(frozen=True)
@@ -128,7 +124,7 @@ class _Panel:
         """
         for other, control in self.values.items():
             if isinstance(control, Choices) and control.by == name:
-                self.controls[other].offer(control.offered(self.controls[name].value))
+                self.controls[other].offer(control.of.get(self.controls[name].value, ()))
         now = at_first(self.values) | {name: control.value for name, control in self.controls.items()}
         try:
             data, described = self.painted(self.draw(**now), now)
@@ -173,7 +169,7 @@ class _Boxes:
         self.heard = heard
         self.title = ipywidgets.Label(display_name(name))
         self.shown = ipywidgets.HBox(layout={"flex_flow": "row wrap", "max_width": "900px"})
-        self.offer([*control.offered(at_first(values).get(control.by)), *control.value], ticked=control.value)
+        self.offer([*control.of.get(at_first(values)[control.by], ()), *control.value], ticked=control.value)
 
     def offer(self, values: Sequence[Any], *, ticked: Sequence[Any] = ()) -> None:
         """Offer these values in place of those before."""

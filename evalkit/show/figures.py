@@ -435,20 +435,20 @@ def hexbins(table: pd.DataFrame, *, x: str, y: str, **words: Any) -> Figure:
 
 
 @house
-def score_strips(
-    table: pd.DataFrame, *, x: str = "score", y: str = "annotator", ticks: Iterable[float] = (), **words: Any
-) -> Figure:
-    """Draw a strip of grey a row, the darker, the more of its values lie there; triangles are means, highest on top.
+def score_strips(table: pd.DataFrame, *, ticks: Iterable[float] = (), **words: Any) -> Figure:
+    """Draw a strip of grey an annotator, the darker, the more scores lie there; triangles are means, highest on top.
 
-    x: values from 0 to 100, cut into fifty steps. ticks: where dotted lines stand, such as a slider's.
+    table: annotator and score, from 0 to 100, which is cut into fifty steps. ticks: where dotted lines stand, such as a
+    slider's.
     """
-    if not table[x].between(0, 100).all():
+    if not table["score"].between(0, 100).all():
         raise DataError("Some scores are outside 0-100. Stretch them to 0 to 100 first.")
-    means = table.groupby(y)[x].mean().sort_values()
+    means = table.groupby("annotator")["score"].mean().sort_values()
     row = _row(means.index, words.get("names")) - 0.04
     figure, [(axes, _)] = _panels(table, None, height=row * len(means), **words)
     edges = np.linspace(0, 100, 51)
-    counts = np.array([np.histogram(table.loc[table[y] == name, x], bins=edges)[0] for name in means.index])
+    own = (table.loc[table["annotator"] == name, "score"] for name in means.index)
+    counts = np.array([np.histogram(scores, bins=edges)[0] for scores in own])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     axes.pcolormesh(edges, np.arange(len(means) + 1), np.sqrt(shares), cmap="Greys", vmin=0, vmax=0.7)
     axes.hlines(np.arange(1, len(means)), 0, 100, color="white", lw=0.8)
@@ -457,8 +457,8 @@ def score_strips(
         axes.axvline(tick, color=PALETTE[0], lw=0.7, ls=":")
     axes.set_yticks(np.arange(len(means)) + 0.5, _spoken(means.index, words.get("names")))
     axes.tick_params(axis="y", length=0)
-    words = {"xlabel": "score (0 to 100)", "ylabel": y} | words
-    return _finished(figure, means[::-1].reset_index(), [y], x, about="Means:", **words)
+    words = {"xlabel": "score (0 to 100)", "ylabel": "annotator"} | words
+    return _finished(figure, means[::-1].reset_index(), ["annotator"], "score", about="Means:", **words)
 
 
 @house

@@ -27,8 +27,6 @@ WIDE = {"broad": 9, "turn": 10, "shrink": 16}
 LARGE = 10_000
 
 Digits = int | Mapping[str, int]
-#: Columns to show, in this order, or a mapping from them to their headings.
-Columns = Sequence[str] | Mapping[str, str]
 
 
 def markup(
@@ -36,7 +34,7 @@ def markup(
     *,
     caption: str,
     digits: Digits = 2,
-    columns: Columns | None = None,
+    columns: Sequence[str] | None = None,
     headings: Mapping[str, str] | None = None,
     cells: Mapping[str, Mapping[Any, str]] | None = None,
     name: str | None = None,
@@ -48,14 +46,13 @@ def markup(
     below it.
     """
     shown = frame if columns is None else _chosen(frame, columns)
-    titles = {**(columns if isinstance(columns, Mapping) else {}), **(headings or {})}
     numeric = {name for name in shown if _numeric(shown[name])}
     kinds = {name: " class=num" if name in numeric else "" for name in shown}
     written = {
         name: _column(shown[name], name, digits=digits, words=(cells or {}).get(name, {}), numeric=name in numeric)
         for name in shown
     }
-    words = {key: titles.get(key) or terms.display_name(str(key)) for key in shown}
+    words = {key: (headings or {}).get(key) or terms.display_name(str(key)) for key in shown}
     for key in _repeated(written):
         caption += f" ({words[key]}: {written.pop(key)[0]})"
     head = "".join(f'<th scope="col"{kinds[key]}>{escape(words[key])}</th>' for key in written)
@@ -168,7 +165,7 @@ def _number_set(value: Any) -> Any:
     return typeset(value) if isinstance(value, str) else value
 
 
-def _chosen(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+def _chosen(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     if absent := [name for name in columns if name not in frame]:
         raise DataError(f"There is no column {absent[0]!r} to show; the table has {', '.join(map(str, frame))}.")
     return frame[list(columns)]
