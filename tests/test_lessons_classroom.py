@@ -385,13 +385,13 @@ def test_a_heading_begins_a_slide_and_exercises_are_shown_but_no_checks():
 
 def test_simulated_data_are_marked_on_every_slide():
     cells = [md("# T\n\nx"), code("", of("real")), md("## Own\n\nx"), code("", of("simulated", "c"))]
-    assert slides.page(cells, "name").count("with <strong>SIMULATED</strong> data: c<") == 2
-    assert "SIMULATED" not in slides.page(cells[:2], "name")
+    assert slides.page(cells).count("with <strong>SIMULATED</strong> data: c<") == 2
+    assert "SIMULATED" not in slides.page(cells[:2])
 
 
 def test_what_data_say_is_no_markup():
     shown = {"text/html": "<p onclick='x()'>a<script>alert(1)</script></p>"}, {}
-    html = slides.page([md("# T <img src=x>\n\ntext"), code("", shown)], "name")
+    html = slides.page([md("# T <img src=x>\n\ntext"), code("", shown)])
     assert "<script" not in html
     assert "onclick" not in html
     assert "<img src=x" not in html
@@ -401,8 +401,6 @@ def test_unknown_lessons_are_told(tmp_path, capsys):
     assert main(["slides", "1_kapa_by_hand", "--out", str(tmp_path)]) == 1
     assert slides.lessons()["1"] == slides.lessons()["1_kappa_by_hand"]
     assert "Did you mean '1_kappa_by_hand'" in capsys.readouterr().err
-    with pytest.raises(DataError, match="has no headings"):
-        slides.page([md("text")], "x")
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def make(name: str, out: Path, *, say: Callable[[str], None] = lambda line: None
     lesson = known[name]
     say(f"runs {lesson.stem} (as students get it) …")
     path = out / f"{lesson.stem}.html"
-    notebooks.write_text(path, page(executed(lesson).cells, lesson.stem))
+    notebooks.write_text(path, page(executed(lesson).cells))
     return path
 
 
@@ -63,18 +63,13 @@ def executed(lesson: Path) -> Any:
 
     with kernels.Kernels() as running:
         copy = notebooks.student(lesson, running.folder / lesson.name)
-        try:
-            study = Study(lesson.stem, copy, lesson.stem)
-            return kernels.execute_notebook(study, running.folder / "executed.ipynb", _SECONDS, running)
-        except DataError as problem:
-            raise DataError(f"The lesson {lesson.stem} stops: {problem}. Open it in JupyterLab and run it.") from None
+        study = Study(lesson.stem, copy, lesson.stem)
+        return kernels.execute_notebook(study, running.folder / "executed.ipynb", _SECONDS, running)
 
 
-def page(cells: list[Any], name: str) -> str:
+def page(cells: list[Any]) -> str:
     """Return the page of an executed lesson; the same cells give the same bytes."""
     slides = cut(cells)
-    if not slides:
-        raise DataError(f"The lesson {name} has no headings, so there is nothing to make slides of. Give it some.")
     css = (export.TEMPLATE / "slides.css").read_text(encoding="utf-8")
     told = [one for one in findings.payloads({"cells": cells}) if one["kind"] == "source"]
     simulated = dict.fromkeys(one["name"] for one in told if one["source"] == "simulated")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,10 +51,7 @@ class Study:
 def read_studies(layout: Layout) -> dict[str, Study]:
     """Read all studies by name, in the file's order; DataError for a file or an entry that cannot be used."""
     entries = registry.toml(layout.studies, remedy="Name a studies.toml, and correct that line of it.")
-    found = {name: _study(name, entry, layout) for name, entry in entries.items()}
-    if twice := [name for name, count in Counter(map(str.casefold, found)).items() if count > 1]:
-        raise DataError(f"{layout.studies}: two studies are called {twice[0]}, and so are their files. Rename one.")
-    return found
+    return {name: _study(name, entry, layout) for name, entry in entries.items()}
 
 
 def _study(name: str, entry: Any, layout: Layout) -> Study:

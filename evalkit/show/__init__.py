@@ -99,7 +99,6 @@ def table(
     ``p_…`` or ``…_p`` are p-values: three decimals, and ``<0.001`` below that. A page shows the
     first 12 rows of a long table and folds the others, so put those that matter first; it has no more than 200 rows,
     and the record has all.
-    Raises DataError for a column that the table lacks.
     """
     options: dict[str, Any] = {"columns": columns, "headings": headings, "cells": cells, "digits": digits}
     markup = tables.markup(frame, caption=caption, name=name, **options)

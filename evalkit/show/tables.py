@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit import DataError
 from evalkit.show import pictures
 from evalkit.show.style import MINUS, typeset
 from evalkit.stats import terms, verdicts
@@ -45,7 +44,7 @@ def markup(
     name: under which the JSON report has the table. notes: one a row, "" for none; rows with one note stand together,
     below it.
     """
-    shown = frame if columns is None else _chosen(frame, columns)
+    shown = frame if columns is None else frame[list(columns)]
     numeric = {name for name in shown if _numeric(shown[name])}
     kinds = {name: " class=num" if name in numeric else "" for name in shown}
     written = {
@@ -163,12 +162,6 @@ def _one_verdict(part: pd.DataFrame, title: str, *, folded: bool) -> str:
 def _number_set(value: Any) -> Any:
     """Set a number as pages do; print's words and gaps stay."""
     return typeset(value) if isinstance(value, str) else value
-
-
-def _chosen(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    if absent := [name for name in columns if name not in frame]:
-        raise DataError(f"There is no column {absent[0]!r} to show; the table has {', '.join(map(str, frame))}.")
-    return frame[list(columns)]
 
 
 def _numeric(column: pd.Series) -> bool:
