@@ -498,7 +498,8 @@ def rank_moves(
             axes.hlines(ends, place - 0.3, place + 0.3, color=INK, lw=1.6)
         axes.set(xlim=(-0.4, len(across) - 0.6), ylim=(wide.max(axis=None) + 0.7, 0.3))
         axes.set_yticks(wide[across[0]], _spoken(wide.index, words.get("names")))
-        spoken = _spoken(across, words.get("names"), 42 // max(3, len(across)))
+        letters, called = 42 // max(3, len(across)), [_called(name, words.get("names")) for name in across]
+        spoken = [textwrap.fill(name, letters, break_long_words=False) for name in called]
         axes.set_xticks(range(len(across)), spoken, rotation=90 * (len(across) > 5))
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
