@@ -18,7 +18,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import groupby, pairwise, product
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,6 @@ HALF = Fraction(1, 200)  # Table 5 prints two digits
 HUMAN_REFERENCE_HALF = Fraction(1, 2000)  # 4.687 is itself rounded
 
 Interval = tuple[Fraction, Fraction]
-_FAR = Fraction(10**9)
 #: Where consensus scores are looked for: from the scale's lower end to a little below the score of references.
 SEARCH = (1.0, 4.5)
 DIRECTIONS = ("X-EN", "EN-X")
@@ -86,32 +86,33 @@ def predicted_interval(cs: str, ht: str, *, standard: Standard = PAPER) -> Inter
     >>> [float(round(v, 4)) for v in predicted_interval("2.91", "3.12")]  # print has 2.91 for Azerbaijani-English
     [2.8907, 2.9036]
     """
-    consensus = _exact(standard.consensus)
-    corners = [_predict(*corner, consensus) for corner in _corners(cs, ht, _around(_references(standard)))]
-    return min(corners), max(corners)
+    return _range(_corners(cs, ht, _around(_references(standard))), _exact(standard.consensus))
 
 
 def consensus_by_cell(table5: pd.DataFrame) -> pd.DataFrame:
     """Find, per printed CS+HT cell, the consensus scores from which that cell can be reached.
 
-    For fixed inputs, CS+HT <= t means (c - t)(HT - t) >= (h - t)(CS - t), which is linear in the consensus c; so each
-    corner of the box of inputs allows a half-line, and the cell a union of half-lines cut with another. No grid.
+    Where what a cell allows begins or ends, some corner of the box of inputs gives an end of what rounds to the printed
+    number, an equation that is linear in the consensus; between two such places all or nothing is allowed. No grid.
 
-    h is any number that rounds to 4.687. c is looked for within ``SEARCH``; below the point, too, from which on the
-    group's two means would change places and the line would fall.
+    The score of references is any number that rounds to 4.687. The consensus is looked for within ``SEARCH``; below the
+    point, too, from which on the group's two means would change places and the line would fall.
     Returns direction, language, low, high, a row per connected piece. An end that is an end of the search is no limit
-    that the cell sets; a cell with both says nothing about c (``unlimited``).
+    that the cell sets; a cell with both says nothing about the consensus (``unlimited``).
     """
-    h, window = _around(_references(PAPER)), (_exact(SEARCH[0]), _exact(SEARCH[1]))
+    lowest, highest = map(_exact, SEARCH)
     rows = []
     for row in table5.to_dict("records"):
-        bottom, top = _rounds_to(row["cs_ht"])
-        corners = list(_corners(row["cs"], row["ht"], h))
+        printed, corners = _rounds_to(row["cs_ht"]), _corners(row["cs"], row["ht"], _around(_references(PAPER)))
         meeting = min(h + cs - ht for cs, ht, h in corners)  # there the references would fall to the calibration set
-        below = _union(_half_line(*corner, top, at_most=True) for corner in corners)
-        above = _union(_half_line(*corner, bottom, at_most=False) for corner in corners)
-        for low, high in _cut(_cut(below, above), [(window[0], min(window[1], meeting))]):
-            rows.append((row["direction"], row["language"], float(low), float(high)))
+        ends = {lowest, min(highest, meeting)}
+        solved = {_consensus(*corner, end) for corner, end in product(corners, printed) if end != corner[1]}
+        pieces = list(pairwise(sorted(ends | {at for at in solved if min(ends) < at < max(ends)})))
+        allowed = [_overlap(_range(corners, (low + high) / 2), printed) for low, high in pieces]
+        for fits, run in groupby(zip(allowed, pieces), key=itemgetter(0)):
+            connected = [piece for _, piece in run]
+            if fits:
+                rows.append((row["direction"], row["language"], float(connected[0][0]), float(connected[-1][1])))
     return pd.DataFrame(rows, columns=["direction", "language", "low", "high"])
 
 
@@ -320,8 +321,13 @@ def _overlap(a: Interval, b: Interval) -> bool:
     return a[0] <= b[1] and b[0] <= a[1]
 
 
-def _corners(cs: str, ht: str, human_reference: Interval) -> Iterable[tuple[Fraction, Fraction, Fraction]]:
-    return product(_rounds_to(cs), _rounds_to(ht), human_reference)
+def _corners(cs: str, ht: str, human_reference: Interval) -> list[tuple[Fraction, Fraction, Fraction]]:
+    return list(product(_rounds_to(cs), _rounds_to(ht), human_reference))
+
+
+def _range(corners: list[tuple[Fraction, Fraction, Fraction]], consensus: Fraction) -> Interval:
+    predicted = [_predict(*corner, consensus) for corner in corners]
+    return min(predicted), max(predicted)
 
 
 def _predict(cs: Fraction, ht: Fraction, h: Fraction, c: Fraction) -> Fraction:
@@ -331,27 +337,9 @@ def _predict(cs: Fraction, ht: Fraction, h: Fraction, c: Fraction) -> Fraction:
     return (h * cs - c * ht) / run
 
 
-def _half_line(cs: Fraction, ht: Fraction, h: Fraction, t: Fraction, *, at_most: bool) -> Interval | None:
-    """Solve CS+HT <= t (or >= t) for the consensus; None where no consensus does it."""
-    slope, needed = ht - t, (h - t) * (cs - t) + t * (ht - t)  # c * slope >= needed, or <=
-    if slope == 0:
-        return (-_FAR, _FAR) if (needed <= 0 if at_most else needed >= 0) else None
-    return (needed / slope, _FAR) if (slope > 0) == at_most else (-_FAR, needed / slope)
-
-
-def _union(half_lines: Iterable[Interval | None]) -> list[Interval]:
-    merged: list[Interval] = []
-    for low, high in sorted(line for line in half_lines if line):
-        if merged and low <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
-        else:
-            merged.append((low, high))
-    return merged
-
-
-def _cut(first: list[Interval], second: list[Interval]) -> list[Interval]:
-    pieces = [(max(a[0], b[0]), min(a[1], b[1])) for a in first for b in second]
-    return [piece for piece in pieces if piece[0] <= piece[1]]
+def _consensus(cs: Fraction, ht: Fraction, h: Fraction, cs_ht: Fraction) -> Fraction:
+    """Solve CS+HT for the consensus."""
+    return (cs_ht * (h + cs - ht) - h * cs) / (cs_ht - ht)
 
 
 # Table 6
@@ -387,9 +375,6 @@ def spbleu(scores: pd.DataFrame) -> pd.DataFrame:
     into = target == "eng"
     found = pd.DataFrame({"covariate": "spBLEU " + scores["system"], "direction": np.where(into, "X-EN", "EN-X")})
     found = found.assign(language_code=np.where(into, source, target), value=pd.to_numeric(scores["spbleu"]))
-    twice = found.duplicated(_COVARIATE[:3])
-    if twice.any():
-        raise DataError(f"Two scores for {scores.loc[twice, 'pair'].iloc[0]} of one system. Keep one test set a pair.")
     return found
 
 
@@ -433,7 +418,8 @@ def correlate(table5: pd.DataFrame, covariates: pd.DataFrame, *, splits: int, se
     n is the number of scores that have the covariate; columns with fewer than four scores are left out.
     """
     tables = []
-    for covariate, columns, x, y in _columns(table5, covariates):
+    for covariate, columns, part in _columns(table5, covariates):
+        x, y = part["value"].to_numpy(), part[list(METHODS)].to_numpy()
         r = pearson(x, y.T)
         linreg = split_r2(x, y, splits=splits, rng=np.random.default_rng(seed))
         table = pd.DataFrame({"covariate": covariate, "columns": columns, "method": METHODS.values(), "n": len(x)})
@@ -500,14 +486,15 @@ def gain(table5: pd.DataFrame, covariates: pd.DataFrame, *, resamples: int, seed
     (95 %).
     """
     rows = []
-    for covariate, columns, x, y in _columns(table5, covariates, paired=True):
-        data = np.concatenate([x[..., None], y], axis=-1)  # languages x directions x (covariate, methods)
+    for covariate, columns, part in _columns(table5, covariates):
+        wide = part.pivot(index="language", columns="direction", values=["value", *METHODS])
+        data = wide.to_numpy(float).reshape(len(wide), 1 + len(METHODS), -1)  # languages x variables x directions
         estimate = _gains(data[None])[0]
         rng = np.random.default_rng(seed)
         low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, seed=rng))
-        n = int(np.isfinite(x).sum())
         _, *methods = METHODS.values()
-        rows += [(covariate, columns, m, n, *map(float, v)) for m, *v in zip(methods, estimate, low, high, strict=True)]
+        ends = zip(methods, estimate, low, high, strict=True)
+        rows += [(covariate, columns, method, len(part), *map(float, values)) for method, *values in ends]
     return pd.DataFrame(rows, columns=["covariate", "columns", "method", "n", "gain", "low", "high"])
 
 
@@ -518,31 +505,19 @@ def merged(table5: pd.DataFrame, covariates: pd.DataFrame) -> pd.DataFrame:
 
 
 def _gains(stack: np.ndarray) -> np.ndarray:
-    """r of each method minus r of RAW, from (batch, languages, directions, covariate and methods), gaps allowed."""
-    flat = stack.reshape(len(stack), -1, stack.shape[-1]).swapaxes(1, 2)  # batch, variables, cells
+    """r of each method minus r of RAW, from (batch, languages, covariate and methods, directions), gaps allowed."""
+    flat = stack.swapaxes(1, 2).reshape(len(stack), stack.shape[2], -1)  # batch, variables, cells
     r = pearson(flat[:, :1], flat[:, 1:])
     return r[:, 1:] - r[:, :1]
 
 
-def _columns(
-    table5: pd.DataFrame, covariates: pd.DataFrame, *, paired: bool = False
-) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
-    """Yield covariate, columns, x and y per column of the table.
-
-    x: (n,), y: (n, methods); or, where ``paired``, x: (languages, directions) with NaN for gaps, y likewise.
-    """
-    joined = merged(table5, covariates)
-    for covariate, rows in joined.groupby("covariate", sort=False):
+def _columns(table5: pd.DataFrame, covariates: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Go through the columns of the table that have four scores: covariate, columns, and the rows of ``merged``."""
+    for covariate, rows in merged(table5, covariates).groupby("covariate", sort=False):
         for columns in COLUMNS:
             part = rows if columns == "both" else rows[rows["direction"] == columns]
-            if len(part) < 4:
-                continue
-            if not paired:
-                yield covariate, columns, part["value"].to_numpy(), part[list(METHODS)].to_numpy()
-                continue
-            wide = part.pivot(index="language", columns="direction", values=["value", *METHODS])
-            cube = wide.to_numpy(float).reshape(len(wide), 1 + len(METHODS), -1).swapaxes(1, 2)
-            yield covariate, columns, cube[..., 0], cube[..., 1:]
+            if len(part) >= 4:
+                yield str(covariate), columns, part
 
 
 def correlated(table6: pd.DataFrame) -> pd.DataFrame:

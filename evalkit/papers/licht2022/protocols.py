@@ -144,7 +144,7 @@ def cell_differences(cells: pd.DataFrame) -> pd.DataFrame:
             z = difference / np.hypot(a.se, b.se)
             rows.append((direction, language, a.protocol, b.protocol, difference, z, 2 * stats.norm.sf(abs(z))))
     columns = ["direction", "language", "protocol_a", "protocol_b", "difference", "z", "p"]
-    return _holm(pd.DataFrame(rows, columns=columns))
+    return _holm(pd.DataFrame(rows, columns=columns), "survives")
 
 
 def average_differences(cells: pd.DataFrame) -> pd.DataFrame:
@@ -175,13 +175,13 @@ def average_differences(cells: pd.DataFrame) -> pd.DataFrame:
                 rows.append((about, direction, a, b, d.mean(), d.mean() - margin, d.mean() + margin, p))
     columns = ["about", "direction", "protocol_a", "protocol_b", "difference", "low", "high", "p"]
     frame = pd.DataFrame(rows, columns=columns).sort_values("about", kind="stable", ascending=False)
-    return pd.concat([_holm(group) for _, group in frame.groupby("about", sort=False)], ignore_index=True)
+    return pd.concat([_holm(group, "survives") for _, group in frame.groupby("about", sort=False)], ignore_index=True)
 
 
-def _holm(frame: pd.DataFrame) -> pd.DataFrame:
+def _holm(frame: pd.DataFrame, survives: str) -> pd.DataFrame:
     """Add Holm's corrected p, and whether a difference survives at 0.05."""
     corrected = inference.adjust(frame["p"], method="holm")
-    return frame.assign(holm_p=corrected, survives=corrected < 0.05)
+    return frame.assign(holm_p=corrected, **{survives: corrected < 0.05})
 
 
 def sensitivity(
@@ -318,9 +318,7 @@ def progression(
                 )
             differences = (both[better] - both[worse]).to_numpy() * (1 if falls else -1)
             rows.append(named | {"step": f"{better} > {worse}"} | _test(differences))
-    frame = pd.DataFrame(rows)
-    frame["holm_p"] = inference.adjust(frame["p"], method="holm")
-    return frame.assign(seen=frame["holm_p"] < 0.05)
+    return _holm(pd.DataFrame(rows), "seen")
 
 
 def _test(differences: np.ndarray) -> dict[str, float]:
@@ -345,9 +343,7 @@ def post_edit_scores(scored: pd.DataFrame, *, steps: Sequence[str] = PROGRESSION
     """
     whole = scored.assign(doc="post-edits", segment=scored["doc"] + " " + scored["segment"])
     parts = [progression(whole, column=name, steps=steps, falls=name == "chrf").assign(score=name) for name in SCORES]
-    frame = pd.concat(parts, ignore_index=True)
-    frame["holm_p"] = inference.adjust(frame["p"], method="holm")
-    frame["seen"] = frame["holm_p"] < 0.05
+    frame = _holm(pd.concat(parts, ignore_index=True), "seen")
     return frame[["score", *(name for name in frame if name != "score")]]
 
 
