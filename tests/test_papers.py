@@ -250,15 +250,15 @@ def test_bounds_of_scores_that_lack_judgements_are_those_of_trying_every_way(see
     for chosen in itertools.combinations(segments.groups, pulled):
         lengthened = segments.sum() / (segments.size() + [name in chosen for name in segments.groups])
         scores.append(lengthened.sum() / (6 + absent))
-    compared = pd.DataFrame([here | counts | {"official": scores[0]}])
-    found = wmt.explain_missing(ratings, compared, scale="raw")
+    compared = pd.DataFrame([here | counts | {"official": scores[0], "scale": "raw", "data": "d"}])
+    found = wmt.missing_scores({"d": ratings}, compared)
     if not absent + pulled:
         assert found.empty
         return
     assert found[["lowest", "highest"]].iloc[0].tolist() == pytest.approx([min(scores), max(scores)], rel=1e-12)
     assert found[["missing_judgements", "missing_segments"]].iloc[0].tolist() == [absent + pulled, absent]
     assert found["explained"].item()
-    far = wmt.explain_missing(ratings, compared.assign(official=max(scores) + 0.1), scale="raw")
+    far = wmt.missing_scores({"d": ratings}, compared.assign(official=max(scores) + 0.1))
     assert not far["explained"].item()
 
 

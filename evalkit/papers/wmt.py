@@ -97,25 +97,19 @@ def compare_clusters(ratings: Mapping[str, pd.DataFrame], official: pd.DataFrame
     published order. Pairs of which ratings and publication share no system are left out, so simulated ratings give an
     empty table.
     """
-    parts = [
-        _compared_clusters(ratings[name], official[official["data"] == name]).assign(data=name) for name in ratings
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def _compared_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
-    """Compare the wins and lines of one set of ratings."""
-    ours = significance_clusters(ratings, score="z", digits=FILE_DIGITS, line="own", upsets=True)
-    strict = significance_clusters(ratings, score="z", digits=FILE_DIGITS)
-    for name, table in (("line", ours), ("line_all", strict)):
-        ours[name] = table["cluster"].ne(table.groupby("pair")["cluster"].shift(-1))
-    printed = official[["pair", "system"]].assign(
-        wins=pd.to_numeric(official["wins"]), line=official["line"].eq("True")
-    )
-    found = _beside(printed, ours)
+    parts = []
+    for data, table in ratings.items():
+        ours = significance_clusters(table, score="z", digits=FILE_DIGITS, line="own", upsets=True)
+        strict = significance_clusters(table, score="z", digits=FILE_DIGITS)
+        for name, clusters in (("line", ours), ("line_all", strict)):
+            ours[name] = clusters["cluster"].ne(clusters.groupby("pair")["cluster"].shift(-1))
+        printed = official[official["data"] == data].astype({"wins": int})
+        printed = printed.assign(line=printed["line"].eq("True"))[["pair", "system", "wins", "line"]]
+        parts.append(_beside(printed, ours).assign(data=data))
+    found = pd.concat(parts, ignore_index=True)
     found = found.assign(**{f"equal_{name}": found[f"official_{name}"] == found[name] for name in ("wins", "line")})
-    columns = "pair system official_wins wins equal_wins official_line line equal_line line_all rank_top rank_bottom"
-    return found[columns.split()]
+    counts = ["official_wins", "wins", "equal_wins", "official_line", "line", "equal_line", "line_all"]
+    return found[["data", "pair", "system", *counts, "rank_top", "rank_bottom"]]
 
 
 def compare_p_values(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
@@ -166,48 +160,35 @@ def by_test(ratings: pd.DataFrame, *, seed: int = 7) -> pd.DataFrame:
     return counts.groupby("test", sort=False).sum().reset_index()
 
 
-def explain_missing(ratings: pd.DataFrame, compared: pd.DataFrame, *, scale: str) -> pd.DataFrame:
+def missing_scores(ratings: Mapping[str, pd.DataFrame], compared: pd.DataFrame) -> pd.DataFrame:
     """Bound each official score that rests on judgements missing from the ratings, if those were all 0.
 
     Annotators who gave one score throughout have standard deviation 0, hence no z-score, hence no row among the
     standardised ratings; the official files count them, raw as given and z as 0. How many judgements and segments each
     system lacks follows from the official counts. A lacking segment adds a 0; a lacking judgement of a segment that is
     here pulls its mean towards 0, by an amount that depends on which segment it is: hence an interval, taking at most
-    one missing judgement a segment. compared: the result of ``compare_with_official``. Returns the rows with missing
-    judgements: pair, system, official, recomputed, missing_judgements, missing_segments, lowest and highest (the score
-    if the missing ones were 0), explained.
+    one missing judgement a segment. ratings: name of the data -> table. compared: the result of ``official_scores``.
+    Returns the rows with missing judgements: scale, data, pair, system, official, recomputed, missing_judgements,
+    missing_segments, lowest and highest (the score if the missing ones were 0), explained.
     """
     short = compared[compared["official_judgements"] > compared["judgements"]]
-    counted = with_pair(ratings[ratings["item_type"].isin(COUNTED)])
-    column, rows = _COLUMN[scale], []
+    counted = {name: with_pair(table[table["item_type"].isin(COUNTED)]) for name, table in ratings.items()}
+    rows = []
     for row in short.itertuples():
-        own = counted[(counted["pair"] == row.pair) & (counted["system"] == row.system)]
-        segments = own.groupby(segment_names(own))[column]
+        own = counted[row.data].query("pair == @row.pair and system == @row.system")
+        segments = own.groupby(segment_names(own))[_COLUMN[row.scale]]
         mean, size = segments.mean(), segments.size()
         judgements = row.official_judgements - row.judgements
         absent = row.official_segments - row.segments
         pulls = np.sort((mean / (size + 1)).to_numpy())  # what one 0 more takes from the segment's mean
         pulled = judgements - absent
-        ends = [
-            (mean.sum() - part.sum()) / row.official_segments for part in (pulls[len(pulls) - pulled :], pulls[:pulled])
-        ]
-        half = 0.5 * 10.0 ** -DIGITS[scale] + 1e-9
-        explained = ends[0] - half <= row.official <= ends[1] + half
-        rows.append((row.pair, row.system, row.official, row.recomputed, judgements, absent, *ends, explained))
-    names = ["pair", "system", "official", "recomputed", "missing_judgements", "missing_segments", "lowest", "highest"]
-    return pd.DataFrame(rows, columns=[*names, "explained"])
-
-
-def missing_scores(ratings: Mapping[str, pd.DataFrame], compared: pd.DataFrame) -> pd.DataFrame:
-    """Bound all official scores that rest on missing judgements: scale, data, and the columns of ``explain_missing``.
-
-    ratings: name of the data -> table. compared: the result of ``official_scores``.
-    """
-    parts = [
-        explain_missing(ratings[name], part, scale=scale).assign(scale=scale, data=name)
-        for (scale, name), part in compared.groupby(["scale", "data"], sort=False)
-    ]
-    return pd.concat(parts, ignore_index=True)
+        most, least = pulls[len(pulls) - pulled :].sum(), pulls[:pulled].sum()
+        low, high = ((mean.sum() - taken) / row.official_segments for taken in (most, least))
+        half = 0.5 * 10.0 ** -DIGITS[row.scale] + 1e-9
+        rows.append((judgements, absent, low, high, low - half <= row.official <= high + half))
+    names = ["missing_judgements", "missing_segments", "lowest", "highest", "explained"]
+    found = short[["scale", "data", "pair", "system", "official", "recomputed"]]
+    return found.join(pd.DataFrame(rows, columns=names, index=short.index)).reset_index(drop=True)
 
 
 def flat_annotators(workers: pd.DataFrame) -> pd.DataFrame:
@@ -322,74 +303,38 @@ def with_domains(esa: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_scores(
-    ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str, paper: str, workers: pd.DataFrame | None = None
+    compared: pd.DataFrame, missing: pd.DataFrame, official: Mapping[str, pd.DataFrame], *, called: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Compare the official scores of one scale, raw or z, with recomputed ones: rows for ``show.compare``.
+    """Set official scores of systems, z and raw, beside recomputed ones: rows for ``show.compare``.
 
-    official: text digits as in the ranking files. paper: who published them. workers: the organisers' list of
-    annotators with their means and standard deviations, such as ``wmt22-mturk-annotators``. Where the files lack
-    judgements that the official counts include, the note says which, and what the score would be if those were 0 (see
-    ``explain_missing``). Language pairs of which no ratings are here have no computed value.
+    compared: the result of ``official_scores``. missing: that of ``missing_scores``. official: name of the data ->
+    table, text digits as in the ranking files. called: name of the data -> who published it. Language pairs of which no
+    ratings are here have no computed value.
     Returns ``claims.COLUMNS``; ``place`` is empty, because the rankings stand in data files.
     """
-    held = compare_with_official(ratings, official, scale=scale)
-    held["note"] = _reasons(ratings, held, scale, {} if workers is None else _without_spread(workers))
-    printed = with_pair(official)
-    table = printed.merge(held[["pair", "system", "recomputed", "note"]], on=["pair", "system"], how="left")
+    key = ["scale", "data", "pair", "system"]
+    each = {(scale, name): with_pair(table) for scale in DIGITS for name, table in official.items()}
+    printed = pd.concat([t.assign(scale=s, data=n, printed=t[s]) for (s, n), t in each.items()])[[*key, "printed"]]
+    table = printed.merge(compared[[*key, "recomputed", "equal"]], on=key, how="left")
+    table = table.merge(missing[[*key, "explained"]], on=key, how="left").astype({"recomputed": object})
+    absent, paper = table["recomputed"].isna(), table["data"].map(called)
+    short = "The official number counts judgements that the released ratings lack (see the table of these systems). "
+    notes = {
+        "Scores of this language pair are not here.": absent,
+        f"{short}That fits annotators who gave one score throughout: with 0 for them it comes out.": table[
+            "explained"
+        ].eq(True),
+        f"{short}Zeros for them do not give it: something else differs, too.": table["explained"].eq(False),
+        "": table["equal"].eq(True),
+    }
     found = table.assign(
-        paper=paper,
-        item=table["pair"] + f", {scale}",
+        paper=paper + ", official ranking",
+        item=table["pair"] + ", " + table["scale"],
         cell=table["system"],
-        printed=table[scale],
-        computed=table["recomputed"].astype(object).where(table["recomputed"].notna(), None),
-        note=table["note"].fillna("Scores of this language pair are not here."),
+        computed=table["recomputed"].where(~absent, None),
+        note=np.select(list(notes.values()), list(notes), "The cause is not known."),
         basis="official result",
         place="",
-        lacking=(f"scores not here: {paper.split(',')[0]} " + table["pair"]).where(table["note"].isna(), ""),
+        lacking=("scores not here: " + paper + " " + table["pair"]).where(absent, ""),
     )
     return found[claims.COLUMNS]
-
-
-def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[str, str]) -> list[str]:
-    """Say of each row what the official number counts beyond the ratings; "" where it equals ours."""
-    short = {
-        (row.pair, row.system): _missing(row, scale, flat.get(row.pair, ""))
-        for row in explain_missing(ratings, held, scale=scale).itertuples()
-    }
-    known = ["" if row.equal else _unknown(row) for row in held.itertuples()]
-    return [short.get(key, other) for key, other in zip(zip(held["pair"], held["system"]), known)]
-
-
-def _missing(row, scale: str, flat: str) -> str:
-    """Explain one score by judgements that the ratings lack; ``row`` is one of ``explain_missing``."""
-    low, high = (f"{end:.{DIGITS[scale] + 2}f}" for end in (row.lowest, row.highest))
-    becomes, rounds = low, "which rounds to the printed number"
-    if low != high:
-        becomes = f"{low} to {high}, depending on the segments that they belong to"
-        rounds = "in which values round to the printed number"
-    more = "a judgement" if row.missing_judgements == 1 else f"{row.missing_judgements} judgements"
-    new = {0: "no segment", 1: "a segment"}.get(row.missing_segments, f"{row.missing_segments} segments")
-    return (
-        f"The official number counts {more} and {new} more. That fits annotators without spread, who have no z-score "
-        f"and therefore no row in the released ratings{flat}: with 0 for these the score becomes {becomes}, "
-        + (f"{rounds}." if row.explained else "which is not the printed number: something else differs, too.")
-    )
-
-
-def _unknown(row) -> str:
-    """Say what is known of a score that lacks no judgement and differs all the same."""
-    if row.judgements == row.official_judgements:
-        return "The counts of judgements agree; the cause is not known."
-    return (
-        f"The files hold {row.judgements:,} judgements of it; the official ranking counts "
-        f"{row.official_judgements:,}. Which of them it leaves out is not known."
-    )
-
-
-def _without_spread(workers: pd.DataFrame) -> dict[str, str]:
-    """Say per language pair how many annotators gave one score throughout, and which."""
-    found = flat_annotators(workers)
-    return {
-        row.pair: f" ({row.without_spread} of {row.pair} gave nothing but {row.scores}, by the organisers' list)"
-        for row in found[found["without_spread"] > 0].itertuples()
-    }
