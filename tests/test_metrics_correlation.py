@@ -284,7 +284,6 @@ def test_other_languages_are_scored_without_their_sentences():
 
 TABLE_LEARNED, LOOKS = examples(RNG(7))
 FEW, PREDICTED = TABLE_LEARNED.head(20), predictions(RNG(7))
-PRINTED = pd.DataFrame({"language": ["ta"], "metric": "chrF", "subset": "fluency", "rule": "literal", "printed": "0.3"})
 TEXTS = pd.DataFrame([{"source": "a", "hypothesis": "b", "reference": "c"}] * 2)
 
 
@@ -301,11 +300,6 @@ def out_of_fold(table=TABLE_LEARNED, looks=LOOKS):
         ("ta has 1 systems", lambda: correlation.systems(TABLE.assign(system="one"), **BOTH)),
         ("Two judgements", lambda: subsets.count_errors(pd.concat([ROWS, ROWS]), SPANS)),
         ("No error .*'9'", lambda: subsets.count_errors(ROWS, SPANS.assign(segment="9"))),
-        ("fluency, accuracy", lambda: subsets.member(subsets.count_errors(ROWS, SPANS), "style", "literal")),
-        (
-            "both computed and printed",
-            lambda: subsets.fit(PRINTED.assign(kendall_b=0.3), PRINTED.assign(language="xx")),
-        ),
         ("TER is 3", lambda: correlation.normalised(TABLE.assign(TER=3.0), **BOTH)),
         ("column reference", lambda: learned.features(TEXTS.drop(columns="reference"))),
         ("Row 2 .* its hypothesis", lambda: learned.features(TEXTS.assign(hypothesis=["b", None]))),

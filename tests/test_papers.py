@@ -171,6 +171,13 @@ def test_chosen_rows_keep_their_places_and_names_may_be_numbers(planned, monkeyp
     ]
 
 
+def test_misprints_are_what_other_print_denies_by_more_than_rounding(planned):
+    rows = planned({"pair": list("abc"), "x": [0.1, 0.25, 0.31]}, {"note": "why.", "within": 0.008})
+    found = [("Table 0", "c", "p", "found by itself")]
+    assert claims.misprints(found, rows).to_numpy().tolist() == [[*found[0]], ["T", "b", "0.20", "0.250: why."]]
+    assert claims.misprints([], rows.assign(basis="recomputed from data")).empty
+
+
 @each
 def test_a_specification_that_leads_nowhere_is_named(planned, part, words):
     with pytest.raises(DataError, match=words):
@@ -191,6 +198,26 @@ def test_on_simulated_data_nothing_is_compared():
     nothing = pd.DataFrame()
     nothing.attrs["source"] = {"name": "wmt23", "source": "simulated", "origin": "a test", "digest": "none"}
     assert esa.compare(*[nothing] * 4, wmt_marked=nothing)["computed"].isna().all()
+
+
+def test_pauses_become_the_persons_median_and_each_person_counts_the_same():
+    timed = pd.DataFrame({"annotator": [*"aaabb"], "seconds": [10.0, 30, 400, 20, 40], "errors": [0, 3, 0, 2, 2]})
+    timed = timed.assign(protocol="ESA-1", item_type="system")
+    again = timed.assign(protocol="ESA-IAA"), timed.assign(item_type="degraded", seconds=1.0)
+    seconds, errors = ((10 + 30 + 30) / 3 + 30) / 2, (1 + 2) / 2
+    found = esa.effort(pd.concat([timed, *again])).to_numpy().tolist()
+    assert found == [["ESA", 2, pytest.approx(seconds), errors, pytest.approx(seconds / errors)]]
+
+
+def test_two_judgements_of_a_translation_are_held_together_as_scipy_and_a_count_do():
+    rng = np.random.default_rng(3)
+    values = pd.DataFrame(rng.integers(0, 9, (60, 2)) * 1.0).mask(rng.random((60, 2)) < 0.1)
+    errors, both = pd.DataFrame(rng.integers(0, 2, (60, 2))), values.notna().all(axis=1)
+    x, y = values[both].to_numpy().T
+    theirs = stats.kendalltau(x, y, variant="c"), stats.pearsonr(x, y), stats.spearmanr(x, y)
+    alike = sum(first == second for first, second in errors[both].to_numpy()) / both.sum()
+    wanted = [both.sum(), *(one.statistic for one in theirs), 100 * alike]
+    assert [*esa._held(values, errors).values()] == pytest.approx(wanted)
 
 
 @pytest.fixture(scope="module")
@@ -472,11 +499,21 @@ def test_taus_that_no_ranking_can_have_are_those_that_no_permutation_has(sai):
         for row in cells.itertuples()
         if f"{float(row.kendall):.3f}" not in possible[6 if row.language == "gu" else 7]
     }
-    found = printed.misprints(sai)
-    cells = found.loc[found["table"] == "table2", "cell"]
+    found = pd.DataFrame(printed.misprints(sai), columns=claims.MISPRINT)
+    cells = found.loc[found["table"] == "Table 2", "cell"]
     assert set(cells[cells.str.endswith("kendall")]) == wrong
     cut = found[found["evidence"].str.startswith("cut off")]
     assert cut["printed"].tolist() == [re.search(r"\d\.\d{3}", text)[0] for text in cut["evidence"]]
+
+
+def test_correlations_called_significant_are_listed_where_their_distribution_says_otherwise(sai):
+    n, cells = 1400, sai["table1"][sai["table1"]["language"] != printed.AVERAGE]
+    null = {"pearson": stats.beta(n / 2 - 1, n / 2 - 1, loc=-1, scale=2)}
+    null["kendall"] = stats.norm(scale=np.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))))
+    p = {name: 2 * of.sf(cells[name].astype(float).abs()) for name, of in null.items()}
+    wanted = {f"{m}, {to}, {name}" for name in p for m, to in cells.loc[p[name] > 0.05, ["metric", "language"]].values}
+    found = pd.DataFrame(printed.misprints(sai), columns=claims.MISPRINT)
+    assert {*found.loc[found["table"] == "Table 1", "cell"]} == wanted
 
 
 # Challenge sets in ACES' format, and their Kendall-like tau
@@ -584,6 +621,12 @@ def test_numbers_of_judgements_behind_printed_means_are_among_those_that_fit(cou
     printed = pd.DataFrame(rows, columns=["language", "system", "mean_score"])
     possible = release.denominators(printed).groupby("system")["n"].agg(set)
     assert all(n in possible[name] for name, n in zip(systems, counts, strict=True))
+
+
+def test_two_systems_of_marathi_are_one(real):
+    marathi = real("indicmt-mqm").query("tgt_lang == 'mar'").pivot(index="segment", columns="system")["hypothesis"]
+    both = marathi[["bing_api", "cvit_iiith"]].dropna().apply(lambda texts: texts.str.split().str.join(""))
+    assert both["bing_api"].equals(both["cvit_iiith"].rename("bing_api"))
 
 
 def test_the_release_scores_by_weights_that_its_single_errors_show(real):

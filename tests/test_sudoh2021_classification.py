@@ -2,7 +2,6 @@
 
 import importlib.util
 import re
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -64,23 +63,14 @@ def test_scores_and_summaries_equal_scikit_learns(pairs):
     row = classification.summary(confused, order="print").iloc[0]
     assert row["accuracy"] == pytest.approx(metrics.accuracy_score(true, predicted))
     assert row["mean_places"] == pytest.approx(metrics.mean_absolute_error(true, predicted))
-    if len(set(true) | set(predicted)) > 1:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            kappa = metrics.cohen_kappa_score(true, predicted, labels=range(7), weights="quadratic")
-        assert row["weighted_kappa"] == pytest.approx(kappa)
     matrix = confused["count"].to_numpy().reshape(7, 7)
     assert (matrix == metrics.confusion_matrix(true, predicted, labels=range(7))).all()
 
 
 def test_distance_follows_the_order_of_severity():
-    for true, predicted, by_severity, by_print in (
-        ("Contradiction", "Incomprehensible", 2, 2),
-        ("Serious", "Incomprehensible", 1, 3),
-    ):
-        confused = classification.confusion(guesses([ADEQUACY.index(true)], [ADEQUACY.index(predicted)]))
-        places = [classification.summary(confused, order=o)["mean_places"].item() for o in ("severity", "print")]
-        assert places == [by_severity, by_print]
+    confused = classification.confusion(guesses([ADEQUACY.index("Serious")], [ADEQUACY.index("Incomprehensible")]))
+    places = [classification.summary(confused, order=o)["mean_places"].item() for o in ("severity", "print")]
+    assert places == [1, 3]
 
 
 def test_equation_1_gives_the_hand_computed_weights():

@@ -57,7 +57,7 @@ import pandas as pd
 
 from evalkit import ROOT, DataError, data
 from evalkit.data.provenance import merged, source_of
-from evalkit.stats.verdicts import verdict
+from evalkit.stats.verdicts import as_printed, judge, verdict
 
 #: What every row has. ``lacking``: what keeps a number from being recomputed, in words that one cause always has.
 COLUMNS = ["paper", "item", "cell", "printed", "computed", "note", "basis", "lacking", "place"]
@@ -321,6 +321,17 @@ def pivot(table: pd.DataFrame, index: str, columns: str, value: str) -> pd.DataF
     return matrix.loc[table[index].unique(), table[columns].unique()]
 
 
-def misprints(found: Iterable[tuple[str, str, str, str]]) -> pd.DataFrame:
-    """Return a list of what print contradicts by itself as a table, columns ``MISPRINT``."""
-    return pd.DataFrame(list(found), columns=MISPRINT)
+def misprints(found: Iterable[tuple[str, str, str, str]], rows: pd.DataFrame) -> pd.DataFrame:
+    """List what print contradicts by itself, columns ``MISPRINT``.
+
+    found: what checks of a paper's own found. rows: of ``compare`` and ``look_up``. What does not come out of other
+    printed numbers, or of a definition, is a misprint, too, unless rounding allows it; the row's note is the evidence.
+    """
+    listed = list(found)
+    for row in judge(rows):
+        within_print = row["basis"] in ("follows from other printed numbers", "definition")
+        if within_print and row["verdict"] == "differs" and "reachable" not in row:
+            place = f"section {row['item']}" if row["item"][0].isdigit() else row["item"]
+            evidence = f"{as_printed(row['computed'], row['printed'])}: {row['note']}"
+            listed.append((place, row["cell"], row["printed"], evidence))
+    return pd.DataFrame(listed, columns=MISPRINT)

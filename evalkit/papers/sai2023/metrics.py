@@ -105,8 +105,6 @@ def member(judged: pd.DataFrame, family: str, rule: str) -> pd.Series:
     >>> {rule: member(judged, "accuracy", rule).tolist() for rule in ("literal", "authors")}
     {'literal': [False, True, False, False], 'authors': [True, True, True, False]}
     """
-    if family not in FAMILIES or rule not in RULES:
-        raise DataError(f"{family!r} by {rule!r}: choose among {', '.join(FAMILIES)} and {', '.join(RULES)}.")
     how, of = RULES[rule], judged[family]
     if family == "accuracy" and how.terminology:
         of = of + judged["terminology"]
@@ -122,8 +120,6 @@ def fit(correlated: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """
     printed = printed.assign(printed=pd.to_numeric(printed["printed"]))
     both = correlated.merge(printed[["language", "metric", "subset", "printed"]], on=["language", "metric", "subset"])
-    if both.empty:
-        raise DataError("No language, metric and subset is both computed and printed. Check how they are spelt.")
     both["gap"] = (both["kendall_b"] - both["printed"]).abs()
     found = both.groupby(["rule", "subset"], sort=False)["gap"].agg(["size", "mean", "max"]).reset_index()
     return found.rename(columns={"size": "cells", "mean": "mean_gap", "max": "largest_gap"})

@@ -14,6 +14,7 @@ from evalkit.data.indicmt import SHORT
 from evalkit.data.schemas import UNSTATED
 from evalkit.data.typology import SCHEMES, SEVERITIES, TYPOLOGIES
 from evalkit.human.mqm import KEY, category, errors_per_system, formula_against_own, segment_scores
+from evalkit.papers.claims import pivot
 
 _TOP = 25.0  # the shipped score of a translation without errors
 #: Points by which a score may miss and still count as equal: the shipped scores are multiples of a half.
@@ -45,16 +46,14 @@ def single_errors(ratings: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
     joined = one[names].astype("str").merge(ratings[[*KEY, "score"]], on=KEY, how="left", validate="one_to_one")
     special = joined["error_type"].isin(["non-translation", "source error"])
     joined = joined.assign(kind=joined["error_type"].where(special, "any other"), weight=_TOP - joined["score"])
-    rows = []
-    for (kind, severity), group in joined.groupby(["kind", "severity"]):
-        usual = group["weight"].mode().iloc[0]
-        agreeing = int(np.isclose(group["weight"], usual, atol=_EQUAL).sum())
-        rows.append((kind, severity, len(group), usual, agreeing, group["weight"].min(), group["weight"].max()))
-    table = pd.DataFrame(rows, columns=["kind", "severity", "n", "weight", "agreeing", "smallest", "largest"])
-    order = {name: place for place, name in enumerate([*SEVERITIES, UNSTATED])}
-    return table.sort_values(
-        ["kind", "severity"], key=lambda c: c.map(order).fillna(-1) if c.name == "severity" else c, ignore_index=True
-    )
+    joined["severity"] = pd.Categorical(joined["severity"], [*SEVERITIES, UNSTATED])
+    by = ["kind", "severity"]
+    usual = joined.groupby(by, observed=True)["weight"].transform(lambda weights: weights.mode().iloc[0])
+    agrees = np.isclose(joined["weight"], usual, atol=_EQUAL)
+    columns = {"n": ("weight", "size"), "weight": ("usual", "first"), "agreeing": ("agrees", "sum")}
+    columns |= {"smallest": ("weight", "min"), "largest": ("weight", "max")}
+    found = joined.assign(usual=usual, agrees=agrees).groupby(by, observed=True).agg(**columns)
+    return found.reset_index().astype({"severity": "str"})
 
 
 def explain(ratings: pd.DataFrame, spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:
@@ -102,41 +101,53 @@ def system_means(ratings: pd.DataFrame, *, file_set: str) -> pd.DataFrame:
     return means.assign(file_set=file_set)[["language", "system", "mean_score", "n", "file_set"]]
 
 
-def places(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
-    """Ask which system stands where among a sentence's translations in the splits, which do not name systems.
+def matched(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
+    """Find each row of the splits, which do not name systems, among the CSV files' judgements (``ratings``).
 
-    Looked at are sentences with a translation by every system. A row is known where the CSV files (``ratings``) have
-    the same sentence and translation, letter for letter. Returns tgt_lang, place (from 0), system (the one that most
-    known rows allow), known (rows), share (of these that allow it; texts that several systems share allow each).
+    A row is known where these have the same sentence and translation, letter for letter. Adds systems (whose
+    translation it is; missing where it is not known), fresh (whether the CSV files lack this judgement, or have it less
+    often), place (among the rows of the sentence in its file, from 0) and whole (whether every system's is there).
     """
-    return _places(_matched(ratings, splits), systems=ratings["system"].nunique())
+    key, sentence = ["tgt_lang", "key"], ["tgt_lang", "split", "segment"]
+    ours, theirs = (frame.assign(key=_letters(frame)).astype({"tgt_lang": "str"}) for frame in (ratings, splits))
+    once = ours[[*key, "system"]].astype("object").drop_duplicates().sort_values("system")
+    once.attrs = {}  # pandas would copy them for each of the thousands of groups
+    systems = once.groupby(key)["system"].agg(list).rename("systems")
+    known = ours.groupby(key).size().rename("held").to_frame().join(systems)
+    found = theirs.merge(known[["systems", "held"]].reset_index(), on=key, how="left")
+    rows = found.groupby(sentence)["row"]
+    fresh = found.groupby(key).cumcount() >= found["held"].fillna(0)
+    whole = rows.transform("size").eq(ratings["system"].nunique())
+    return found.assign(fresh=fresh, place=rows.cumcount(), whole=whole)
 
 
-def _places(matched: pd.DataFrame, *, systems: int) -> pd.DataFrame:
-    """Do what ``places`` does, from the result of ``_matched``."""
-    whole = matched[matched["of"].eq(systems) & matched["systems"].notna()]
-    known = whole.groupby(["tgt_lang", "place"], observed=True).size().rename("known")
-    allowed = whole.explode("systems").groupby(["tgt_lang", "place", "systems"], observed=True).size().rename("rows")
+def places(found: pd.DataFrame) -> pd.DataFrame:
+    """Ask which system stands where among a sentence's translations in the splits.
+
+    found: the result of ``matched``, of which whole sentences are looked at. Returns tgt_lang, place (from 0), system
+    (the one that most known rows allow), known (rows), share (of these that allow it; texts that several systems share
+    allow each).
+    """
+    known = found[found["whole"] & found["systems"].notna()]
+    rows = known.groupby(["tgt_lang", "place"], observed=True).size().rename("known")
+    allowed = known.explode("systems").groupby(["tgt_lang", "place", "systems"], observed=True).size().rename("rows")
     best = allowed.reset_index().sort_values("rows", ascending=False, kind="stable")
     best = best.drop_duplicates(["tgt_lang", "place"]).rename(columns={"systems": "system"})
-    found = best.join(known, on=["tgt_lang", "place"]).sort_values(["tgt_lang", "place"], ignore_index=True)
-    return found.assign(share=found["rows"] / found["known"]).drop(columns="rows")
+    best = best.join(rows, on=["tgt_lang", "place"]).sort_values(["tgt_lang", "place"], ignore_index=True)
+    return best.assign(share=best["rows"] / best["known"]).drop(columns="rows")
 
 
-def combined(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
+def combined(ratings: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """Bring the two sets of files together: the judgements of the CSV files, and those that only the splits have.
 
-    A row of the splits is in the CSV files where these hold the same sentence and translation, letter for letter, as
-    often. What else is fresh gets the system of its place (``places``) where at least 95 % of known rows allow it, and
-    is else of an "unknown" system.
+    found: the result of ``matched``. What is fresh there gets the system of its place (``places``) where at least 95 %
+    of known rows allow it, and is else of an "unknown" system.
     Columns tgt_lang, system, segment, score, own_score, reference, hypothesis, fresh.
     """
-    matched, systems = _matched(ratings, splits), ratings["system"].nunique()
-    theirs = matched[matched["fresh"]].assign(score=matched["formula_score"])
-    held = _places(matched, systems=systems).query("share >= 0.95")[["tgt_lang", "place", "system"]]
+    held = places(found).query("share >= 0.95")[["tgt_lang", "place", "system"]]
+    theirs = found[found["fresh"]].assign(score=found["formula_score"])
     theirs = theirs.merge(held, on=["tgt_lang", "place"], how="left")
-    whole = theirs["of"].eq(systems)
-    theirs["system"] = theirs["system"].where(whole & theirs["system"].notna(), "unknown")
+    theirs["system"] = theirs["system"].where(theirs["whole"]).fillna("unknown")
     columns = ["tgt_lang", "system", "segment", "score", "own_score", "reference", "hypothesis"]
     ours = ratings[columns].astype({"tgt_lang": "str", "system": "str"})
     return pd.concat([ours.assign(fresh=False), theirs[columns].assign(fresh=True)], ignore_index=True)
@@ -153,24 +164,6 @@ def placement(together: pd.DataFrame) -> pd.DataFrame:
     return found.drop(columns="unknown").reset_index()
 
 
-def copies(ratings: pd.DataFrame) -> pd.DataFrame:
-    """List systems whose translations are mostly one and the same text: two outputs that are likely one.
-
-    Returns language, system, other, sentences (that both translated), same (share with the same letters, white space
-    aside), same_score (share of these sentences with the same score), where ``same`` is at least a half.
-    """
-    frame = ratings.assign(text=_letters(ratings), language=ratings["tgt_lang"].astype("str").map(SHORT))
-    columns = ["language", "segment", "system", "text", "score"]
-    both = frame[columns].merge(frame[columns], on=["language", "segment"], suffixes=("", "_other"))
-    both = both[both["system"].astype("str") < both["system_other"].astype("str")].replace({"system": PRINTED})
-    both = both.assign(same=both["text"].eq(both["text_other"]), same_score=both["score"].eq(both["score_other"]))
-    pair = [both["language"], both["system"].astype("str"), both["system_other"].astype("str").replace(PRINTED)]
-    found = both.groupby(pair, sort=False).agg(
-        sentences=("same", "size"), same=("same", "mean"), same_score=("same_score", "mean")
-    )
-    return found.rename_axis(["language", "system", "other"]).query("same >= 0.5").reset_index()
-
-
 def denominators(printed: pd.DataFrame) -> pd.DataFrame:
     """List how many judgements can lie behind a system's printed means: system, n.
 
@@ -178,13 +171,12 @@ def denominators(printed: pd.DataFrame) -> pd.DataFrame:
     multiples of a half, so with n judgements a mean is a multiple of 1 / 2n: n, up to 300, is possible where every
     language's cell rounds from such a multiple.
     """
-    cells = printed[printed["language"].ne("average")].assign(value=pd.to_numeric(printed["mean_score"]))
-    rows = []
-    for system, values in cells[cells["value"] > 0].groupby("system", sort=False)["value"]:
-        n = np.arange(1, 301)[:, None]
-        nearest = np.round(values.to_numpy() * n / 0.5) * 0.5 / n
-        rows += [(system, int(k)) for k in n[(np.abs(nearest - values.to_numpy()) <= 0.5e-3 + 1e-9).all(axis=1), 0]]
-    return pd.DataFrame(rows, columns=["system", "n"])
+    cells = printed[printed["language"].ne("average")].set_index("system")["mean_score"].astype(float)
+    cells, n = cells[cells > 0], np.arange(1, 301)
+    halves = np.round(2 * np.outer(cells, n))
+    near = np.abs(halves / (2 * n) - cells.to_numpy()[:, None]) <= 0.5e-3 + 1e-9
+    fits = pd.DataFrame(near, index=cells.index, columns=n).groupby("system").all().stack()
+    return fits[fits].index.set_names(["system", "n"]).to_frame(index=False)
 
 
 def fitting_counts(printed: pd.DataFrame, totals: pd.Series, *, judgements: int) -> pd.DataFrame:
@@ -195,12 +187,7 @@ def fitting_counts(printed: pd.DataFrame, totals: pd.Series, *, judgements: int)
     every total within the rounding of the means.
     """
     systems = list(PRINTED.values())
-    means = (
-        printed.assign(value=pd.to_numeric(printed["mean_score"]))
-        .pivot(index="system", columns="language", values="value")
-        .loc[systems, list(totals.index)]
-        .to_numpy()
-    )
+    means = pivot(printed, "system", "language", "mean_score").loc[systems, list(totals.index)].to_numpy()
     options = denominators(printed).groupby("system")["n"].agg(list)
     grid = np.array(np.meshgrid(*(options[name] for name in systems), indexing="ij")).reshape(len(systems), -1).T
     grid = grid[grid.sum(axis=1) == judgements]
@@ -212,24 +199,6 @@ def common_sentences(ratings: pd.DataFrame) -> pd.DataFrame:
     """Keep the sentences that all systems of a language translated, so that systems are compared on the same."""
     count = ratings.groupby(["tgt_lang", "segment"])["system"].transform("nunique")
     return ratings[count.eq(len(PRINTED))]
-
-
-def _matched(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
-    """Find each row of the splits among the CSV files' judgements.
-
-    Adds systems (whose translation it is, letter for letter; missing where none is), fresh (whether the CSV files lack
-    this judgement), place (among the rows of the sentence in its file, from 0) and of (how many these are).
-    """
-    key, sentence = ["tgt_lang", "key"], ["tgt_lang", "split", "segment"]
-    ours, theirs = (frame.assign(key=_letters(frame)).astype({"tgt_lang": "str"}) for frame in (ratings, splits))
-    once = ours[[*key, "system"]].astype("object").drop_duplicates().sort_values("system")
-    once.attrs = {}  # pandas would copy them for each of the thousands of groups
-    systems = once.groupby(key)["system"].agg(list).rename("systems")
-    known = ours.groupby(key).size().rename("held").to_frame().join(systems)
-    found = theirs.merge(known[["systems", "held"]].reset_index(), on=key, how="left")
-    rows = found.groupby(sentence)["row"]
-    fresh = found.groupby(key).cumcount() >= found["held"].fillna(0)
-    return found.assign(fresh=fresh, place=rows.cumcount(), of=rows.transform("size"))
 
 
 def _letters(frame: pd.DataFrame) -> pd.Series:

@@ -297,10 +297,9 @@ def summary(confused: pd.DataFrame, *, order: str = "severity") -> pd.DataFrame:
     """Summarise each matrix in a row: share right, and how far away the errors lie.
 
     order: the order of labels in which distance is counted, in places. Returns dimension, model, n, accuracy,
-    adjacent (share of the *errors* that lie one place away), within_one (share of all that are right or one place
-    away), distant (errors of three places or more), distant_share (of all), mean_places (mean absolute error) and
-    weighted_kappa (Cohen's, quadratic weights: 1 all right, 0 as by chance; NaN where no chance disagreement exists).
-    Source: Cohen 1968. Caveat: places are not equal steps, and adequacy's four worst labels are kinds, not degrees.
+    adjacent (share of the *errors* that lie one place away), distant_share (of all, three places away or more) and
+    mean_places (mean absolute error).
+    Caveat: places are not equal steps, and adequacy's four worst labels are kinds, not degrees.
 
     >>> rows = pd.DataFrame({"dimension": "fluency", "model": "m", "true": ["Poor", "Good"], "predicted": "Fair"})
     >>> summary(confusion(rows))[["accuracy", "adjacent", "mean_places"]].values.tolist()
@@ -309,26 +308,13 @@ def summary(confused: pd.DataFrame, *, order: str = "severity") -> pd.DataFrame:
     found = []
     for (dimension, model), rows in confused.groupby(["dimension", "model"], sort=False):
         place = {name: number for number, name in enumerate(categories(dimension, order=order))}
-        true, predicted = rows["true"].map(place), rows["predicted"].map(place)
-        count, places = rows["count"], (true - predicted).abs()
-        total, errors, distant = count.sum(), count[places > 0].sum(), int(count[places >= 3].sum())
-        row = {"dimension": dimension, "model": model, "n": int(total), "accuracy": count[places == 0].sum() / total}
-        row |= {"adjacent": count[places == 1].sum() / errors if errors else np.nan}
-        row |= {"within_one": count[places <= 1].sum() / total, "distant": distant, "distant_share": distant / total}
-        kappa = _weighted_kappa(true, predicted, count)
-        row |= {"mean_places": (places * count).sum() / total, "weighted_kappa": kappa}
-        found.append(row)
+        apart = (rows["true"].map(place) - rows["predicted"].map(place)).abs()
+        n = int(rows["count"].sum())
+        share = rows.groupby(apart)["count"].sum() / n  # by places
+        row = {"dimension": dimension, "model": model, "n": n, "accuracy": share.loc[0]}
+        row["adjacent"] = share.loc[1] / (1 - share.loc[0]) if share.loc[0] < 1 else np.nan
+        found.append(row | {"distant_share": share.loc[3:].sum(), "mean_places": (share * share.index).sum()})
     return pd.DataFrame(found)
-
-
-def _weighted_kappa(true: pd.Series, predicted: pd.Series, count: pd.Series) -> float:
-    """Return Cohen's kappa with quadratic weights; NaN where all is one label, on both sides."""
-    from sklearn.metrics import cohen_kappa_score
-
-    there = count > 0
-    if pd.concat([true[there], predicted[there]]).nunique() < 2:
-        return np.nan
-    return cohen_kappa_score(true, predicted, weights="quadratic", sample_weight=count)
 
 
 def accuracy(predictions: pd.DataFrame, *, by: Sequence[str] = (), resamples: int = 500, seed: int = 7) -> pd.DataFrame:

@@ -41,7 +41,7 @@ MODELS = {
     "same test set": "the test set and its language pair",
     "same sentence": "the sentence (the reference that both are compared with)",
 }
-_PAIR_MEASURES = {"kappa": ("cohen_kappa", "none"), "concordance": ("percent_agreement", "none")}
+_PAIR_MEASURES = [("cohen_kappa", "none"), ("percent_agreement", "none")]
 #: Coefficients of agreement as pages call them.
 _NAMES = {"fleiss_kappa": "Fleiss' kappa", "percent_agreement": "percent agreement"}
 
@@ -175,12 +175,11 @@ def contrasts(labelled: pd.DataFrame, *, models: Sequence[str] = tuple(MODELS)) 
     """Test the differences of mean direct assessments in ``FINDING``, annotator by annotator.
 
     labelled: as ``joined`` makes it. models: what is held constant, names in ``MODELS``.
-    Returns model, annotator, label, against, difference, low, high (95 %), t, df, p, p_holm, d, superior, n, n_against.
+    Returns model, annotator, label, against, difference, low, high (95 %), t, df, p, p_holm, n, n_against.
     Errors are robust to sentences that recur (sandwich over references, which occur up to seven times); df is the
     smaller number of sentences of the two labels less one, which is conservative. p is two-sided; p_holm is corrected
-    for all tests of one model. d: difference over the pooled sd. superior: the chance that a translation with the first
-    label is assessed higher than one with the second (ties half). A contrast that the rows cannot tell has no values.
-    Source: Liang & Zeger 1986; Holm 1979; Vargha & Delaney 2000.
+    for all tests of one model. A contrast that the rows cannot tell has no values.
+    Source: Liang & Zeger 1986; Holm 1979.
     """
     part = labelled[labelled["dimension"] == "adequacy"]
     rows = []
@@ -188,7 +187,7 @@ def contrasts(labelled: pd.DataFrame, *, models: Sequence[str] = tuple(MODELS)) 
         for model in models:
             rows += [{"annotator": annotator, "model": model} | row for row in _contrasted(some, model)]
     columns = ["model", "annotator", "label", "against", "difference", "low", "high", "t", "df", "p", "p_holm"]
-    found = pd.DataFrame(rows).reindex(columns=[*columns, "d", "superior", "n", "n_against"])
+    found = pd.DataFrame(rows).reindex(columns=[*columns, "n", "n_against"])
     for _, some in found.groupby("model"):
         found.loc[some.index, "p_holm"] = inference.adjust(some["p"], method="holm")
     return found
@@ -199,21 +198,17 @@ def _contrasted(part: pd.DataFrame, model: str) -> Iterator[dict]:
     groups = {"all rows": None, "same test set": KEY[:3], "same sentence": ["reference"]}[model]
     beta, cov, sentences = _fit(part, categories("adequacy"), groups)
     for label, against in FINDING:
-        one, other = (part.loc[part["label"] == name, "z"].to_numpy() for name in (label, against))
-        row = {"label": label, "against": against, "n": len(one), "n_against": len(other)}
+        n, n_against = (int(part["label"].eq(name).sum()) for name in (label, against))
+        row = {"label": label, "against": against, "n": n, "n_against": n_against}
         error, df = 0.0, 0
-        if min(len(one), len(other)) > 1:
+        if min(n, n_against) > 1:
             variance = cov.at[label, label] + cov.at[against, against] - 2 * cov.at[label, against]
             error, df = np.sqrt(max(variance, 0)), min(sentences[label], sentences[against]) - 1
         if error > 0 and df > 0:
             difference = beta[label] - beta[against]
             low, high = stats.t.interval(0.95, df, difference, error)
             row |= {"difference": difference, "low": low, "high": high, "t": difference / error, "df": float(df)}
-            squares = (len(one) - 1) * one.var(ddof=1) + (len(other) - 1) * other.var(ddof=1)
-            pooled = np.sqrt(squares / (len(one) + len(other) - 2))
-            above = stats.mannwhitneyu(one, other, method="asymptotic").statistic / (len(one) * len(other))
-            row |= {"p": float(2 * stats.t.sf(abs(difference / error), df)), "superior": float(above)}
-            row["d"] = difference / pooled if pooled > 0 else np.nan
+            row["p"] = float(2 * stats.t.sf(abs(difference / error), df))
         yield row
 
 
@@ -313,41 +308,31 @@ def pairwise(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, share
     for dimension in labels["dimension"].unique():
         table = _by_annotator(labels, dimension)
         table = table.dropna() if shared else table
-        for a, b in itertools.combinations(table.columns, 2):
+        options: dict[str, Any] = {"categories": categories(dimension), "resamples": resamples, "seed": seed}
+        found = agreement.pairwise(table, measures=_PAIR_MEASURES, **options)
+        for (a, b), own in found[found["items"] > 0].groupby(["annotator_a", "annotator_b"], sort=False):
+            values = own[["estimate", "low", "high"]].to_numpy().ravel()
             both = table[[a, b]].dropna()
-            if both.empty:
-                continue
-            row = {"dimension": dimension, "pair": f"{a}-{b}"}
-            options: dict[str, Any] = {"categories": categories(dimension), "resamples": resamples, "seed": seed}
-            found = agreement.pairwise(both, measures=list(_PAIR_MEASURES.values()), **options)
-            for name, part in zip(_PAIR_MEASURES, found.to_dict("records"), strict=True):
-                row |= {name: part["estimate"], f"{name}_low": part["low"], f"{name}_high": part["high"]}
-            rows.append(row | {"n": len(both), "rows": standing(both.reset_index())})
-    return pd.DataFrame(rows)
+            rows.append((dimension, f"{a}-{b}", *values, len(both), standing(both.reset_index())))
+    measured = [f"{name}{end}" for name in ("kappa", "concordance") for end in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=["dimension", "pair", *measured, "n", "rows"])
 
 
-def confusion_between(labels: pd.DataFrame, *, pair: str, dimension: str = "adequacy") -> pd.DataFrame:
-    """Count which labels two annotators gave the same translations.
+def confusion_between(labels: pd.DataFrame, *, dimension: str = "adequacy") -> pd.DataFrame:
+    """Count which labels every two annotators gave the same translations.
 
-    pair: ``A-B``. Returns dimension, pair, first (label of A), second (of B), count, share (of A's label that B called
-    so; missing where A never used it), first_annotator, second_annotator; all combinations of labels have a row, worst
+    Returns pair (``A-B``), first (label of A), second (of B), count, first_annotator, second_annotator, share (of A's
+    label that B called so; missing where A never used it), dimension; all combinations of labels have a row, worst
     labels first.
-    Raises DataError where the pair does not name two annotators.
     """
-    table = _by_annotator(labels, dimension)
-    found = [(a, b) for a, b in itertools.permutations(table.columns, 2) if f"{a}-{b}" == pair]
-    if not found:
-        raise DataError(f"pair={pair!r} is not known. Annotators are {', '.join(table.columns)}: write A-B.")
-    first, second = found[0]
-    names = categories(dimension)
-    both = table[[first, second]].dropna()
-    counts = pd.crosstab(both[first], both[second]).reindex(index=names, columns=names, fill_value=0)
-    long = counts.rename_axis(index="first", columns="second").stack().rename("count").reset_index()
-    total = long.groupby("first", sort=False)["count"].transform("sum")
-    long["share"] = long["count"].div(total.where(total > 0))
-    long.insert(0, "dimension", dimension)
-    long.insert(1, "pair", pair)
-    return long.assign(first_annotator=first, second_annotator=second)
+    table, names, parts = _by_annotator(labels, dimension), categories(dimension), {}
+    for a, b in itertools.combinations(table.columns, 2):
+        counts = pd.crosstab(table[a], table[b]).reindex(index=names, columns=names, fill_value=0)
+        counts = counts.rename_axis(index="first", columns="second").stack().rename("count").to_frame()
+        parts[f"{a}-{b}"] = counts.assign(first_annotator=a, second_annotator=b)
+    long = pd.concat(parts, names=["pair"]).reset_index()
+    total = long.groupby(["pair", "first"])["count"].transform("sum")
+    return long.assign(share=long["count"] / total.where(total > 0), dimension=dimension)
 
 
 def _whole(labels: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

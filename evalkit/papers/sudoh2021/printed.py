@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ import pandas as pd
 from evalkit import data
 from evalkit.data.languages import CODES
 from evalkit.metrics.lexical import exact
-from evalkit.papers import claims
 from evalkit.papers.claims import pivot
 from evalkit.papers.sudoh2021 import classification, reduction
 from evalkit.papers.sudoh2021.labels import CRITICAL, KEY, TABLES, categories, shares
@@ -44,11 +42,6 @@ Misprint = tuple[str, str, str, str]
 _PEOPLE = ("A", "B", "C")
 _HALF = 0.5e-3  # shares, means and standard deviations have three digits
 _SLACK = 1e-9
-_TESTED = 3920  # translations in the test set
-#: How many distant errors section 5.2 counts.
-DISTANT_PRINTED = 17, "0.43%"
-#: Of the hypotheses predicted Excellent in adequacy, how many section 5.2 calls Excellent or Good.
-GOOD_PRINTED = 144, 154, "93.5%"
 _YES = {True: "yes", False: "no"}
 
 
@@ -124,14 +117,13 @@ def computed(
     averages = shares.groupby(["dimension", "label"], sort=False).agg(share=("share", "mean"), n=("n", "min"))
     averages = averages.reset_index().assign(annotator="average", rows="each annotator's rows")
     kinds = pairs.melt(["dimension", "pair", "n", "rows"], ["kappa", "concordance"], var_name="statistic")
-    network = [classification.printed_confusion(printed[t.confusion], dimension=d) for d, t in TABLES.items()]
     return {
         "table1": under_readings(printed[1]),
         "shares": whole(pd.concat([shares, averages]), ["share"], complete),
         "means": whole(means.drop(columns="n").rename(columns={"of": "n"}), ["mean", "sd"], complete),
         "pairs": whole(kinds, ["value"], complete),
         "counts": pd.concat([reduction.counts(one) for one in releases]),
-        "network": classification.scores(pd.concat(network)),
+        "network": classification.scores(_network(printed)),
     }
 
 
@@ -235,14 +227,17 @@ def print_tables(printed: Mapping[int, pd.DataFrame]) -> dict[str, pd.DataFrame]
     first_two = edited.apply(lambda column: " and ".join(sorted(column.nsmallest(2).index)))
     lowest = {"one": edited.idxmin(), "two": first_two, "with_hyp8": values.loc["hyp1":"hyp8"].idxmin()}
     same = values.loc["hyp8"].round(1).eq(values.loc["hyp3"].round(1)).map({True: "the same", False: "another"})
-    matrices = pd.DataFrame([_matrix(name, printed[numbers.confusion]) for name, numbers in TABLES.items()])
-    percent = matrices["accuracy"].mul(100).round(-1).astype(int).unique()
+    matrices = _network(printed)
+    accuracy = classification.summary(matrices)
+    percent = accuracy["accuracy"].mul(100).round(-1).astype(int).unique()
     return {
         "preferred": preferred(one),
         "lowest": pd.DataFrame(lowest).rename_axis("metric").reset_index(),
         "table1": values[["bertscore", "bleurt"]].idxmin(axis=1).rename("lower").reset_index(),
         "same": same.to_frame().T,
         "matrices": matrices,
+        "accuracy": accuracy,
+        "commonest": pd.DataFrame([{"labels": _commonest(matrices)}]),
         "around": pd.DataFrame([{"percent": percent[0] if len(percent) == 1 else " and ".join(map(str, percent))}]),
         "f1": pd.DataFrame([_by_f1(name, printed[numbers.scores]) for name, numbers in TABLES.items()]),
     }
@@ -257,46 +252,43 @@ def _by_f1(dimension: str, table: pd.DataFrame) -> dict[str, str]:
     return {"dimension": dimension, "highest": order[-1]} | words
 
 
-def _matrix(dimension: str, table: pd.DataFrame) -> dict[str, Any]:
-    """Count what the prose says about a printed confusion matrix."""
-    square = pivot(table, "true", "predicted", "count").astype(int)
-    cells, called = square.stack().to_dict(), square["Excellent"]
-    own = classification.summary(classification.printed_confusion(table, dimension=dimension)).iloc[0]
-    distant = sum(cells.get(pair, 0) for pair in DISTANT)
-    good = int(called[["Excellent", "Good"]].sum())
-    pairs = [pair for pair in itertools.product(CRITICAL, ("Fair", "Good", "Excellent")) if pair in cells]
-    worst = max(pairs, key=lambda pair: cells[pair] + cells[pair[::-1]], default=())
-    return {
-        "dimension": dimension,
-        "correct": round(own["accuracy"] * own["n"]),
-        "total": own["n"],
-        "accuracy": own["accuracy"],
-        "adjacent": "most" if own["adjacent"] > 0.5 else "not most",
-        "distant": distant,
-        "distant_percent": 100 * distant / own["n"],
-        "predicted_excellent": called.sum(),
-        "excellent_good": good,
-        "excellent_good_percent": 100 * good / called.sum(),
-        "commonest": " and ".join(worst),
-    }
+def _network(printed: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
+    """Lay the printed confusion matrices out as ``confusion`` does, with what the prose says of their cells.
+
+    right: true and predicted are the same. listed: among the distant errors of section 5.2. percent: of all
+    translations. of_predicted: per cent of those that are predicted so.
+    """
+    tables = [classification.printed_confusion(printed[t.confusion], dimension=d) for d, t in TABLES.items()]
+    cells = pd.concat(tables, ignore_index=True)
+    listed = pd.MultiIndex.from_frame(cells[["true", "predicted"]]).isin(DISTANT)
+    each = cells.groupby("dimension")["count"], cells.groupby(["dimension", "predicted"])["count"]
+    percent, of_predicted = (100 * cells["count"] / of.transform("sum") for of in each)
+    right = cells["true"].eq(cells["predicted"])
+    return cells.assign(right=right, listed=listed, percent=percent, of_predicted=of_predicted)
+
+
+def _commonest(cells: pd.DataFrame) -> str:
+    """Name the critical and the harmless label of adequacy that are most often taken for each other."""
+    square = cells[cells["dimension"] == "adequacy"].pivot(index="true", columns="predicted", values="count")
+    both = (square + square.T).loc[list(CRITICAL), ["Fair", "Good", "Excellent"]].stack()
+    return " and ".join(both.idxmax())
 
 
 # What print contradicts by itself
 
 
-def misprints(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
-    """List what the printed tables and prose contradict by themselves: table, cell, printed, evidence (a sentence).
+def misprints(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:
+    """Go through what the printed tables contradict by themselves: table, cell, printed, evidence (a sentence).
 
     tables: the transcriptions of Tables 1 and 4 to 14 by number, with cells as text. Every entry is recomputed from the
     cells, and a cell is listed only where no value within the rounding of all cells involved could agree with it. What
-    follows from the confusion matrices (accuracy, precision, recall, F1) is compared cell by cell elsewhere.
+    follows from the confusion matrices is compared with print elsewhere, and ``claims.misprints`` adds it.
     Caveat: where two cells contradict each other, both are named, for the print cannot tell which is wrong.
     """
-    checks = [_shares, _kappas, _confusions]
-    found = [row for check in checks for dimension in TABLES for row in check(tables, dimension)]
-    for check in (_distant, _excellent, _lower_in_fluency, _higher_standard, _case):
-        found += check(tables)
-    return claims.misprints(found)
+    for check in (_shares, _kappas):
+        for dimension in TABLES:
+            yield from check(tables, dimension)
+    yield from _case(tables)
 
 
 def overall(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
@@ -383,80 +375,6 @@ def _kappas(tables: Mapping[int, pd.DataFrame], dimension: str) -> Iterator[Misp
                 f"{row.low:.4f} and {row.high:.4f}; κ = {row.printed} needs r = {row.needed:.3f}"
             )
             yield "Table 8", f"{dimension}, {row.pair}", f"κ {row.printed}, r {row.concordance}", evidence
-
-
-def _confusions(tables: Mapping[int, pd.DataFrame], dimension: str) -> Iterator[Misprint]:
-    """Compare the rows of a confusion matrix with the label counts of the test set."""
-    numbers = TABLES[dimension]
-    counts, square = pivot(tables[numbers.counts], "label", "split", "count")["test"], _square(tables, dimension)
-    sizes, recalls = square.sum(axis=1), tables[numbers.scores].set_index("label")["recall"]
-    for label, size in sizes[sizes != counts].items():
-        own = square.at[label, label]
-        evidence = (
-            f"the row sums to {size:,}, Table {numbers.counts} counts {counts[label]:,} in the test set, and the "
-            f"whole matrix holds {sizes.sum():,} instead of {_TESTED:,}; the recall of {recalls[label]} in Table "
-            f"{numbers.scores} is {own / size:.4f} from this row, {own / counts[label]:.4f} from that count"
-        )
-        cells = " ".join(str(cell) for cell in square.loc[label])
-        yield f"Table {numbers.confusion}", f"row {label}", cells, evidence
-
-
-def _square(tables: Mapping[int, pd.DataFrame], dimension: str) -> pd.DataFrame:
-    """Pivot a confusion matrix, true labels down."""
-    table = pivot(tables[TABLES[dimension].confusion], "true", "predicted", "count")
-    return table.loc[:, table.index].astype(int)
-
-
-def _distant(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:
-    """Count the distant errors that the prose lists; where the sum is another, look for one pair that was meant."""
-    square, (printed, share) = _square(tables, "fluency"), DISTANT_PRINTED
-    count = _matrix("fluency", tables[TABLES["fluency"].confusion])["distant"]
-    percent = 100 * count / _TESTED
-    if count == printed and reachable(share[:-1], percent, percent):
-        return
-    meant = [
-        f"{wrong[0]} → {other} ({square.at[wrong[0], other]}) in place of {wrong[1]} ({square.at[wrong]})"
-        for wrong in DISTANT
-        for other in categories("fluency")
-        if other != wrong[0]
-        and (wrong[0], other) not in DISTANT
-        and count - square.at[wrong] + square.at[wrong[0], other] == printed
-    ]
-    why = f"; {' or '.join(meant)} would give {printed}" if meant else ""
-    evidence = f"the pairs listed sum to {count} in Table 11, {percent:.2f}%{why}"
-    yield "section 5.2", "distant errors in fluency", f"{printed} ({share})", evidence
-
-
-def _excellent(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:
-    """Count how many of the hypotheses predicted Excellent are Excellent or Good."""
-    said, (good, all_of, share) = _square(tables, "adequacy")["Excellent"], GOOD_PRINTED
-    found = _matrix("adequacy", tables[TABLES["adequacy"].confusion])
-    count, total, percent = (
-        found[name] for name in ("excellent_good", "predicted_excellent", "excellent_good_percent")
-    )
-    if (count, total) != (good, all_of) or not reachable(share[:-1], percent, percent):
-        evidence = f"Table 13 has {said['Excellent']} Excellent and {said['Good']} Good, {count} of {total}"
-        where = "predicted Excellent in adequacy"
-        yield "section 5.2", where, f"{share} ({good} out of {all_of})", f"{evidence} or {percent:.1f}%"
-
-
-def _lower_in_fluency(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:
-    """Compare the sentence that agreement was lower in fluency than in adequacy with every cell of Table 8."""
-    wide = tables[8].set_index(["statistic", "pair", "dimension"])["value"].unstack("dimension")
-    evidence = "section 4.3.3 calls agreement in fluency lower than in adequacy; in these cells it is higher"
-    for (statistic, pair), row in wide.iterrows():
-        if float(row["fluency"]) >= float(row["adequacy"]):
-            cells = f"fluency {row['fluency']}, adequacy {row['adequacy']}"
-            yield "Table 8", f"{pair}, {statistic}", cells, evidence
-
-
-def _higher_standard(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:
-    """Compare the sentence that B had a higher standard in fluency, so higher means at every label, with Table 6."""
-    for label, row in pivot(tables[6], "label", "annotator", "mean").iterrows():
-        if row["B"] <= max(row["A"], row["C"]):
-            evidence = "section 4.3.2 says that B had a higher standard than the others; for the same label "
-            evidence += f"A has {row['A']:.3f} and C {row['C']:.3f}"
-            yield "Table 6", f"B, {label}", f"{row['B']:.3f}", evidence
 
 
 def _case(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:

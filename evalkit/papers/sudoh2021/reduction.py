@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,6 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.papers.claims import pivot
 from evalkit.papers.sudoh2021.labels import KEY, categories, places
-from evalkit.stats.verdicts import half
 
 #: The rules. "majority-else-x": the label that two gave, and where all three differ, x (the paper states the first);
 #: "A", "B", "C": this annotator alone. Orders are those of severity (footnote 14) or of print (Tables 2 and 3).
@@ -101,18 +99,15 @@ class Release:
         found = [apply_rule(rule, filled, dimension=self.dimension) for filled in thirds]
         return np.column_stack(found)[which.reshape(-1)]
 
-    @cached_property
-    def explaining(self) -> np.ndarray:
-        """Mark the third labels by which the agreed one is the worst of three, (items, labels)."""
-        return self.by("worst") == self.agreed[:, None]
+    def possible(self, rule: str) -> np.ndarray:
+        """Mark the labels that a rule may give where the agreed label is the worst of three, (items, labels).
 
-    @cached_property
-    def thirds(self) -> np.ndarray:
-        """Mark the third labels that are possible, (items, labels): any, where none explains the agreed label."""
-        possible = self.explaining.copy()
-        possible[~possible.any(axis=1)] = True
-        possible[self.complete] = np.arange(len(places(self.dimension))) == 0  # nothing is open: one stands for all
-        return possible
+        Where no third label makes the agreed one the worst, any third label counts.
+        """
+        explaining = self.by("worst") == self.agreed[:, None]
+        thirds = explaining | ~explaining.any(axis=1, keepdims=True)
+        given = self.by(rule)[:, :, None] == np.arange(thirds.shape[1])  # items, third labels, labels
+        return (given & thirds[:, :, None]).any(axis=1)
 
     @property
     def rules(self) -> list[str]:
@@ -155,28 +150,20 @@ def fit_to_agreed(one: Release) -> pd.DataFrame:
     return table
 
 
-def fit_to_counts(one: Release, printed: pd.DataFrame, *, shares: pd.DataFrame | None = None) -> pd.DataFrame:
+def fit_to_counts(one: Release, printed: pd.DataFrame) -> pd.DataFrame:
     """Sum the differences between the label counts of each rule and printed ones over the cells of each split.
 
     printed: label (a category), split and count. Where a third label was not released, it may be any that makes the
-    agreed label the worst of three, and ``cells_difference`` is the smallest sum that any such labels reach. shares:
-    printed shares of all labels by annotator (label, annotator, share as text); the third labels then also occur as
-    often as these leave for them. One label counted elsewhere changes two cells by 1.
+    agreed label the worst of three, and ``cells_difference`` is the smallest sum that any such labels reach. One label
+    counted elsewhere changes two cells by 1.
     Returns dimension, target (table9 for fluency, table10 for adequacy), split, rule, cells_difference, rows, basis.
     """
-    names = categories(one.dimension, order="severity")
-    counts = pivot(printed, "label", "split", "count").reindex(names)
-    limits = None if shares is None else _left_by_print(one, shares, names).T
-    if limits is not None and np.isnan(limits).any():
-        limits = None
+    counts = pivot(printed, "label", "split", "count").reindex(categories(one.dimension, order="severity"))
     rows = []
     for rule in one.rules:
         for name, here in one.parts():
-            cells = one.by(rule)[here], one.thirds[here], counts[name].to_numpy(int)
-            by_shares = None if one.complete[here].all() or limits is None else _distance(*cells, limits)
-            distance = _distance(*cells) if by_shares is None else by_shares
-            allowing = "the agreed files allow" if by_shares is None else "agreed files and printed shares allow"
-            basis = _basis(one.complete[here], f"third labels that {allowing}")
+            distance = _distance(one.possible(rule)[here], counts[name].to_numpy(int))
+            basis = _basis(one.complete[here], "third labels that the agreed files allow")
             rows.append((name, rule, distance, int(here.sum()), basis))
     table = pd.DataFrame(rows, columns=["split", "rule", "cells_difference", "rows", "basis"])
     table.insert(0, "dimension", one.dimension)
@@ -204,27 +191,16 @@ def counts(one: Release) -> pd.DataFrame:
     stated: the count by the rule that the paper states. Where third labels were not released there is no count, and it
     must lie from least to most for the agreed labels to be the worst of three.
     """
-    found, stated, rows = one.by("median"), one.by("majority-else-worst")[:, 0], []
+    possible, stated, rows = one.possible("median"), one.by("majority-else-worst")[:, 0], []
     for split, here in one.parts():
         three = one.complete[here].all()
         for place, label in enumerate(categories(one.dimension, order="severity")):
-            given, possible = found[here] == place, one.thirds[here]
-            most, least = int((given & possible).any(axis=1).sum()), int((given | ~possible).all(axis=1).sum())
+            may = possible[here, place]
+            most, least = int(may.sum()), int((may & (possible[here].sum(axis=1) == 1)).sum())
             by_stated = int((stated[here] == place).sum())
             rows.append((one.dimension, label, split, most if three else None, by_stated, least, most))
     columns = ["dimension", "label", "split", "count", "stated", "least", "most"]
     return pd.DataFrame(rows, columns=columns).astype({"count": object})
-
-
-def _left_by_print(one: Release, printed: pd.DataFrame, names: list[str]) -> np.ndarray:
-    """Return how many labels printed shares leave for the rows that lack the third annotator's, (labels, low, high)."""
-    cells = printed[printed["annotator"] == one.wide.columns[-1]].set_index("label")["share"]
-    if not set(names) <= set(cells.index):  # another annotator, as in a simulation
-        return np.full((len(names), 2), np.nan)
-    margin = cells[names].map(half).to_numpy()
-    given = np.bincount(one.wide.to_numpy()[one.complete, -1], minlength=len(names))
-    low, high = ((cells[names].astype(float) + side * margin) * len(one.wide) - given for side in (-1, 1))
-    return np.column_stack([np.ceil(np.maximum(low, 0) - 1e-9), np.floor(high + 1e-9)])
 
 
 def _basis(complete: np.ndarray, otherwise: str) -> str:
@@ -232,29 +208,19 @@ def _basis(complete: np.ndarray, otherwise: str) -> str:
     return "three labels" if complete.all() else f"two labels and {otherwise}, where the third was not released"
 
 
-def _distance(
-    found: np.ndarray, possible: np.ndarray, target: np.ndarray, thirds: np.ndarray | None = None
-) -> int | None:
-    """Find the smallest sum of differences between counts and targets over all possible third labels.
+def _distance(possible: np.ndarray, target: np.ndarray) -> int:
+    """Find the smallest sum of differences between target and the counts of labels, of which each item has one.
 
-    Choosing third labels for groups of alike items so that counts come near given ones is a transport problem, solved
-    as a linear programme. thirds: how often at least and at most each third label was given, (2, labels); None comes
-    back where these leave no solution.
+    possible: the labels that each item may have, (items, labels). As many items as can are counted where the target
+    wants them, a transport problem that is solved as a linear programme; who is left over, on either side, differs.
     """
     from scipy.optimize import linprog
 
-    size = len(target)
-    groups, times = np.unique(np.column_stack([found, possible]), axis=0, return_counts=True)
-    group, third = np.nonzero(groups[:, size:])
-    choices = len(group)
-    meets = np.zeros((len(groups) + size, choices + 2 * size))
-    meets[group, np.arange(choices)] = 1
-    meets[len(groups) + groups[group, third], np.arange(choices)] = 1
-    meets[len(groups) :, choices : choices + size] = np.eye(size)
-    meets[len(groups) :, choices + size :] = -np.eye(size)
-    cost = np.concatenate([np.zeros(choices), np.ones(2 * size)])
-    given = np.zeros((size, choices + 2 * size))
-    given[third, np.arange(choices)] = 1
-    limits = {} if thirds is None else {"A_ub": np.vstack([given, -given]), "b_ub": [*thirds[1], *-thirds[0]]}
-    solved = linprog(cost, A_eq=meets, b_eq=np.concatenate([times, target]), method="highs", **limits)
-    return int(np.ceil(solved.fun - 1e-6)) if solved.status == 0 else None
+    groups, times = np.unique(possible, axis=0, return_counts=True)
+    group, label = np.nonzero(groups)
+    of_group, of_label = (
+        np.equal.outer(np.arange(len(side)), ends) for side, ends in ((groups, group), (target, label))
+    )
+    limits = {"A_ub": np.vstack([of_group, of_label]).astype(float), "b_ub": np.concatenate([times, target])}
+    counted = -linprog(-np.ones(len(group)), **limits).fun
+    return int(times.sum() + target.sum() - 2 * round(counted))
