@@ -203,10 +203,9 @@ def _mlqe(paths: list[Path], lists: list[str]) -> pd.DataFrame:
         source, target, split = path.name.removesuffix(".tar.gz").split("-")
         content = files.member(path, f"{_SPLITS[split]}.{source}{target}.df.short.tsv")
         raw = pd.read_csv(io.BytesIO(content), sep="\t", quoting=3, dtype="str", keep_default_na=False, index_col=False)
-        raw = raw.rename(columns={raw.columns[0]: "segment"}).assign(
-            **{name: raw[name].map(json.loads) for name in lists}
-        )
+        raw = raw.rename(columns={raw.columns[0]: "segment"})
         raw = raw.assign(src_lang=CODES[source], tgt_lang=CODES[target], doc=split)
+        raw[lists] = raw[lists].map(json.loads)
         frames.append(raw.explode(lists, ignore_index=True))
     frame = pd.concat(frames, ignore_index=True).astype(dict.fromkeys(lists, float))
     frame = frame.rename(columns={"scores": "score", "z_scores": "z", "model_scores": "model_score"})

@@ -307,13 +307,10 @@ def lined_up(table: pd.DataFrame, docs: pd.DataFrame, path: Path) -> pd.DataFram
 
 def stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Put tables on top of each other, each recurring name kept once."""
+    parts = {name: [frame[name] for frame in frames] for name in frames[0]}
+    named = {name for name, own in parts.items() if isinstance(own[0].dtype, pd.CategoricalDtype)}
     return pd.DataFrame(
-        {
-            name: union_categoricals([frame[name] for frame in frames])
-            if isinstance(frames[0][name].dtype, pd.CategoricalDtype)
-            else np.concatenate([frame[name].to_numpy() for frame in frames])
-            for name in frames[0]
-        }
+        {name: union_categoricals(own) if name in named else np.concatenate(own) for name, own in parts.items()}
     )
 
 

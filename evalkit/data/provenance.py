@@ -168,10 +168,8 @@ def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     tables = list(tables)
     source, ends = merged(tables), [table.attrs.get("scale", "no known ends") for table in tables]
     if other := next((place for place, scale in enumerate(ends) if scale != ends[0]), 0):
-        raise DataError(
-            f"{called(tables[0])} has scores from {ends[0]}, and {called(tables[other])} from {ends[other]}. Bring "
-            "them to one scale before stacking, or look at them apart."
-        )
+        told = f"{called(tables[0])} has scores from {ends[0]}, and {called(tables[other])} from {ends[other]}"
+        raise DataError(f"{told}. Bring them to one scale before stacking, or look at them apart.")
     whole = pd.concat(tables, ignore_index=True)
     facts, *others = (table.attrs for table in tables)
     whole.attrs = {name: value for name, value in facts.items() if all(own.get(name) == value for own in others)}

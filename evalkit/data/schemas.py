@@ -71,7 +71,7 @@ LARGEST = 1e50
 
 def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:
     """Add the language pair as the column ``pair``, printed like ``eng-jpn``."""
-    return ratings.assign(pair=ratings["src_lang"] + "-" + ratings["tgt_lang"])
+    return ratings.assign(pair=ratings["src_lang"].astype("str") + "-" + ratings["tgt_lang"].astype("str"))
 
 
 def of_systems(ratings: pd.DataFrame, item_types: Sequence[str]) -> pd.DataFrame:

@@ -104,10 +104,8 @@ def open_testset(
     if is_file(metric):
         testset = with_own(testset, Path(metric))
     testset = _turned(testset, lower_is_better)
-    source, _, target = testset.pair.partition("-")
-    human = testset.human[(testset.human["src_lang"] == source) & (testset.human["tgt_lang"] == target)]
-    apart = {*testset.apart["system"]}
-    if len(left := sorted(_systems(human) - apart)) < 2:
+    human, apart = schemas.with_pair(testset.human), {*testset.apart["system"]}
+    if len(left := sorted(_systems(human[human["pair"] == testset.pair]) - apart)) < 2:
         raise DataError(
             f"{testset.gold} scores of {testset.pair} are of {listed(left) or 'no system'} besides "
             f"{listed(sorted(apart)) or 'nothing'}. Choose human scores of two systems or more."
@@ -170,10 +168,10 @@ def _registered(name: str, pair: str, gold: str, reference: str, *, fallback: bo
     kinds = "metrics human metrics-systems human-systems outputs"
     metrics, human, of_systems, whole, outputs = (load(f"{name}-{kind}", fallback=fallback) for kind in kinds.split())
     golds = ranked(map(str, human["metric"].unique()))
-    pairs = schemas.with_pair(human[["src_lang", "tgt_lang"]].drop_duplicates().astype("str"))["pair"]
+    pairs = schemas.with_pair(human[["src_lang", "tgt_lang"]].drop_duplicates())["pair"]
     chosen, pair = _chosen("gold", gold, golds), _chosen("pair", pair, sorted(pairs))
     _chosen("reference", reference, sorted({*map(str, metrics["reference"].unique())} - {"src"}))
-    texts = outputs[schemas.with_pair(outputs[["src_lang", "tgt_lang"]].astype("str"))["pair"] == pair]
+    texts = outputs[schemas.with_pair(outputs)["pair"] == pair]
     return TestSet(
         name=name.upper(),
         pair=pair,
