@@ -207,8 +207,9 @@ def test_of_a_folder_of_mt_metrics_eval_single_raters_judgements_are_taken_and_o
         imported([a_testset(tmp_path / "wmt22", "wmt22")])
     with pytest.raises(DataError, match="holds no human-scores"):
         imported([top / "documents"])
-    place = a_testset(tmp_path / "wmt25", "wmt25") / "human-scores/en-sr_Cyrl_RS.esa-human1.seg.score"
-    assert imported([place])[0]["tgt_lang"].unique().tolist() == ["srp_Cyrl_RS"]
+    top = a_testset(tmp_path / "wmt25", "wmt25")
+    place, metric = (top / name for name in ("human-scores/en-sr_Cyrl_RS.esa-human1.seg.score", "metric-scores"))
+    assert imported([place], metric_files=[metric])[0]["tgt_lang"].unique().tolist() == ["srp_Cyrl_RS"]
 
 
 def test_an_earlier_result_is_told_again_and_keeps_its_scale(imported, tmp_path):

@@ -371,10 +371,10 @@ def _of_layout(places: list[Place], items: pd.DataFrame, ways: Mapping[str, bool
 
 def _pair_of(place: Place, pairs: list[tuple[str, str]]) -> tuple[str, str] | None:
     """Say which of people's language pairs a file is of: by its name or folder, or people's only one."""
-    stated = languages.split(place.pair) if place.pair else None
-    if stated not in pairs and len(pairs) == 1 and (stated is None or languages.UNKNOWN in pairs[0]):
-        return pairs[0]
-    return stated if stated in pairs else None
+    stated = (languages.split(place.pair), tuple(languages.in_full(place.pair).split("-"))) if place.pair else ()
+    if own := [pair for pair in pairs if pair in stated]:
+        return own[0]
+    return pairs[0] if len(pairs) == 1 and (not stated or languages.UNKNOWN in pairs[0]) else None
 
 
 def _in_order(place: Place, table: pd.DataFrame, items: pd.DataFrame) -> tuple[str, pd.DataFrame]:
