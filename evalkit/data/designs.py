@@ -89,9 +89,7 @@ def read(path: Path) -> Design:
     systems, rows = found.pop("systems"), found.pop("items")
     items = {name: Entry(*entry) for name, *entry in rows}
     if unknown := {alias for entry in items.values() for alias in entry.shown} - {*systems}:
-        raise DataError(
-            f"{path.name} was changed: nothing says which system {min(unknown)!r:.60} is. Take the first file."
-        )
+        raise DataError(f"{path.name} was changed: which system is {min(unknown)!r:.60}? Take the first file.")
     return Design(path, found, systems, items)
 
 

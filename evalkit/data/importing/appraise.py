@@ -96,13 +96,9 @@ def _named(one: object) -> object:
 def _is_typed(marks: pd.DataFrame, receipt: Receipt) -> bool:
     """Tell whether errors name their types, so that they are MQM's and make the score; most of them must."""
     typed = marks["category"].notna() & marks["category"].ne("omission")
-    if not typed.any():
-        return False
-    if most := typed.mean() >= 0.5:
+    if most := bool(typed.mean() >= 0.5):
         receipt.note("marked errors name their types, as in MQM: they make the score, not the column of scores")
-    else:
-        receipt.note(f"{typed.sum():,} of {len(marks):,} marked errors name a type; the scores are the file's")
-    return bool(most)
+    return most
 
 
 def _kinds(cells: pd.Series, options: Options) -> pd.Series:

@@ -231,8 +231,7 @@ def _demand_accounts(told: Receipt, options: Options) -> None:
     named, met = options.pseudonyms.accounts
     if options.accounts and not named:
         raise DataError(
-            "The file of --accounts names none of the accounts of this campaign. Check that it belongs to it, and that "
-            "its columns are account and person."
+            "The file of --accounts names none of the accounts here. Pass this campaign's: account, person."
         )
     if options.accounts and named < met:
         told.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")

@@ -273,8 +273,8 @@ def _systems(rows: Rows) -> Systems:
     said = {answer.casefold(): answer for answer in sorted(answers.unique(), reverse=True) if not is_tie(answer)}
     if len(said) != 2:
         raise DataError(
-            f"The column {rows.names['preference']} names {len(said)} systems ({', '.join([*said.values()][:5])}), so "
-            "nothing says which two were compared. Name the columns of both: --map system_a=… --map system_b=…."
+            f"The column {rows.names['preference']} names {len(said)} systems ({', '.join([*said.values()][:5])}). "
+            "Name the columns of the two that were compared: --map system_a=… --map system_b=…."
         )
     return {side: constant(name, rows.cells.index) for side, name in zip(SIDES, sorted(said.values()))}
 

@@ -119,10 +119,7 @@ def recognised(tables: list[Table], options: Options, name: str = "auto") -> lis
     titles = [one.table.title for one in found]
     if len({one.format.name for one in found}) > 1:
         kinds = ", ".join(f"{one.table.title} ({one.format.name})" for one in found)
-        raise DataError(
-            f"{tables[0].name} has several sheets of judgements, of different formats: {kinds}. Name one with --sheet, "
-            f"and import the others by themselves.{hidden}"
-        )
+        raise DataError(f"{tables[0].name} has sheets of different formats: {kinds}. Import each with --sheet.{hidden}")
     notes = found[0].table.notes
     if others := [table.title for table in tables if table.title not in titles]:
         notes.append(f"other sheets were not read: {', '.join(others)}")

@@ -143,9 +143,7 @@ class Rows:
         if lacks:
             self.values |= dict.fromkeys(lacks, languages.UNKNOWN)
             way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
-            self.note(
-                f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass {way}"
-            )
+            self.note(f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}; pass {way}")
 
     def judgements(self, *, scale: Scales, lower: Collection[str] = ()) -> Judgements:
         """Convert rows to judgements, and reject those that break a rule.
@@ -361,10 +359,7 @@ def checks(
         if not (yes | small.isin(listed("no")) | small.isna()).all():
             continue  # it says something else than yes or no
         if len(yes) and yes.mean() > _MOST_CHECKS:
-            raise DataError(
-                f"{origin}: {name} marks {yes.mean():.0%} of the rows, too many for attention "
-                "checks. Drop the rows that are checks, and rename the column."
-            )
+            raise DataError(f"{origin}: {name} marks {yes.mean():.0%} of the rows as checks. Rename the column.")
         yield name, _CHECK, yes.to_numpy()
     mine = {vocabulary.bare(kind) for kind in ours}
     for column, known, reason in (

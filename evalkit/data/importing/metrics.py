@@ -144,9 +144,7 @@ def of_columns(parts: Sequence[Part], formats: Sequence[str], options: Options, 
         columns = [one for one in asked(options.metric_columns) if one[1] in table.header]
         _tell_unclaimed(table, found, {column for _, column, _ in columns}, receipt)
         if columns and (kind not in _READ or found.role == "system"):
-            raise DataError(
-                f"{table.name}: a row is not one output, so --metric reads none. Pass --metrics {_AS_TABLE}."
-            )
+            raise DataError(f"{table.name}: a row is not one output. In place of --metric pass --metrics {_AS_TABLE}.")
         metrics += [_of_column(table, found, *column, options, receipt) for column in columns]
         metrics += found.metrics
     return metrics
@@ -310,9 +308,8 @@ def _matched(
         )
     values = scored["score"].to_numpy()
     lower, why = lower_is_better(name, values, ways.get(name, sign), otherwise=ways.get(""), kept=bool(order))
-    told = (
-        f"{name}: {origin}, {len(matched):,} of {len(items):,} items, matched by {order or ', '.join(columns)}; {why}"
-    )
+    how = f"matched by {order or ', '.join(columns)}; {why}"
+    told = f"{name}: {origin}, {len(matched):,} of {len(items):,} items, {how}"
     if left := len(scored) - len(matched):
         told += f"; {left:,} further scores are of nothing that people judged"
     if absent := sorted({*items["system"]} - {*matched["system"]}):
@@ -409,9 +406,7 @@ def _orders(place: Place, lines: int, items: pd.DataFrame) -> Iterator[tuple[str
     """List the ways in which people may name the lines, and the names: by their numbers, or those within documents."""
     docs = mtme.documents_of(place)
     if docs is not None and len(docs) != lines:
-        raise DataError(
-            f"{place.pair}.docs has {len(docs):,} lines, {place.path.name} {lines:,} a system. Get both again."
-        )
+        raise DataError(f"{place.pair}.docs has {len(docs):,} lines, {place.path.name} {lines:,}. Get both again.")
     known = docs is not None and docs["doc"].isin(items["doc"]).any()
     numbered = items["segment"].str.fullmatch(r"\d{1,9}").all() and not items.duplicated(["system", "segment"]).any()
     for start in (1, 0):

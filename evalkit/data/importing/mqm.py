@@ -91,8 +91,7 @@ def convert(rows: Rows) -> Judgements:
     else:
         category = constant(UNSTATED, category.index)
         rows.note(
-            "no column says of which category errors are: what weighs otherwise for its category (punctuation, "
-            "non-translation, errors in the source) cannot be told; if there is one, pass --map category=…"
+            "no column says of which category errors are, so none has the weight of its category (--map category=…)"
         )
     _set_alongside(rows)
     _reject_torn(rows)

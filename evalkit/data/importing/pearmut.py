@@ -278,33 +278,31 @@ class _Names:
 
     def __init__(self, entries: list[Entry], campaign: Campaign):
         self._shared = campaign.shared
-        self._sources: dict[str, set[str]] = defaultdict(set)  # the texts under one name, copies apart
-        self._copies: dict[str, set[str]] = defaultdict(set)  # and together
+        self._sources: dict[str, set[str]] = defaultdict(set)  # the texts under one name
         self._texts: dict[tuple[str, str], set[str]] = defaultdict(set)
         for item in (item for entry in entries for item in entry.items if _id(item)):
-            name, stem = _id(item), _COPY.sub("", _id(item))
-            self._sources[name].add(_text(item))
-            self._copies[stem].add(_text(item))
+            stem = _COPY.sub("", _id(item))
+            self._sources[stem].add(_text(item))
             for model, text in _outputs(item).items():
                 self._texts[stem, model].add(records.cell(text))
         self._users = {user: place for place, user in enumerate(dict.fromkeys(entry.user for entry in entries), 1)}
 
     def of(self, entry: Entry, number: int, item: dict[str, Any], model: str) -> tuple[dict[str, str], bool]:
         """Return the cells that say what was judged, and whether it is a second showing (model')."""
-        outputs, name, text, cells = _outputs(item), _id(item), _text(item), dict[str, str]()
+        outputs, text, cells = _outputs(item), _text(item), dict[str, str]()
         if len(outputs) > 1 and model in outputs:
             cells = {"screen": entry.position, "screen_place": str(list(outputs).index(model) + 1)}
-        stem, plain = _COPY.sub("", name), model.removesuffix("'")
+        stem, plain = _COPY.sub("", _id(item)), model.removesuffix("'")
         texts = self._texts.get((stem, model))
         again = plain != model and bool(texts) and texts == self._texts.get((stem, plain))
         model = plain if again else model
         cells |= {"system": model, "source": text, "reference": records.cell(item.get("ref"))}
         if outputs:
             cells["hypothesis"] = records.cell(outputs.get(model, outputs.get(f"{model}'")))
-        if name:
-            cells |= parts_of_name(stem if len(self._copies[stem]) == 1 else name) | {annotated.NAMED: "id"}
-            if len(self._sources[name]) > 1:  # one name for several texts names none
-                cells |= {"segment": f"{cells['segment']} {text_digest(text)}"}
+        if stem:
+            cells |= parts_of_name(stem) | {annotated.NAMED: "id"}
+            if len(self._sources[stem]) > 1:  # one name for several texts names none
+                cells["segment"] += f" {text_digest(text)}"
         elif text:
             cells |= {"segment": text_digest(text), annotated.NAMED: "text"}
         else:

@@ -229,8 +229,7 @@ def laid_out(path: Path, read: Records, rows: Iterable[tuple[int, Cells]], *, ki
         names |= dict.fromkeys(cells)
         if len(names) > MOST_COLUMNS:
             raise DataError(
-                f"{path.name}, line {line}: more than {MOST_COLUMNS:,} different names up to here. Write each "
-                "judgement under the same names."
+                f"{path.name}, line {line}: more than {MOST_COLUMNS:,} different names up to here. Use the same names."
             )
     texts = [name for name in names if all(isinstance(cells.get(name, ""), str) for _, cells in rows)]
     lines = [line for line, _ in rows]
