@@ -6,7 +6,7 @@ own scores (sys1, quality1, sys2, …). Both become a row a judgement.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import takewhile
 
@@ -32,18 +32,18 @@ APPRAISE = [
     for shown in ([], DOC, [*DOC, "spans"], ["errors", "sourceErrors"])
     for batch in ([], BATCH, [*BATCH, "target"])
 ]
-_KINDS = {"tgt", "bad", "ref", "chk"}
-_NUMBER = re.compile(r"-?\d+([.,]\d+)?([eE][+-]?\d+)?")
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_]\w+)?")
 #: What a cell of a column reads like; of the others, anything.
-_CELLS: dict[str, Callable[[str], object]] = {
-    "itemType": lambda cell: cell.casefold() in _KINDS,
-    **dict.fromkeys(("srcLang", "trgLang"), _LANGUAGE.fullmatch),
-    **dict.fromkeys(("score", *END), _NUMBER.fullmatch),
-    **dict.fromkeys((*BATCH, "target"), str.isdecimal),
-    "isDocScore": ("True", "False").__contains__,
-    "spans": lambda cell: cell.startswith("["),
+_CELLS = {
+    "itemType": "(?i:tgt|bad|ref|chk)",
+    **dict.fromkeys(("srcLang", "trgLang"), r"[A-Za-z]{2,3}([-_]\w+)?"),
+    **dict.fromkeys(("score", *END), r"-?\d+([.,]\d+)?([eE][+-]?\d+)?"),
+    **dict.fromkeys((*BATCH, "target"), r"\d+"),
+    "isDocScore": "True|False",
+    "spans": r"\[[^\0]*",
 }
+_ANY = r"[^\0]*"
+#: How a row of each layout reads, with zeros between its cells.
+_ROWS = [(re.compile("\0".join(f"({_CELLS.get(name, _ANY)})" for name in names)), names) for names in APPRAISE]
 _MOSTLY = 0.8  # of the first rows that must have one layout
 
 
@@ -63,12 +63,8 @@ def without_headings(rows: list[Row]) -> tuple[list[str], int] | None:
 
 def _appraise(cells: list[str]) -> list[str] | None:
     """Return the layout of Appraise that a row has, or None."""
-    cells = [cell.strip() for cell in cells]
-    for names in APPRAISE:
-        fits = len(names) == len(cells)
-        if fits and all(_CELLS.get(name, lambda cell: True)(cell) for name, cell in zip(names, cells)):
-            return names
-    return None
+    row = "\0".join(map(str.strip, cells))
+    return next((names for pattern, names in _ROWS if pattern.fullmatch(row)), None)
 
 
 def line_of_survey(rows: list[Row]) -> int | None:

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -18,7 +17,7 @@ from evalkit.data.names import plain
 #: Who judged the example row of the template `scores.csv`; who forgets to delete it loses nothing.
 EXAMPLE = "EXAMPLE-delete-this-row"
 PASSED_OVER = f"the example row of the template was passed over ({EXAMPLE})"
-_REMEDY = "Write one account and its person a line, such as deu01,Ann, or a JSON object."
+_REMEDY = "Write one account and its person a line, such as deu01,Ann."
 _SAVE = "Save it as CSV in UTF-8, or name its --encoding."
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _TOP = 20  # rows in which a heading may stand
@@ -87,43 +86,28 @@ def table(path: Path, remedy: str) -> Table:
 def owners(path: Path) -> dict[str, str]:
     """Return whose each account is.
 
-    path: a table with a column of accounts and one of people (told apart by headings; without headings accounts are
-    the column in which nothing stands twice, else the first), or JSON: account -> person, or person -> [accounts].
+    path: a table with a column of accounts and one of people, told apart by their headings; without headings it has
+    these two columns, in this order. Columns that the headings tell to be neither are left out.
     Raises DataError where the file cannot be read, or gives an account to two people.
     """
-    json = path.is_file() and delimited.content(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
-    people: dict[str, str] = {}
-    for account, person in _accounts_in(records.whole(path, _REMEDY)) if json else _accounts_of(path):
-        if not all(isinstance(name, str) and name.strip() for name in (account, person)):
-            raise DataError(f"{path.name}: an account or a person has no name. {_REMEDY}")
-        if people.setdefault(plain(account), plain(person)) != plain(person):
-            raise DataError(f"{path.name} gives one account to two people (line or entry of {account!r}). Correct it.")
-    if not people:
-        raise DataError(f"{path.name} names no accounts. {_REMEDY}")
-    return people
-
-
-def _accounts_in(said: Any) -> list[tuple[Any, Any]]:
-    entries = [*said.items()] if isinstance(said, dict) else [(said, None)]
-    pairs = [(one, key) for key, own in entries if isinstance(own, list) for one in own]
-    return pairs + [entry for entry in entries if not isinstance(entry[1], list)]
-
-
-def _accounts_of(path: Path) -> list[tuple[Any, Any]]:
-    """Read a table; columns that are empty, and those that the headings tell to be neither, are left out."""
     [table, *_] = opened(path, Options(Pseudonyms(keep=True)))
     heads = {name: re.sub(r"\d+$", "", vocabulary.bare(name)) for name in table.header}
     accounts = [name for name, head in heads.items() if head in vocabulary.listed("accounts")]
     people = [name for name, head in heads.items() if head in vocabulary.listed("people") and name not in accounts]
     people = people or [name for name, head in heads.items() if vocabulary.meaning(head) == "annotator"]
-    if len(accounts) == len(people) == 1:
-        return [*zip(table.cells[accounts[0]], table.cells[people[0]])]
-    above = [cells for line, cells in table.first if line <= table.line]  # there are no headings
-    rows = pd.DataFrame([*above, *table.cells.to_numpy()])
-    if rows.shape[1] != 2 or accounts or people:
-        raise DataError(f"{path.name} has {rows.shape[1]} columns, and no two headings account and person. {_REMEDY}")
-    one, other = (rows[place] for place in rows)
-    return [*zip(other, one)] if one.duplicated().any() and not other.duplicated().any() else [*zip(one, other)]
+    named, rows = [*accounts, *people], table.cells
+    if not named:  # there are no headings
+        rows = pd.DataFrame([*(cells for line, cells in table.first if line <= table.line), *rows.to_numpy()])
+    elif len(accounts) == len(people) == 1:
+        rows = rows[named]
+    if rows.shape[1] != 2 or len(accounts) != len(people):
+        raise DataError(f"{path.name} has {len(heads)} columns, and no two headings account and person. {_REMEDY}")
+    if rows.empty or rows.isna().any(axis=None):
+        raise DataError(f"{path.name} lacks the name of an account or of a person. {_REMEDY}")
+    pairs = rows.map(plain).set_axis(["account", "person"], axis=1).drop_duplicates()
+    if (twice := pairs[pairs["account"].duplicated()]).size:
+        raise DataError(f"{path.name} gives one account to two people ({twice['account'].iloc[0]!r}). Correct it.")
+    return dict(zip(pairs["account"], pairs["person"]))
 
 
 # Delimited text
@@ -178,21 +162,10 @@ def _headed(origin: str, rows: list[Row], notes: list[str]) -> tuple[list[str], 
     elif place + 1 < len(rows) and (second := _second(cells, rows[place + 1][1])):
         line, cells = rows[place + 1][0], second
     below = [own for at, own in rows if at > line]
-    cells = _numbered_rows(cells, below, notes)
     named = max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)
     if not any(cell.strip() for row in below for cell in row[named : len(cells)]):
         cells = cells[:named]
     return headings(_without_more(cells, below, notes)), line
-
-
-def _numbered_rows(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
-    """Name a first column that has no heading, as of row names that are numbers."""
-    if len(below) > 1 and {len(row) for row in below} == {len(cells) + 1}:
-        first = [row[0].strip() for row in below]
-        if first in [[str(start + place) for place in range(len(first))] for start in (0, 1)]:
-            notes.append("the rows have a number before the first heading; it was not used")
-            return ["", *cells]
-    return cells
 
 
 def _without_more(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
