@@ -44,7 +44,7 @@ def convert(rows: Rows) -> Judgements:
     _reject_others(rows)
     kept = rows.kept
     told = pd.DataFrame({ours: rows.column(ours)[kept] for ours in _READ if ours != "source" or ours in rows.names})
-    beside = segments.seen(options.batches)
+    table.beside += segments.seen(options.batches)
     shown = _identified(told, table.name, options, receipt)
     marks, broken = listed(map(_errors, rows.cells[spans]) if spans else [], [None] * len(kept))
     wanted = f"start_i and end_i, a stretch of the text, and a severity ({', '.join(_SEVERITIES)})"
@@ -71,7 +71,7 @@ def convert(rows: Rows) -> Judgements:
         ratings = _with_repeats(ratings.drop(columns="errors"), shown, receipt)
         unordered = "belongs to a showing of a document whose segments were not scored in order"
         rows.reject(found.ratings.index.difference(ratings.index), "", unordered, EXCLUDED)
-    found.ratings, found.beside = ratings[ordered(ratings)], beside
+    found.ratings = ratings[ordered(ratings)]
     return found
 
 

@@ -48,7 +48,7 @@ def import_campaign(
     metric_columns (headings of automatic scores, or NAME=HEADING), metric_files (tables of them, or mt-metrics-eval's
     files), weights, lower_is_better, positive (whose side high numbers between two systems are on), wide, words (word
     -> score), design (that a campaign began with; None looks for one beside the files), mapping (a TOML file with the
-    first of these).
+    first four of these).
     Returns the receipt and the paths of what was written. Raises DataError, having changed nothing, where a file is of
     no known format, scales differ, or no row is sound.
     """
@@ -57,16 +57,15 @@ def import_campaign(
         raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
     accounts = options.pop("accounts", None)
     people = reading.owners(Path(accounts)) if accounts else {}
-    stated, named = gathered(keep_names=keep_names, salt=salt, people=people, **options)
-    name = named or "auto" if format == "auto" else format
-    if name not in formats.NAMES:
-        raise DataError(f"{name!r:.60} is no format. Choose one of {', '.join(formats.NAMES)}.")
+    stated = gathered(keep_names=keep_names, salt=salt, people=people, **options)
+    if format not in formats.NAMES:
+        raise DataError(f"{format!r:.60} is no format. Choose one of {', '.join(formats.NAMES)}.")
     files = [Path(path) for path in paths]
     if not check:
         written.guard(nameable(out), files, replace=replace)
         written.guard(out, stated.metric_files, replace=True)
     told = Receipt(pseudonyms=not keep_names)
-    tables = _made(files, stated, told, name, allow_rejected=allow_rejected, tell=tell)
+    tables = _made(files, stated, told, format, allow_rejected=allow_rejected, tell=tell)
     if check:
         return told, []
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +90,7 @@ def _made(
     try:
         _read(files, options, told, tell)
     finally:  # whatever a reader met, a change of a file comes before it
-        seen += [one for file in files for one in (*file.table.beside, *file.judgements.beside)]
+        seen += [one for file in files for one in file.table.beside]
         for one in seen:
             one.hold()
     parts = [(file.table, file.judgements) for file in files]

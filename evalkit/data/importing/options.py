@@ -17,6 +17,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import designs, languages, registry, schemas
 from evalkit.data.designs import Design
+from evalkit.data.importing.tables import mapped_cells
 from evalkit.data.importing.vocabulary import EXTRAS, OTHERS, OURS
 from evalkit.data.names import UNNAMED, Looks, plain
 from evalkit.data.names import salt as own_salt
@@ -76,13 +77,10 @@ class Pseudonyms:
 
         accounts: leave accounts what they are, whoever is known to have them.
         """
-        codes, distinct = pd.factorize(names)
-        persons = [str(name) for name in distinct]
-        if self._people and not accounts:
-            self._met |= {_plain(name) for name in persons}
-            persons = [self._people.get(_plain(name), name) for name in persons]
-        aliases = pd.array([*map(self.one, persons), None], dtype=names.dtype)
-        return pd.Series(aliases.take(codes), index=names.index)
+        people = {} if accounts else self._people
+        if people:
+            self._met |= {_plain(str(name)) for name in names.dropna().unique()}
+        return mapped_cells(names, lambda name: self.one(people.get(_plain(name), name)))
 
     def owned(self, table: pd.DataFrame) -> pd.DataFrame:
         """Replace a table's annotators; where accounts have people, the account is the HIT of a table without HITs."""
@@ -114,7 +112,6 @@ def _plain(name: str) -> str:
 #: What the columns of scores of a wide table can be, and which of our columns their headings then fill.
 WIDE = {"systems": "system", "annotators": "annotator", "criteria": "criterion"}
 _SECTIONS = ("columns", "values", "item_types")
-_TEXTS = ("sheet", "encoding", "decimal", "format")
 
 
 @dataclass
@@ -160,14 +157,13 @@ def gathered(
     people: Mapping[str, str] | None = None,
     mapping: str | Path | None = None,
     **told: Any,
-) -> tuple[Options, str | None]:
-    """Return the options and the format that the TOML file names; what is told directly comes before the file.
+) -> Options:
+    """Return the options; what is told directly comes before the TOML file.
 
     people: whose each account is. told: the other options of ``import_campaign``.
     Raises DataError for names that are not ours, a scale that is none, or a file that cannot be read.
     """
     file = _toml(Path(mapping)) if mapping else {}
-    format_ = file.pop("format", None)
     sections = {name: {**file.get(name, {}), **(told.get(name) or {})} for name in _SECTIONS}
     told = file | {name: value for name, value in told.items() if value is not None} | sections
     told["file_values"] = {}
@@ -176,7 +172,7 @@ def gathered(
         told["file_values"].setdefault(name, {})[ours] = told["values"].pop(key)
     known = {name: _READ.get(name, lambda value: value)(value) for name, value in told.items()}
     pseudonyms = Pseudonyms(salt, keep=keep_names, public=known.get("judges", ()), people=people)
-    return Options(pseudonyms, accounts=bool(people), **known), format_
+    return Options(pseudonyms, accounts=bool(people), **known)
 
 
 def _paths(told: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
@@ -268,13 +264,13 @@ def _toml(path: Path) -> dict[str, Any]:
     """Read a mapping file, its sections and entries of the kinds that they are to be."""
     said = registry.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
     for name, value in said.items():
-        sound = name == "scale" or (name in _TEXTS and isinstance(value, str))
+        sound = name == "scale"
         if name in _SECTIONS and isinstance(value, dict):
             kinds = (str, list) if name == "columns" else (str, int)  # 1.10 and 2024-01-01 would be written otherwise
             sound = all(type(one) in kinds for one in value.values())
         if not sound:
             raise DataError(
-                f"{path.name}: {name!r:.60} is not known, or is not as it must be. Write scale = [0, 100]; "
-                f"{', '.join(_TEXTS)} like name = 'text', in quotes; and such lines below [{'], ['.join(_SECTIONS)}]."
+                f"{path.name}: {name!r:.60} is not known, or is not as it must be. Write scale = [0, 100], and lines "
+                f"like name = 'text', in quotes, below [{'], ['.join(_SECTIONS)}]."
             )
     return said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -140,21 +139,21 @@ def outcome(tables: Sequence[Table], ratings: pd.DataFrame) -> dict[str, Any]:
     if len(known) != 1 or "hit" not in ratings:
         return {}
     [design] = known.values()
-    asked = [
-        (entry.task, kind)
+    shown = [
+        (_task(entry.task), ["system"] if design.compares else [*entry.shown.values()])
         for entry in design.items.values()
-        for kind in (["system"] if design.compares else entry.shown.values())
     ]
-    tasks, kinds = Counter(task for task, _ in asked), Counter(kind for _, kind in asked)
+    asked = pd.DataFrame(shown, columns=["task", "item_type"]).explode("item_type")
     first = ratings.drop_duplicates("hit") if design.compares else ratings
-    task = first["hit"].str.partition("/")[0]
-    people = []
-    for number in sorted(tasks):
-        own = first[task.eq(_task(number))]
-        who = own["annotator"].mode()
-        name = str(who.iloc[0]) if len(who) else ""
-        people.append({"task": _task(number), "annotator": name, "planned": tasks[number], "collected": len(own)})
-    have = first.loc[task.str.startswith("task-"), "item_type"].value_counts()
-    counts = [{"item_type": one, "planned": n, "collected": int(have.get(one, 0))} for one, n in kinds.items()]
+    there = first.assign(task=first["hit"].str.partition("/")[0])
+    there = there[there["task"].isin(asked["task"])]
+
+    def counted(by: str) -> pd.DataFrame:
+        planned = asked[by].value_counts(sort=False).to_frame("planned")
+        return planned.assign(collected=there[by].value_counts()).fillna(0).astype(int)
+
+    who = there.groupby("task")["annotator"].agg(lambda names: names.mode().iloc[0])
+    tasks = counted("task").sort_index().assign(annotator=who).fillna("").reset_index()
     said = {name: design.said.get(name) for name in ("name", "protocol", "seed", "planned")}
-    return {"file": design.path.name, **said, "annotators": people, "kinds": counts}
+    kinds = counted("item_type").reset_index()
+    return {"file": design.path.name, **said, "annotators": tasks.to_dict("records"), "kinds": kinds.to_dict("records")}

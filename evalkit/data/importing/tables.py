@@ -187,12 +187,10 @@ class Judgements:
     """What a table gave: ratings, errors marked in them, and rows that are no judgements.
 
     ratings: their index is the number of the row, counted from 0 until all of a table is read, then its line.
-
-    names: our name -> the table's heading. parts: headings of columns
-    of scores -> what they name, which is our column ``role``. read: judgements looked at, where they are not one a
-    row. folded: further rows that went into judgements which have a row already. beside: files that were read together
-    with this one. weak: the scale is a guess from few scores. metrics: automatic scores that an earlier import has set
-    apart.
+    names: our name -> the table's heading. parts: headings of columns of scores -> what they name, which is our column
+    ``role``. read: judgements looked at, where they are not one a row. folded: further rows that went into judgements
+    which have a row already. weak: the scale is a guess from few scores. metrics: automatic scores that an earlier
+    import has set apart.
     """
 
     ratings: pd.DataFrame
@@ -205,5 +203,4 @@ class Judgements:
     role: str = ""
     parts: dict[str, str] = field(default_factory=dict)
     weak: bool = False
-    beside: Sequence[Seen] = ()
     metrics: Sequence[Metric] = ()

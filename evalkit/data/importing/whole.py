@@ -3,7 +3,6 @@
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -73,13 +72,13 @@ def convert_mtme(rows: Rows) -> Judgements:
     docs = path.parent.parent / "documents" / f"{name['pair']}.docs"
     if not docs.is_file():
         raise DataError(f"{path.name} needs documents/{docs.name} in the folder above it. Keep the whole layout.")
-    beside = [Seen.at(docs)]
+    rows.table.beside.append(Seen.at(docs))
     if is_unfinished(docs):
         rows.note(f"{docs.name}: {UNFINISHED.format(where='its last line')}")
     paths = [path.absolute(), docs.absolute()]
     if name["what"] == "rating":
         scheme = _scheme(rows, own=None, what="what the file gives each error")
-        return _of_tables(rows, *_scored(*mtme.mqm(paths), scheme), beside=beside)
+        return _of_tables(rows, *_scored(*mtme.mqm(paths), scheme))
     rows.receipt.orientation = "higher is better, as mt-metrics-eval keeps all scores"
     rows.note(
         f"{path.name} holds one score a segment and does not say who gave it: annotator is {name['kind']!r}, and "
@@ -89,7 +88,7 @@ def convert_mtme(rows: Rows) -> Judgements:
     scores = scores.astype(dict.fromkeys(scores.select_dtypes("category"), "str"))
     kinds = np.where(scores["system"].str.startswith("ref"), "reference", "system")
     ratings = scores.rename(columns={"metric": "annotator"}).assign(item_type=kinds)
-    return _of_tables(rows, ratings, None, named=True, beside=beside)
+    return _of_tables(rows, ratings, None, named=True)
 
 
 # IndicMT-Eval
@@ -136,9 +135,7 @@ def _scored(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: Scheme | None) -
     return ratings.assign(score=score + 0.0), spans.assign(weight=weight.to_numpy())
 
 
-def _of_tables(
-    rows: Rows, ratings: pd.DataFrame, spans: pd.DataFrame | None, *, named: bool = False, beside: Sequence[Seen] = ()
-) -> Judgements:
+def _of_tables(rows: Rows, ratings: pd.DataFrame, spans: pd.DataFrame | None, *, named: bool = False) -> Judgements:
     """Take what a loader read. named: what stands for annotators is no person's name."""
 
     def hidden(table: pd.DataFrame) -> pd.DataFrame:
@@ -153,7 +150,7 @@ def _of_tables(
     kept = ratings[[name for name in (*_KEPT, "hit") if name in ratings]]
     unscored = kept["score"].isna()
     rows.reject(kept.index[unscored], "score", DISCARDED, EXCLUDED)
-    return Judgements(kept[~unscored], spans=spans, read=len(ratings), beside=beside)
+    return Judgements(kept[~unscored], spans=spans, read=len(ratings))
 
 
 # What an earlier import wrote, as one file of a campaign among others
@@ -168,7 +165,7 @@ def convert_imported(rows: Rows) -> Judgements:
         raise DataError(f"{path.name} was imported with another scale. Import the files that it was made from again.")
     parts = [wall.parquet(path)]
     places = [writing.beside(path, what) for what in ("judges.parquet", "spans.parquet", "import.json")]
-    beside = [Seen.at(place) for place in places if place.is_file()]
+    rows.table.beside += [Seen.at(place) for place in places if place.is_file()]
     apart, earlier = metrics.read_apart(path), []
     if apart is not None:
         models = apart[apart["kind"] == "judge"].drop(columns=[*metrics.EXTRA])
@@ -181,7 +178,7 @@ def convert_imported(rows: Rows) -> Judgements:
     spans = wall.parquet(marked) if marked.is_file() and writing.label_of(marked) == label else None
     _retell(path, label["digest"], receipt)
     ratings = ratings.assign(annotator=rows.options.pseudonyms.column(ratings["annotator"]))
-    return Judgements(ratings, scale=scale, spans=spans, read=len(ratings), beside=beside, metrics=earlier)
+    return Judgements(ratings, scale=scale, spans=spans, read=len(ratings), metrics=earlier)
 
 
 def _retell(path: Path, digest: str, receipt: Receipt) -> None:
@@ -217,6 +214,7 @@ def convert_mturk(rows: Rows) -> Judgements:
     table, aliases, scale = rows.table, rows.options.pseudonyms, rows.options.scale or DA_SCALE
     means, workers = (None, None) if _are_raw(table) else _means(table)
     if means:
+        table.beside.append(Seen.at(means))
         rows.note(f"raw scores were recovered from standardised ones with {means.name}")
         if is_unfinished(means):
             rows.note(f"{means.name}: {UNFINISHED.format(where='its last line')}")
@@ -249,7 +247,7 @@ def convert_mturk(rows: Rows) -> Judgements:
         found = mturk.of_rows(found, workers, origin=table.name, codes=codes)
         hidden = aliases.column(found["annotator"])
         found = found.assign(annotator=hidden, hit=accounts + hidden)
-    return Judgements(found, names=dict(mturk.NAMES), scale=scale, beside=[Seen.at(means)] if means else [])
+    return Judgements(found, names=dict(mturk.NAMES), scale=scale)
 
 
 def _languages(cells: pd.DataFrame) -> dict[str, str]:
