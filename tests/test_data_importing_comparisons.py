@@ -103,7 +103,8 @@ def test_without_batches_order_within_documents_finds_the_segments_and_names_wha
     assert "132 of 207 segments are sure" in report.segments
 
 
-def test_batches_that_are_nested_without_end_are_refused(imported, tmp_path):
-    (tmp_path / "beside").write_text('{"a":' * 100_000)
+@pytest.mark.parametrize("option", ["batches", "accounts"])
+def test_a_file_beside_an_export_that_is_nested_without_end_is_refused(option, imported, tmp_path):
+    (tmp_path / "beside.json").write_text('{"a":' * 100_000)
     with pytest.raises(DataError, match="JSON"):
-        imported("deu00,X,1,TGT,eng,deu,10,d,False,1,2\n", batches=tmp_path / "beside")
+        imported("deu00,X,1,TGT,eng,deu,10,d,False,1,2\n", **{option: tmp_path / "beside.json"})

@@ -195,18 +195,13 @@ def count_errors(cell):
 # Folders and results
 
 
-def test_of_a_folder_of_mt_metrics_eval_single_raters_judgements_are_taken_and_of_several_kinds_none(
-    imported, tmp_path
-):
+def test_of_mt_metrics_eval_files_are_named_and_no_folder(imported, tmp_path):
     top = a_testset(tmp_path / "wmt24")
-    assert set(imported([top])[0]["annotator"]) == {"esa"}
     lines = [f'{name}\t{{"errors": []}}\n' for name in (*SYSTEMS, "refA") for _ in range(12)]
-    (top / "human-scores/en-cs.mqm.rater1.seg.rating").write_text("".join(lines))
-    assert set(imported([top])[0]["annotator"]) == {"rater1"}
-    with pytest.raises(DataError, match="several kinds"):
-        imported([a_testset(tmp_path / "wmt22", "wmt22")])
-    with pytest.raises(DataError, match="holds no human-scores"):
-        imported([top / "documents"])
+    (path := top / "human-scores/en-cs.mqm.rater1.seg.rating").write_text("".join(lines))
+    assert set(imported([path])[0]["annotator"]) == {"rater1"}
+    with pytest.raises(DataError, match="Name the files"):
+        imported([top])
     top = a_testset(tmp_path / "wmt25", "wmt25")
     place, metric = (top / name for name in ("human-scores/en-sr_Cyrl_RS.esa-human1.seg.score", "metric-scores"))
     assert imported([place], metric_files=[metric])[0]["tgt_lang"].unique().tolist() == ["srp_Cyrl_RS"]

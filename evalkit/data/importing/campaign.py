@@ -133,7 +133,8 @@ def _recognised(
     """Recognise every file before any is read: those of folders, without ones that are only read with others."""
     found: list[Recognised] = []
     seen: list[Seen] = []
-    for path in (nameable(file) for given in paths for file in _files(given)):
+    files = [file for path in paths for file in (pearmut.files(path) if path.is_dir() else [path])]
+    for path in map(nameable, files):
         if whole.is_companion(path.name):
             continue
         own = options.of(path.name)
@@ -153,11 +154,6 @@ def _recognised(
     told.format = " + ".join(kinds)
     told.how = "as told" if name != "auto" else f"recognised {'; '.join(dict.fromkeys(kinds.values()))}"
     return found, seen
-
-
-def _files(path: Path) -> list[Path]:
-    """List the files of a folder that hold judgements; a folder of Pearmut's screens is read as a whole."""
-    return (pearmut.files(path) or whole.human_scores(path)) if path.is_dir() else [path]
 
 
 def _read(files: list[Recognised], options: Options, told: Receipt, tell: Callable[[str], None]) -> None:

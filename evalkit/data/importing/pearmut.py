@@ -98,11 +98,16 @@ def is_screen(said: Any) -> bool:
 
 
 def files(folder: Path) -> list[Path]:
-    """List what of a folder is to be imported: the logs of a campaign, or the folder itself where it holds screens."""
+    """List what of a folder is to be imported: the logs of a campaign, or the folder itself where it holds screens.
+
+    Raises DataError where it holds neither.
+    """
     places = ("annotations", "outputs", "data/annotations", "data/outputs")
     logs = [path for name in places for path in sorted((folder / name).glob("*.jsonl"))]
     stored = (records.loaded(records.content(path, _AGAIN))[0] for path in _screens(folder))
-    return logs or [folder] * any(map(is_screen, stored))
+    if not logs and not any(map(is_screen, stored)):
+        raise DataError(f"{folder} is no folder of a campaign of Pearmut. Name the files to import.")
+    return logs or [folder]
 
 
 def _screens(folder: Path) -> list[Path]:

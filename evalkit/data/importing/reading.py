@@ -17,7 +17,7 @@ from evalkit.data.names import plain
 #: Who judged the example row of the template `scores.csv`; who forgets to delete it loses nothing.
 EXAMPLE = "EXAMPLE-delete-this-row"
 PASSED_OVER = f"the example row of the template was passed over ({EXAMPLE})"
-_REMEDY = "Write one account and its person a line, such as deu01,Ann."
+_REMEDY = "Write one account and its person a line, such as deu01,Ann, or {person: [accounts]} as JSON."
 _SAVE = "Save it as CSV in UTF-8, or name its --encoding."
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _TOP = 20  # rows in which a heading may stand
@@ -86,28 +86,37 @@ def table(path: Path, remedy: str) -> Table:
 def owners(path: Path) -> dict[str, str]:
     """Return whose each account is.
 
-    path: a table with a column of accounts and one of people, told apart by their headings; without headings it has
-    these two columns, in this order. Columns that the headings tell to be neither are left out.
+    path: a table with a column of accounts and one of people, or JSON as WMT24 released it: person -> [accounts].
     Raises DataError where the file cannot be read, or gives an account to two people.
     """
+    rows = _in_lists(path) if path.suffix.casefold() == ".json" else _in_columns(path)
+    if rows.empty or not rows.map(lambda name: isinstance(name, str) and bool(name.strip())).all(axis=None):
+        raise DataError(f"{path.name} lacks the name of an account or of a person. {_REMEDY}")
+    pairs = rows.map(plain).set_axis(["account", "person"], axis=1).drop_duplicates()
+    if (twice := pairs["account"][pairs["account"].duplicated()]).size:
+        raise DataError(f"{path.name} gives one account to two people ({twice.iloc[0]!r}). Correct it.")
+    return dict(zip(pairs["account"], pairs["person"]))
+
+
+def _in_lists(path: Path) -> pd.DataFrame:
+    said = records.whole(path, _REMEDY)
+    lists = said if isinstance(said, dict) and all(isinstance(own, list) for own in said.values()) else {}
+    return pd.DataFrame([(account, person) for person, own in lists.items() for account in own])
+
+
+def _in_columns(path: Path) -> pd.DataFrame:
+    """Take accounts and people by their headings; without headings a table has these two columns, in this order."""
     [table, *_] = opened(path, Options(Pseudonyms(keep=True)))
     heads = {name: re.sub(r"\d+$", "", vocabulary.bare(name)) for name in table.header}
     accounts = [name for name, head in heads.items() if head in vocabulary.listed("accounts")]
     people = [name for name, head in heads.items() if head in vocabulary.listed("people") and name not in accounts]
     people = people or [name for name, head in heads.items() if vocabulary.meaning(head) == "annotator"]
-    named, rows = [*accounts, *people], table.cells
-    if not named:  # there are no headings
-        rows = pd.DataFrame([*(cells for line, cells in table.first if line <= table.line), *rows.to_numpy()])
-    elif len(accounts) == len(people) == 1:
-        rows = rows[named]
-    if rows.shape[1] != 2 or len(accounts) != len(people):
+    if len(accounts) == len(people) == 1:
+        return table.cells[[*accounts, *people]]
+    if len(heads) != 2 or accounts or people:
         raise DataError(f"{path.name} has {len(heads)} columns, and no two headings account and person. {_REMEDY}")
-    if rows.empty or rows.isna().any(axis=None):
-        raise DataError(f"{path.name} lacks the name of an account or of a person. {_REMEDY}")
-    pairs = rows.map(plain).set_axis(["account", "person"], axis=1).drop_duplicates()
-    if (twice := pairs[pairs["account"].duplicated()]).size:
-        raise DataError(f"{path.name} gives one account to two people ({twice['account'].iloc[0]!r}). Correct it.")
-    return dict(zip(pairs["account"], pairs["person"]))
+    above = [cells for line, cells in table.first if line <= table.line]
+    return pd.DataFrame([*above, *table.cells.to_numpy()])
 
 
 # Delimited text

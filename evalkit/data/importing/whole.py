@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, nameable
+from evalkit import DataError
 from evalkit.data import indicmt, languages, mtme, mturk, schemas
 from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing import metrics, numbers, wall, writing
@@ -46,22 +46,6 @@ def by_name(path: Path, start: bytes) -> Table | None:
 
 
 # mt-metrics-eval
-
-
-def human_scores(folder: Path) -> list[Path]:
-    """List the human judgements of segments in a folder of mt-metrics-eval: single raters' where they are.
-
-    Raises DataError where there are none, or scores of several kinds or language pairs stand side by side.
-    """
-    placed = [nameable(path) for path in sorted(folder.rglob("*.seg.*")) if path.parent.name == "human-scores"]
-    found = [(path, match) for path in placed if (match := _PLACE.fullmatch(path.name))]
-    if not found:
-        raise DataError(f"{folder} holds no human-scores/*.seg.score or *.seg.rating. Name the files to import.")
-    chosen = [(path, match) for path, match in found if match["what"] == "rating"] or found
-    kinds = {match["kind"] for _, match in chosen}
-    if len(kinds) > 1:
-        raise DataError(f"{folder} holds scores of several kinds ({', '.join(sorted(kinds))}). Name the files of one.")
-    return [path for path, _ in chosen]
 
 
 def convert_mtme(rows: Rows) -> Judgements:
