@@ -98,6 +98,7 @@ _UNTOLD = (
 )
 
 
+_SAME = "Or pass --wide systems, where each is the same system in every question."
 #: What a column of a form is of: a segment, a system ("" where the user names it), and a measure.
 _Role = tuple[str, str, str]
 
@@ -195,10 +196,7 @@ def _roles(origin: str, asked: dict[str, tuple[str, str]], options: Options) -> 
     systems = _bare(labels)
     places = [system for system in systems.values() if _PLACE.fullmatch(system)]
     if places and options.wide != "systems":
-        raise DataError(
-            f"{origin}: {', '.join(places[:8])} may be places on a screen, and {_UNTOLD} Or pass --wide systems, where "
-            "each is the same system in every question."
-        )
+        raise DataError(f"{origin}: {', '.join(places[:8])} may be places on a screen, and {_UNTOLD} {_SAME}")
     systems = dict(zip(labels, labels)) if places else systems
     roles = {name: (*measured[question], row) for name, (question, row) in asked.items()}
     return {

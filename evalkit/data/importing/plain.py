@@ -192,8 +192,7 @@ def _demand_neighbours(table: Table, names: list[str], options: Options) -> None
             why = "its numbers count up" if counted else f"{odd.iloc[0][:40]!r} on line {odd.index[0]} is no score"
             raise DataError(
                 f"{table.name}: the column {name!r} looks like those of scores ({', '.join(names[:3])}), but {why}. "
-                "Correct it, with NA where there is no judgement, or move it before them; or name all columns of "
-                "scores: --map 'score=HEADING+HEADING'."
+                "Correct it (NA is no judgement), or name all columns of scores: --map 'score=HEADING+HEADING'."
             )
 
 

@@ -64,10 +64,7 @@ def _laid_out(path: Path, read: records.Records) -> Table:
     """Lay objects out as a table: those of an annotation tool as its module does, others under dotted names."""
     first = [said for _, said in read.objects]
     if any(map(pearmut.is_screen, first)):
-        raise DataError(
-            f"{path.name} is one screen of a site that Pearmut baked. Import its folder: evalkit import "
-            f"{path.parent.name or '.'}"
-        )
+        raise DataError(f"{path.name} is one screen of a site that Pearmut baked. Import the folder that it is in.")
     if first and all(map(pearmut.is_log, first)):
         return pearmut.log(path, read)
     return tools.laid_out(path, read) or records.as_table(path, read)
@@ -278,6 +275,5 @@ def _fill(
         notes.append(f"merged cells were read as the value of each of their rows, in {names}")
     if left:
         notes.append(
-            f"the sheet has merged cells, such as {left}, of which only the first holds the value; rows that lack it "
-            "were rejected: unmerge them, and fill them in one by one"
+            f"merged cells, such as {left}, hold a value on their first row only: unmerge them and fill them in"
         )

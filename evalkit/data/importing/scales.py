@@ -128,7 +128,7 @@ def settle(
     Raises DataError that asks, where headings and scores disagree on what is better, or either can mean both.
     """
     for name, part in parts.items():
-        part.lower, why = orientation(part.heading, part.values, table, options.lower_is_better, together)
+        part.lower, why = orientation(part, table, options.lower_is_better, together)
         part.why = why if why == _PLAINLY or not name else f"{name}: {why}"
         part.scale, part.source, part.weak = _scale(part, options, usual, sure=sure)
     low = [part.lower for part in parts.values()]
@@ -204,23 +204,22 @@ def holding(scales: list[Ends | None]) -> Ends | None:
     return widest if widest in ends else None
 
 
-def orientation(
-    heading: str, values: np.ndarray, table: Table, told: bool | None, together: pd.DataFrame
-) -> tuple[bool, str]:
+def orientation(part: Part, table: Table, told: bool | None, together: pd.DataFrame) -> tuple[bool, str]:
     """Tell whether lower is better, and how that is known.
 
-    values: the scores, NaN where there is none. told: what the user says, which decides. table: whose headings tell
-    whether a Note may be a mark at school. together: see ``settle``.
+    told: what the user says, which decides. table: whose headings tell whether a Note may be a mark at school.
+    together: see ``settle``.
     Raises DataError that asks, where heading and content disagree, or either can mean both.
     """
+    heading = part.heading
     if told is not None:
         return told, f"lower is better, as told: the score is minus {heading}" if told else "higher is better, as told"
-    scores, means = values[np.isfinite(values)], vocabulary.tendency(heading)
+    scores, means = part.values[np.isfinite(part.values)], vocabulary.tendency(heading)
     if not scores.size:
         return False, "higher is better"
     low, high = scores.min(), scores.max()
     systems = together["system"].nunique() if "system" in together else 0
-    ranks = are_ranks(values, together.drop(columns="system", errors="ignore"))
+    ranks = are_ranks(part.values, together.drop(columns="system", errors="ignore"))
     turned = means in ("penalty", "rank")
     either = means == "unclear" or _is_mark(heading, scores, table) or (means == "mqm" and high > 0)
     against = (turned and low < 0) or (means == "rank" and 0 < systems < high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,15 +49,12 @@ class Seen:
 
     def hold(self) -> None:
         """Raise DataError where the file is another one by now."""
-        try:
-            same = registry.digest(self.path) == self.digest
-        except OSError:
-            same = False
-        if not same:
-            raise DataError(
-                f"{self.path.name} changed while it was read, and nothing was imported. Import it again when nothing "
-                "writes to it any more."
-            )
+        with contextlib.suppress(OSError):
+            if registry.digest(self.path) == self.digest:
+                return
+        raise DataError(
+            f"{self.path.name} changed while it was read. Import it again when nothing writes to it any more."
+        )
 
 
 @dataclass(slots=True)
@@ -176,10 +174,8 @@ def demand_few(rejected: Collection[Rejection]) -> None:
     """Raise DataError where more rows are rejected than anyone mends."""
     if len(rejected) > _MOST_REJECTED:
         *_, last = rejected
-        raise DataError(
-            f"More than {_MOST_REJECTED:,} rows up to line {last.line} are no judgements ({last.reason[:100]}). Check "
-            "that this is the table, and which of its columns hold what."
-        )
+        why = last.reason[:100]
+        raise DataError(f"More than {_MOST_REJECTED:,} rows are no judgements ({why}). Check which columns hold what.")
 
 
 @dataclass

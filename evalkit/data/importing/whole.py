@@ -86,8 +86,7 @@ def convert_indicmt(rows: Rows) -> Judgements:
     origin = f"{table.name}, sheet {table.title}" if table.typed else table.name
     if not (language := languages.code(rows.values.get("tgt_lang", table.title or table.path.stem.partition("_")[0]))):
         raise DataError(
-            f"{origin}: nothing says into which language these are translations. Pass --value tgt_lang=hin or the "
-            "like, or give the sheet or the file the language's name."
+            f"{origin}: nothing says the language of these translations. Pass it like --value tgt_lang=hin."
         )
     sheet = table.cells, language, origin
     return _of_tables(rows, *_scored(indicmt.judgements(*sheet), indicmt.errors(*sheet), scheme), named=True)
@@ -274,6 +273,5 @@ def _means(table: Table) -> tuple[Path, pd.DataFrame]:
     names = ", ".join(path.name for path in folder[:5])
     wrong = f" ({names} does not turn them into scores from 0 to 100)" if folder else ""
     raise DataError(
-        f"{table.name} holds standardised scores. Put the workers' means and deviations beside it, as {beside}{wrong}, "
-        "and keep WMT's file names."
+        f"{table.name} holds standardised scores. Put workers' means and deviations beside it: {beside}{wrong}."
     )

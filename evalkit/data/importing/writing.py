@@ -52,9 +52,7 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
     made = [str(one.get("name")) for one in receipt.files] if receipt else []
     if not made or {*made} - {path.name for path in paths}:
         what = f"was made from {', '.join(made)}" if made else "was not written by an import"
-        raise DataError(
-            f"{targets[0].name} is there already and {what}. Name another --out, or write over it: --replace."
-        )
+        raise DataError(f"{targets[0].name} is there already and {what}. Name another --out, or pass --replace.")
 
 
 def receipt_beside(out: Path) -> Receipt | None:
