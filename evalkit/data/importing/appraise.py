@@ -13,7 +13,7 @@ from evalkit.data.importing.annotated import complete, headed, judged, listed, s
 from evalkit.data.importing.judgements import Rows, ordered, people
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.receipt import Receipt
-from evalkit.data.importing.tables import EXCLUDED, Judgements
+from evalkit.data.importing.tables import EXCLUDED, Judgements, Seen
 from evalkit.data.importing.vocabulary import ITEM_TYPES
 from evalkit.data.names import is_human
 
@@ -44,7 +44,7 @@ def convert(rows: Rows) -> Judgements:
     _reject_others(rows)
     kept = rows.kept
     told = pd.DataFrame({ours: rows.column(ours)[kept] for ours in _READ if ours != "source" or ours in rows.names})
-    table.beside += segments.seen(options.batches)
+    table.beside += map(Seen.at, options.batches)
     shown = _identified(told, table.name, options, receipt)
     marks, broken = listed(map(_errors, rows.cells[spans]) if spans else [], [None] * len(kept))
     wanted = f"start_i and end_i, a stretch of the text, and a severity ({', '.join(_SEVERITIES)})"

@@ -138,7 +138,7 @@ def _recognised(
         if whole.is_companion(path.name):
             continue
         own = options.of(path.name)
-        before = [Seen.at(path)] if path.is_file() else []  # opening it says what is wrong
+        before = [] if path.is_dir() else [Seen.at(path)]
         tables = planned.decoded(path, reading.opened(path, own), own.design)
         found += formats.recognised(tables, own, name)
         seen += before

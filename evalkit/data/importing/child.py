@@ -42,11 +42,7 @@ class Refused(Exception):
 
 # Encodings
 
-MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 SAMPLE = 1 << 18  # bytes by which an encoding is told
 #: Encodings that exports come in besides Unicode; others are read where the user names them.
 LEGACY = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
@@ -137,13 +133,9 @@ def head(path, *, encoding, tabs):
     usual = Counter(len(cells) for *_, cells in rows).most_common(1)
     rows = [(end, cells) for _, end, cells in rows if not is_comment(cells, usual[0][0])]
     ended = text.rstrip(b" \t")[-1:] in (b"\n", b"\r", b"")
+    unended = 0 if ended else len(re.findall(rb"\r\n|\n|\r", text)) + 1
     how = {"encoding": encoding, "delimiter": delimiter, "quoting": quoting, "blanks": blanks}
-    return {
-        "inside": name,
-        "how": how,
-        "rows": rows[:HEAD],
-        "open": 0 if ended else len(re.findall(rb"\r\n|\n|\r", text)) + 1,
-    }, None
+    return {"inside": name, "how": how, "rows": rows[:HEAD], "unended": unended}, None
 
 
 def opened(path, encoding):

@@ -92,10 +92,7 @@ _COUNTED = re.compile(r"(sentence|segment|item|source|text|satz|phrase|line|no|n
 _STEM = 5  # letters that adequate and adequacy, fluent and fluency share
 _STEMS = {word[:_STEM] for word in listed("criteria") if len(word) >= _STEM} - {"trans"}  # transfer, not translation
 _LONG = 40  # letters of a label that is a sentence rather than a system's name
-_UNTOLD = (
-    "nothing says of which segment, criterion or system each answer is. Write them into the headings: 1. Source text: "
-    "adequacy [System]."
-)
+_UNTOLD = "nothing says what each answer is of. Write it into the headings: 1. Source text: adequacy [System]."
 
 
 _SAME = "Or pass --wide systems, where each is the same system in every question."

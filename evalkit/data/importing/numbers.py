@@ -187,15 +187,15 @@ def dates(texts: Iterable[str]) -> tuple[dict[str, _Moment], str]:
     dated = {text: match for text in texts if len(text) <= _LONGEST_DATE and (match := _DATE.fullmatch(text))}
     if not dated:
         return {}, ""
-    read = {
-        name: {text: moment for text, match in dated.items() if (moment := _date(match, order))}
-        for name, order in _ORDERS.items()
-    }
-    fitting = [name for name, own in read.items() if {*dated} <= {*own}]
-    if "day, month, year" in fitting and all(match[2] == match[4] == "." for match in dated.values()):
-        fitting = ["day, month, year"]
-    if len(fitting) == 1:
-        return read[fitting[0]], f"dates were read as {fitting[0]}"
+    fitting: dict[str, dict[str, _Moment]] = {}
+    for name, order in _ORDERS.items():
+        moments = {text: moment for text, match in dated.items() if (moment := _date(match, order))}
+        if len(moments) == len(dated):
+            fitting[name] = moments
+    points = all(match[2] == match[4] == "." for match in dated.values())
+    for name, moments in fitting.items():
+        if len(fitting) == 1 or (points and name == "day, month, year"):
+            return moments, f"dates were read as {name}"
     return {}, f"dates like {next(iter(dated))} can be read in {'two orders' if fitting else 'no one order'}"
 
 

@@ -49,7 +49,7 @@ def opened(path: Path, options: Options) -> list[Table]:
         found = _of_json(path, options.sheet)
     else:
         found = [_of_text(path, options)]
-    return [_without_example(table) for table in found]
+    return [_without_example(_of_design(table)) for table in found]
 
 
 def _of_json(path: Path, name: str | None) -> list[Table]:
@@ -129,8 +129,8 @@ def _of_text(path: Path, options: Options) -> Table:
     if how["blanks"]:
         notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
     notes.append(f"cells are cut by {_NAMES[how['delimiter']]}")
-    if head["open"]:
-        notes.append(UNFINISHED.format(where=f"line {head['open']}"))
+    if head["unended"]:
+        notes.append(UNFINISHED.format(where=f"line {head['unended']}"))
     rows = [(line, cells) for line, cells in head["rows"]]
     named = head["inside"] or path.name
     header, line = _headed(named, rows, notes)
@@ -139,7 +139,7 @@ def _of_text(path: Path, options: Options) -> Table:
     cells = stripped(wall.frame(read).set_index("line").set_axis(header, axis=1))
     torn = [Rejection(line, reason, cells=own) for line, reason, own in told["broken"]]
     table = Table(path, cells, line, rows, named=named, notes=notes + told["notes"], broken=torn)
-    return tools.of_table(_of_design(table))
+    return tools.of_table(table)
 
 
 def _is_needed(name: str) -> bool:
@@ -247,9 +247,8 @@ def _sheet(path: Path, title: str, rows: list[Row], merged: _Merged, more: list[
         notes.append("there are cells beyond the headings, which were not read")
     columns = {name: [cells[place] for cells in grid.values()] for place, name in enumerate(header)}
     named = title if languages.in_name(title) else path.name
-    return _of_design(
-        Table(path, text_table(columns, [*grid]), after, first, typed=True, title=title, named=named, notes=notes)
-    )
+    cells = text_table(columns, [*grid])
+    return Table(path, cells, after, first, typed=True, title=title, named=named, notes=notes)
 
 
 def _fill(

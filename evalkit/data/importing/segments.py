@@ -16,7 +16,6 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.importing import records
-from evalkit.data.importing.tables import Seen
 from evalkit.data.names import plain
 
 _DOC = ["src_lang", "tgt_lang", "doc"]
@@ -102,13 +101,6 @@ def _places(shown: pd.DataFrame) -> bool:
 # Batches
 
 
-def seen(paths: Sequence[Path]) -> list[Seen]:
-    """Look at files of batches. Raises DataError where one is not there."""
-    if absent := [path.name for path in paths if not path.is_file()]:
-        raise DataError(f"{absent[0]} is not there, or is no file. {_GIVEN}")
-    return [*map(Seen.at, paths)]
-
-
 def _batches(paths: Sequence[Path]) -> pd.DataFrame:
     """Read files of batches: task, what names an item of it (``_KEY``), and the item's segment, an item a row.
 
@@ -171,10 +163,8 @@ def _of_texts(table: pd.DataFrame) -> Found:
     count = len(pd.concat([table[_DOC], segments], axis=1)[~open_].drop_duplicates())
     said = f"segments were found by their source texts within documents: {count:,}"
     if open_.any():
-        said += (
-            f"; {open_.sum():,} judgements of texts that stand twice in a document that was cut "
-            f"({_list(table.loc[open_, 'doc'])}) share no segment"
-        )
+        cut = _list(table.loc[open_, "doc"])
+        said += f"; {open_.sum():,} judgements of texts that a document that was cut has twice ({cut}) share no segment"
     return Found(segments.fillna(_alone(table)), said, unsure=float(open_.mean()))
 
 

@@ -44,7 +44,9 @@ class Seen:
 
     @classmethod
     def at(cls, path: Path) -> Seen:
-        """Look at a file."""
+        """Look at a file. Raises DataError where it is not there."""
+        if not path.is_file():
+            raise DataError(f"{path} is not there, or is no file. Check the path.")
         return cls(path, registry.digest(path))
 
     def hold(self) -> None:

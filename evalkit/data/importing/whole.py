@@ -64,10 +64,7 @@ def convert_mtme(rows: Rows) -> Judgements:
         scheme = _scheme(rows, own=None, what="what the file gives each error")
         return _of_tables(rows, *_scored(*mtme.mqm(paths), scheme))
     rows.receipt.orientation = "higher is better, as mt-metrics-eval keeps all scores"
-    rows.note(
-        f"{path.name} holds one score a segment and does not say who gave it: annotator is {name['kind']!r}, and "
-        "nothing can be said about agreement"
-    )
+    rows.note(f"{path.name} does not say who gave its scores: annotator is {name['kind']!r}, and agreement is unknown")
     scores = mtme.segment_scores(paths)
     scores = scores.astype(dict.fromkeys(scores.select_dtypes("category"), "str"))
     kinds = np.where(scores["system"].str.startswith("ref"), "reference", "system")

@@ -1,6 +1,5 @@
 """Write a campaign to temporary files, then move all of them into place, the table of ratings last; read its label."""
 
-import csv
 import hashlib
 import json
 from collections.abc import Sequence
@@ -120,8 +119,6 @@ def write_rejected(rows: Sequence[tuple[str, Rejection]], place: Path) -> None:
 
     What would run there has an apostrophe before it.
     """
-    with place.open("w", encoding="utf-8-sig", newline="") as stream:
-        lines = csv.writer(stream)
-        lines.writerow(["kind", "file", "line", "column", "value", "reason"])
-        for file, row in rows:
-            lines.writerow(map(guarded, [row.kind, file, str(row.line), row.column, row.value, row.reason]))
+    told = [(row.kind, file, str(row.line), row.column, row.value, row.reason) for file, row in rows]
+    table = pd.DataFrame(told, columns=["kind", "file", "line", "column", "value", "reason"]).map(guarded)
+    table.to_csv(place, index=False, encoding="utf-8-sig", lineterminator="\r\n")
