@@ -64,7 +64,7 @@ def _laid_out(path: Path, read: records.Records) -> Table:
     """Lay objects out as a table: those of an annotation tool as its module does, others under dotted names."""
     first = [said for _, said in read.objects]
     if any(map(pearmut.is_screen, first)):
-        raise DataError(f"{path.name} is one screen of a site that Pearmut baked. Import the folder that it is in.")
+        raise DataError(f"{path.name} is one screen of a site that Pearmut baked. Import its folder.")
     if first and all(map(pearmut.is_log, first)):
         return pearmut.log(path, read)
     return tools.laid_out(path, read) or records.as_table(path, read)
