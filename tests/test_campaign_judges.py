@@ -421,7 +421,6 @@ def test_means_are_weighted_by_one_over_the_probability():
     assert found.loc["A", ["judgements", "plain"]].tolist() == [3, pytest.approx(190 / 3)]
     assert found.loc["A", "weighted"] == pytest.approx((80 * 2 + 60 * 2 + 50 * 4) / 8)
     assert found.loc["B", "weighted"] == pytest.approx((40 * 2 + 30) / 3)
-    assert found.loc["A", "worth"] == pytest.approx(8**2 / (2**2 + 2**2 + 4**2) / 3)
     assert np.isnan(found["any_low"]).all(), "the file has no order in time"
 
 
@@ -465,7 +464,7 @@ def test_a_column_that_says_something_else_is_not_used():
 )
 def test_a_check_speaks_where_it_matters(plain, weighted, p, verdict):
     table = pd.DataFrame({"system": ["A", "B"], "judgements": [90, 30], "plain": plain, "weighted": weighted, "p": p})
-    table = table.assign(low=0.0, high=100.0, any_low=np.nan, any_high=np.nan, worth=[0.9, 0.3])
+    table = table.assign(low=0.0, high=100.0, any_low=np.nan, any_high=np.nan)
     known = verdict != "unknown"
     found = steering.Steering(pair="x", table=table, weighted=known, why="")
     assert check(SimpleNamespace(steering=found)).verdict == verdict

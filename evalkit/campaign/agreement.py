@@ -1,6 +1,5 @@
 """How far annotators agree, by the coefficient that fits the scale and the gaps."""
 
-import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,12 +9,10 @@ from evalkit import DataError
 from evalkit.campaign.findings import WORDING, Finding, Result, finding, or_missing, words
 from evalkit.campaign.opening import STEPS, Campaign
 from evalkit.data.schemas import ITEM, of_systems
-from evalkit.stats import agreement, correlation
+from evalkit.stats import agreement
 
 #: Fewest items judged by two annotators for an estimate of agreement.
 FEWEST = 10
-#: Most annotators for whom every two are compared; the profiles of more say it shorter.
-MOST = 8
 #: Measures by kind of scale, the first of them the one that checks and the first page use, each with the reason; of the
 #: kind complete that of a continuous scale which needs items judged by everybody.
 MEASURES: dict[str, list[tuple[str, str, str]]] = WORDING["measures"]
@@ -27,10 +24,9 @@ class Agreement(Result):
     """How far annotators agree on items that several of them judged.
 
     by_pair: Krippendorff's alpha of every language pair; no rows where no pair has an estimate. measures: all measures
-    of the pair in detail; between: every two of its annotators (see ``every_two``). estimate, low, high, level, items:
-    Krippendorff's alpha of that pair, its interval, how it weighs differences, and the items it rests on; estimate is
-    None where there is none, and reason says why. shared: annotators who judged these items. calibration: whether
-    calibration items are among them.
+    of the pair in detail. estimate, low, high, level, items: Krippendorff's alpha of that pair, its interval, how it
+    weighs differences, and the items it rests on; estimate is None where there is none, and reason says why. shared:
+    annotators who judged these items. calibration: whether calibration items are among them.
     """
 
     calibration = False
@@ -57,7 +53,7 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
     main, there = own.iloc[0], bool(own["estimate"].notna().iloc[0])
     columns = ["coefficient", "level", "estimate", "low", "high", "items", "annotators"]
     notes = [["note"] if table["note"].ne("").any() else [] for table in (first, own)]
-    found = Agreement(pair=campaign.pair, between=every_two(campaign.asked(campaign.part, once=True)))
+    found = Agreement(pair=campaign.pair)
     found.by_pair = first[["pair", *columns, *notes[0]]].head(len(first) if first["estimate"].notna().any() else 0)
     found.measures = own[[*columns, "why", *notes[1]]].head(len(own) if there else 0)
     found.estimate = float(main["estimate"]) if there else None
@@ -66,24 +62,6 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
     found.items, found.shared = int(main["items"]), int(main["annotators"])
     found.calibration = there and bool(main["note"])
     return found
-
-
-def every_two(part: pd.DataFrame) -> pd.DataFrame:
-    """Correlate every two annotators who share ``FEWEST`` items: annotator_a, annotator_b, items, spearman, difference.
-
-    difference: mean score of a less that of b on these items, points; its size is a difference in strictness. No rows
-    where there are more than ``MOST`` annotators; correlations that are undefined, because somebody gave one score
-    throughout, are missing.
-    """
-    kept = of_systems(part, _WITH_CALIBRATION)
-    names = sorted(kept["annotator"].unique())
-    rows = []
-    for a, b in itertools.combinations(names, 2) if len(names) <= MOST else ():
-        scores = agreement.score_matrix(kept[kept["annotator"].isin([a, b])]).dropna()
-        if len(scores) >= FEWEST:
-            rho = float(correlation.spearman(scores[a], scores[b]))
-            rows.append((a, b, len(scores), rho, float((scores[a] - scores[b]).mean())))
-    return pd.DataFrame(rows, columns=["annotator_a", "annotator_b", "items", "spearman", "difference"])
 
 
 def kind_of(scores: pd.Series) -> str:

@@ -276,22 +276,11 @@ def twice(found: Analysis) -> Finding | None:
     return finding("twice.look" if many else "twice.fine", many=many)
 
 
-def languages(found: Analysis) -> Finding | None:
-    pairs, calibration = found.campaign.pairs, found.calibration
-    if len(pairs) < 2:
-        return None
-    if not calibration or calibration.by != "pair":
-        return finding("languages.unknown", pairs=pairs)
-    share = calibration.share
-    key = "untold" if share is None or pd.isna(share) else "fine" if share > 0.5 else "look"
-    return finding(f"languages.{key}", share=share)
-
-
 _Check = Callable[[Analysis], Finding | None]
 _CHECKS: list[_Check] = [
     *(apart, identity, enough, others, constant, screening, twins, segments),
     *(steered, favoured, normalizing, agreement, elsewhere, steady, attention),
-    *(room, twice, languages),
+    *(room, twice),
 ]
 #: What has to be there for a check.
 _NEEDS: dict[_Check, str] = dict.fromkeys((constant, agreement, twice), "campaign.names_people")

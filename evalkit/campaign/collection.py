@@ -10,7 +10,6 @@ from evalkit.campaign.findings import WORDING, Finding, Missing, Result, finding
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, UNSTATED
 from evalkit.human import mqm, quality_levels
-from evalkit.stats import correlation
 from evalkit.stats.terms import pluralize
 
 #: How a report calls the kinds of items, and what judgements that rank no system are for.
@@ -132,19 +131,18 @@ class Errors(Result):
     """Marked errors of the pair's systems.
 
     by_system: errors, segments, errors a judgement (per_segment) and a count of each severity, the fewest first.
-    types: counts of types; no rows where annotators stated none. errors, judgements: how many. rho: rank correlation
-    of an item's score with its number of errors; missing where one of them does not vary.
+    types: counts of types; no rows where annotators stated none. errors, judgements: how many.
     """
 
     def tell(self) -> Iterator[Finding]:
         """Say how many errors were marked, and in whose outputs."""
         yield finding("errors.marked", found=self, few=self.by_system.iloc[0], many=self.by_system.iloc[-1])
-        yield from which("errors", self, rho=pd.notna(self.rho), no_types=self.types.empty)
+        yield from which("errors", self, no_types=self.types.empty)
 
 
 @or_missing("errors")
 def count_errors(campaign: Campaign) -> Errors:
-    """Count marked errors by system, severity and type, and hold their number against the scores."""
+    """Count marked errors by system, severity and type."""
     judged = campaign.judged
     if campaign.spans is None:
         raise DataError("there are no marked errors beside the scores.")
@@ -157,12 +155,7 @@ def count_errors(campaign: Campaign) -> Errors:
     by_system = by_system.sort_values("per_segment", kind="stable", ignore_index=True)
     types = mqm.type_counts(spans, by="pair").drop(columns="pair")
     types = types.head(len(types) if types["error_type"].ne(UNSTATED).any() else 0)
-    key = [*ITEM, "annotator"]
-    scores, marked = judged.groupby(key)["score"].mean(), spans[key].astype("str").groupby(key).size()
-    rho = float(correlation.spearman(scores, marked.reindex(scores.index, fill_value=0)))
-    return Errors(
-        pair=campaign.pair, by_system=by_system, types=types, errors=len(spans), judgements=len(judged), rho=rho
-    )
+    return Errors(pair=campaign.pair, by_system=by_system, types=types, errors=len(spans), judgements=len(judged))
 
 
 def of_judged(campaign: Campaign) -> pd.DataFrame:

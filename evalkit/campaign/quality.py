@@ -1,4 +1,4 @@
-"""What the items show that check annotators: degraded ones, second showings, references, calibration items."""
+"""What the items show that check annotators: degraded ones, second showings, calibration items."""
 
 import warnings
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class QualityControl(Result):
     ``FEWEST_DEGRADED`` degraded items or more whom it does not pass; undecided: how many failed by fewer. lower: points
     by which degraded items score below their originals, median annotator. caliper: narrow passes and failures.
     everywhere: whether several language pairs count. again, equal: median distance of two scores of an item, and the
-    share that are equal; repeated: items scored twice, and repeaters: by how many annotators. means: by kind of item.
+    share that are equal; repeated: items scored twice, and repeaters: by how many annotators.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -38,11 +38,8 @@ class QualityControl(Result):
             yield finding("control.attention", found=self, below=self.lower >= 0, points=abs(self.lower))
         else:
             yield finding("lacks.originals" if self.degraded else "lacks.degraded")
-        steady = self.again is not None
-        references = "reference" in self.means
-        both = references and "system" in self.means
-        yield from which("control", self, removed=self.removed, again=steady, references=both)
-        yield from which("lacks", self, repeats=not steady, references=not references)
+        yield from which("control", self, removed=self.removed, again=self.again is not None)
+        yield from which("lacks", self, repeats=self.again is None)
 
     @property
     def passed(self) -> int:
@@ -75,7 +72,6 @@ def control_quality(campaign: Campaign) -> QualityControl:
     found.again = float(apart.median()) if len(apart) else None
     found.equal = float(apart.eq(0).mean())
     found.repeated, found.repeaters = len(apart), twice["annotator"].nunique()
-    found.means = part.groupby("item_type", observed=True)["score"].mean()
     return found
 
 

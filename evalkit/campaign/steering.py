@@ -67,8 +67,6 @@ FACTOR, ERRORS = 2.0, 4.0
 #: Screens at which intervals that hold at every look are tightest, and before which there are none.
 TUNED, START = 100, 20
 ALPHA = 0.05
-#: Share of evenly weighted judgements below which weighted means scatter too much to go by.
-WORTH = 0.4
 #: Few campaigns are steered, so that those which are not are told nothing.
 NOT_STEERED = Missing("Every system was as likely to be shown as any other.", "")
 
@@ -78,9 +76,8 @@ class Steering(Result):
 
     table: system, judgements, plain, weighted (by 1 / probability), low, high (95 %, of the weighted mean, for one
     look), p (that plain and weighted mean differ by chance alone; Holm), any_low, any_high (of the plain mean, at every
-    look; missing without an order in time), worth (evenly weighted judgements that are as sure as the weighted ones, as
-    a share); the best at the top. weighted: whether there are probabilities; why: if not, why. lacking: judgements
-    without one. logged: whether the file is Pearmut's log.
+    look; missing without an order in time); the best at the top. weighted: whether there are probabilities; why: if
+    not, why. lacking: judgements without one. logged: whether the file is Pearmut's log.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -94,9 +91,6 @@ class Steering(Result):
         yield finding("steering.weighted", found=self, **self.counts)
         gap = (self.table["weighted"] - self.table["plain"]).agg(["min", "max", "mean"])
         yield finding("steering.range", found=self, moved=self.in_short, gap=gap)
-        least = self.table.loc[self.table["worth"].idxmin()]
-        if least["worth"] < WORTH:
-            yield finding("steering.uneven", row=least, even=least["worth"] * least["judgements"])
 
     @property
     def counts(self) -> dict[str, object]:
@@ -191,11 +185,10 @@ def _means(screens: Screens, weights: np.ndarray) -> pd.DataFrame:
     gap = ratio(weights * (scores - weighted[0]), sums[0]) - ratio(counts * (scores - plain[0]), sums[1])
     shown = np.maximum(screens.shown.sum(axis=0), 2)
     error = np.sqrt((gap**2).sum(axis=0) * shown / (shown - 1))
-    worth = ratio(sums[0] ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * sums[1])
     table = pd.DataFrame({"system": screens.systems, "judgements": sums[1].astype(int), "plain": plain[0]})
     table = table.assign(weighted=weighted[0], low=weighted[0] - wide, high=weighted[0] + wide)
     table["p"] = inference.adjust(2 * stats.norm.sf(np.abs(ratio(weighted[0] - plain[0], error))))
-    return table.assign(any_low=any_low, any_high=any_high, worth=worth)
+    return table.assign(any_low=any_low, any_high=any_high)
 
 
 def _any_look(screens: Screens) -> tuple[np.ndarray, np.ndarray]:
