@@ -326,7 +326,7 @@ def test_sentences_of_a_golden_campaign_tell_the_numbers_of_their_results(golden
         "ranking": [100, round(100 * ranked.best), round(100 * ranked.method.kept)],
         "errors": [found.errors.errors, found.errors.judgements, marked.min(), marked.max()],
         "cost": [times.judgements, round(times.hours, 1)],
-        "plan": [*np.round(rivals.gaps, 2), *np.round(rivals.errors, 2)],
+        "plan": np.round(rivals.table["points"].head(len(rivals.rivals)), 2),
     }
     for part, values in expected.items():
         assert {*map(float, values)} <= {*numbers(golden.told(part))}, part

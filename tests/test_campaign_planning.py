@@ -136,7 +136,7 @@ def test_what_is_asked_for_is_what_lacks_and_no_document_or_person_more(points, 
         annotators=9,
         systems=5,
     )
-    row = plans._row(basis, "a – b", plans.OBSERVED, points, variance, 100)
+    row = plans._row(basis, "a – b", "as observed", points, variance, 100)
     crew = basis.crew(points)
     if crew is None:
         assert pd.isna(row["segments_needed"])
@@ -185,17 +185,10 @@ def test_the_plan_compares_the_first_with_each_that_is_not_distinguished_from_it
     mine, ranked, found = liked
     assert found.rivals == tuple((ranked.top, name) for name in ranked.level or ranked.names[1:2])
     means = mine.judged.groupby("system")["score"].mean()  # every segment was judged once
-    assert found.gaps == pytest.approx([means[first] - means[second] for first, second in found.rivals])
+    gaps = [means[first] - means[second] for first, second in found.rivals]
+    assert found.table["points"].head(len(gaps)).tolist() == pytest.approx(gaps)
     assert found.table["compares"].tolist()[-3:] == [plans.ANY] * 3
     assert found.table["points"].tolist()[-3:] == pytest.approx([3.0, 6.0, 15.0])
-    found = plan_more(mine, rank_systems(mine, unit="annotators", resamples=50))
-    for (first, second), error in zip(found.rivals, found.errors, strict=True):  # the ranking's: clustered by annotator
-        of_each = mine.judged.pivot_table(index="annotator", columns="system", values="score")
-        assert error == pytest.approx((of_each[first] - of_each[second]).std(ddof=1) / np.sqrt(20))
-    lower = found.row(found.rivals[-1], plans.CAUTIOUS)
-    if lower is not None:
-        gap, error = found.gaps[-1], found.errors[-1]
-        assert lower["points"] == pytest.approx(gap - error * stats.t.ppf(0.75, 19))
 
 
 def test_without_any_liking_the_plan_counts_segments():

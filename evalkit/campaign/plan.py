@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.campaign.findings import Finding, Missing, Result, finding, or_missing, which, words
@@ -102,8 +101,6 @@ SHARES = (0.01, 0.02, 0.05)
 TOP = 5
 #: Judgements that one person may be asked for, though those who judged here gave fewer.
 CAPACITY = 200
-#: What an observed difference is planned for, and what a cautious organiser plans for: the lower end of an interval.
-OBSERVED, CAUTIOUS = "as observed", "lower end of its 50 % interval"
 #: Whom a plan for a fixed difference compares.
 ANY = "any two systems"
 #: How differently annotators like systems: what the judgements tell of it.
@@ -142,10 +139,9 @@ class Plan(Result):
     segments_needed (all missing beyond ``MOST``), segments_now, worth_now (segments judged as planned that tell as much
     as what there is), more_people, more_segments, more_judgements (of these two systems), and more_hours where a
     judgement's time is known. components: variances in squared points, and their shares; called: what people call them.
-    rivals: the first system and each that it is compared with; gaps, errors: their differences and standard errors of
-    these, as the ranking tests them, points. apart: whether the first is distinguished from all others. by_z: whether
-    points are z-scores times a usual standard deviation. hourly_pay: 0 where unknown, in ``currency``. basis:
-    what all this rests on.
+    rivals: the first system and each that it is compared with, as in the table's first rows. apart: whether the first
+    is distinguished from all others. by_z: whether points are z-scores times a usual standard deviation. hourly_pay: 0
+    where unknown, in ``currency``. basis: what all this rests on.
     """
 
     by_z, hourly_pay, currency = False, 0.0, ""
@@ -155,11 +151,6 @@ class Plan(Result):
         """What a difference takes that is too small for any plan, in words."""
         key = "goal.beyond_people" if self.basis.over_annotators else "goal.beyond"
         return words(key, segments=MOST, people=planning.MOST_PEOPLE)
-
-    def row(self, rivals: tuple[str, str], difference: str) -> dict[Any, Any] | None:
-        """Return the table's row of two systems and a difference; None where it has none."""
-        rows = self.table[self.table["compares"].eq(" – ".join(rivals)) & self.table["difference"].eq(difference)]
-        return None if rows.empty else rows.iloc[0].to_dict()
 
     def tell(self) -> Iterator[Finding]:
         """Say what it takes to tell the first system from others, what other differences take, and what is assumed."""
@@ -174,26 +165,17 @@ class Plan(Result):
 
     def _rivals(self) -> Iterator[Finding]:
         """Say what it takes to tell the first system from the next, and from each that it is not distinguished from."""
-        hopeless, gaps = [], []
-        for rivals, gap, error in zip(self.rivals, self.gaps, self.errors, strict=True):
-            row = self.row(rivals, OBSERVED)
-            if row is None or pd.isna(row["segments_needed"]):
-                hopeless.append(rivals[1])
-                gaps.append(abs(gap))
-                continue
-            cautious = self.row(rivals, CAUTIOUS)
-            values = {"rivals": rivals, "row": row, "error": error, "cautious": cautious, "more": self.takes(row)}
-            if not row["more_judgements"]:
-                yield finding("plan.enough", apart=self.apart, **values)
-            elif cautious is None:
-                yield finding("plan.chance", **values)
-            else:
-                yield finding("plan.rival", then=self.takes(cautious, segments=False), **values)
-        if hopeless:
-            ends = [f"{end:.2f}" for end in (min(gaps), max(gaps))][: len(gaps)]
-            yield finding("plan.hopeless", found=self, others=hopeless, apart=" to ".join(ends))
+        rows = self.table.head(len(self.rivals))
+        beyond = rows["segments_needed"].isna()
+        for row in rows[~beyond].to_dict("records"):
+            key = "rival" if row["more_judgements"] else "enough"
+            yield finding(f"plan.{key}", row=row, more=self.takes(row), apart=self.apart)
+        if beyond.any():
+            others = [rivals[1] for rivals, hopeless in zip(self.rivals, beyond) if hopeless]
+            ends = rows.loc[beyond, "points"].agg(["min", "max"]).map("{:.2f}".format).unique()
+            yield finding("plan.hopeless", found=self, others=others, apart=" to ".join(ends))
         if not self.apart:
-            yield finding("plan.noisy", equal=len(hopeless) < len(self.rivals))
+            yield finding("plan.noisy", equal=not beyond.all())
 
     def takes(self, row: Mapping[Any, Any], *, segments: bool = True) -> str | Finding:
         """Say what a row asks for beyond what there is: judgements, people, segments, hours and money."""
@@ -209,17 +191,13 @@ class Plan(Result):
 
     @property
     def step(self) -> str:
-        """What distinguishing the two best systems takes, for a list of what to do next.
-
-        Where even the lower end of the difference's 50 % interval is none, to treat them as equal comes first.
-        """
+        """What distinguishing the two best systems takes, for a list of what to do next."""
         if self.needed is None:
             return str(finding("steps.hopeless", plan=self))
-        if not self.table["more_judgements"].iloc[0]:
-            return ""
-        key = "equal_or_more" if self.row(self.rivals[0], CAUTIOUS) is None else "more_or_equal"
         more = self.takes(self.table.iloc[0].to_dict(), segments=False)
-        return str(finding(f"steps.{key}", plan=self, more=more))
+        return (
+            str(finding("steps.equal_or_more", plan=self, more=more)) if self.table["more_judgements"].iloc[0] else ""
+        )
 
     @property
     def needed(self) -> int | None:
@@ -249,18 +227,13 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     judged = judged.assign(score=judged[ranking.method.column] * ranking.points)  # as ranked, in points of the scale
     basis = measure_basis(judged, campaign, over_annotators=ranking.method.draws_people)
     segments = judged.drop_duplicates(["system", *campaign.segment]).groupby("system").size()
-    errors, freedom = _uncertain(campaign, ranking, rivals)
     rows: list[dict[str, Any]] = []
     there: list[dict[str, Any]] = []
-    gaps = tuple(ranking.gap(*pair) for pair in rivals)
-    for pair, error, free, gap in zip(rivals, errors, freedom, map(abs, gaps), strict=True):
+    for pair in rivals:
         options: dict[str, Any] = dict(zip(("first", "second"), pair, strict=True))
         variance = components.contrast_variance(judged, basis.variances, layout=campaign.layout, **options)
         there.append({"variance": variance, "now": int(segments[[*pair]].min())})
-        cautious = gap - float(stats.t.ppf(0.75, free)) * error
-        rows.append(_row(basis, " – ".join(pair), OBSERVED, gap, **there[-1]))
-        if cautious > gap / 20:  # what is less is none
-            rows.append(_row(basis, " – ".join(pair), CAUTIOUS, cautious, **there[-1]))
+        rows.append(_row(basis, " – ".join(pair), "as observed", abs(ranking.gap(*pair)), **there[-1]))
     whole, width = "scale" if campaign.known_scale else "range of scores", campaign.scale[1] - campaign.scale[0]
     rows += [_row(basis, ANY, f"{share:.0%} of the {whole}", share * width, **there[0]) for share in SHARES]
     table = pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))
@@ -274,7 +247,7 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     found = Plan(
         pair=campaign.pair, table=table, components=parts, called=called, basis=basis, apart=not level, **price
     )
-    found.rivals, found.gaps, found.errors, found.by_z = rivals, gaps, errors, ranking.method.by_z
+    found.rivals, found.by_z = rivals, ranking.method.by_z
     return found
 
 
@@ -331,13 +304,3 @@ def typical_seconds(campaign: Campaign) -> float | None:
     """Return the time of a judgement in seconds, as the median annotator takes it; None where no times are known."""
     found = hours(campaign.part)[0]["median_seconds"].dropna()
     return float(found.median()) if len(found) and found.median() > 0 else None
-
-
-def _uncertain(
-    campaign: Campaign, ranking: Ranking, rivals: tuple[tuple[str, str], ...]
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return standard errors of the rivals' differences, points, and degrees of freedom, as the ranking's tests do."""
-    table = ranking.method.table(campaign)
-    one, other = (pd.Index(table.systems).get_indexer([pair[k] for pair in rivals]) for k in (0, 1))
-    variance, freedom = table.influences.spread() if table.influences else (np.empty(0), np.empty(0))
-    return tuple(ranking.points * variance[one, other] ** 0.5), tuple(freedom[one, other])

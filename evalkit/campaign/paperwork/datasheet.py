@@ -163,9 +163,8 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
         values = {"same": ends[0] == ends[1], "pair": campaign.pair, "systems": systems}
         answers["3.1.1"] = [finding("sheet.sample", ends=ends, **values)]
     if plan:
-        now = int(plan.table["segments_now"].iloc[0])
         answers["3.1.3.1"] = [finding("sheet.power_by")]
-        answers["3.1.3.2"] = [finding("sheet.power", apart=abs(plan.gaps[0]), power=POWER, needed=plan.needed, now=now)]
+        answers["3.1.3.2"] = [finding("sheet.power", row=plan.table.iloc[0], power=POWER, needed=plan.needed)]
         answers["3.1.3.3"] = [finding("sheet.power_from", version=__version__)]
     if campaign.names_people:
         own, everywhere = (table["annotator"].nunique() for table in (campaign.part, campaign.ratings))
