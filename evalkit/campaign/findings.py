@@ -80,7 +80,7 @@ class Finding:
         return bool(WORDING[self.group].get("elsewhere"))
 
     def words(self, register: str) -> str:
-        """Fill in a template: say, title, do, ask; "" where the key has none."""
+        """Fill in a template: say, title, do, ask, option; "" where the key has none."""
         return _English(self).format(_CITED.sub(_mark, self._entry(register)), **self.values)
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import jinja2
 
 from evalkit import __version__
 from evalkit.campaign.analysis import Analysis
@@ -22,7 +22,6 @@ from evalkit.campaign.paperwork.methods import ESA, MQM, PREFERENCES, XSTS, prot
 from evalkit.campaign.plan import POWER
 from evalkit.data.languages import CODES
 from evalkit.data.provenance import source_of
-from evalkit.stats.terms import join_names
 
 HEDS = tomllib.loads((Path(__file__).parent / "heds.toml").read_text(encoding="utf-8"))
 #: Number -> question (label, hint, whole, field, …), in the template's order; section 4 is of each quality criterion.
@@ -50,16 +49,14 @@ def datasheet(found: Analysis) -> Datasheet:
 
     Of several criteria, the one in detail is answered; the others leave blanks that say how to get a report of theirs.
     """
-    campaign = found.campaign
-    known = {number: plain(told.joined(answer)).strip() for number, answer in _answers(found).items()}
-    chosen = _chosen(found)
-    rows = [_row(number, known, chosen) for number in QUESTIONS if number < "4"]
+    campaign, known = found.campaign, _answers(found)
+    rows = [_row(number, known) for number in QUESTIONS if number < "4"]
     for name in campaign.criteria or [campaign.criterion]:
         own = name == campaign.criterion
+        of_it = known if own else {"4.3.1.1": [finding("sheet.text", text=name)]}
         hint = "" if own else str(finding("sheet.other", criterion=name))
-        of_it, options = (known, chosen) if own else ({"4.3.1.1": name}, {})
-        rows += [_row(number, of_it, options, name, hint) for number in QUESTIONS if number.startswith("4")]
-    rows += [_row(number, known, chosen) for number in QUESTIONS if number > "5"]
+        rows += [_row(number, of_it, name, hint) for number in QUESTIONS if number.startswith("4")]
+    rows += [_row(number, known) for number in QUESTIONS if number > "5"]
     full = sum(bool(row["known"]) and not row["blank"] for row in rows)
     part = sum(bool(row["known"]) and bool(row["blank"]) for row in rows)
     counts = {"full": full, "part": part, "none": len(rows) - full - part}
@@ -68,35 +65,13 @@ def datasheet(found: Analysis) -> Datasheet:
     return Datasheet(rows=rows, counts=tuple(counts.values()), summary=summary, recorded=recorded)
 
 
-def _row(
-    number: str, known: dict[str, str], chosen: dict[str, list[int]], criterion: str = "", hint: str = ""
-) -> dict[str, str]:
+def _row(number: str, known: dict[str, list[Finding]], criterion: str = "", hint: str = "") -> dict[str, str]:
     """Put a question, what is known, and what is not, into a row."""
-    question, answer = QUESTIONS[number], known.get(number, "")
+    question, said = QUESTIONS[number], known.get(number, [])
+    answer = plain(told.joined(said)).strip()
     blank = "" if answer and question.get("whole") else f"{question['hint']}{hint}"
     row = {"number": number, "criterion": criterion, "question": question["label"], "known": answer}
-    return row | {"blank": blank, "chosen": " ".join(map(str, chosen.get(number, [])))}
-
-
-def _chosen(found: Analysis) -> dict[str, list[int]]:
-    """Return the options of the form that the data know to hold, by question, and the number of people."""
-    campaign, protocol = found.campaign, protocol_of(found.campaign)
-    chosen = {"1.2": [1], "2.3": [15], "4.2.1": [2], "4.2.3": [1]}
-    for number, codes in _codes(campaign.part).items():
-        chosen[number] = sorted({_LANGUAGES.get(code, _ANOTHER_LANGUAGE) for code in codes})
-    if campaign.names_people:
-        chosen["3.2.1"] = [campaign.part["annotator"].nunique()]
-    if protocol.name == XSTS:
-        chosen |= {"4.1.2": [2], "4.1.3": [2]}
-    if protocol.beside or protocol.name:
-        chosen["4.2.2"] = [2 if protocol.beside else 1]
-    return chosen | {"4.3.8": [{MQM: 6, PREFERENCES: 3, ESA: 11}.get(protocol.name, 2)]}
-
-
-def _codes(part: pd.DataFrame) -> dict[str, list[str]]:
-    """List the languages of both sides, by question."""
-    sides = {"2.4": "src_lang", "2.5": "tgt_lang"}
-    return {number: sorted(set(part[side].astype("str")) - {_UNKNOWN_LANGUAGE}) for number, side in sides.items()}
+    return row | {"blank": blank, "chosen": "".join(one.words("option") for one in said)}
 
 
 def form(answers: list[dict[str, str]]) -> dict[str, dict[str, Any]]:
@@ -135,14 +110,15 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     """Return what the data know, by question; nothing where they do not."""
     campaign, protocol, plan = found.campaign, protocol_of(found.campaign), found.plan
     source, systems = source_of(campaign.ratings), found.collection.systems
-    documents = campaign.judged["doc"].nunique()
+    agreement, quality, documents = found.agreement, found.quality, campaign.judged["doc"].nunique()
     name = {MQM: "mqm", PREFERENCES: "preferences", ESA: "esa"}.get(protocol.name, "direct")
     answers: dict[str, list[Finding]] = {
         "1.2": [finding("sheet.resources", source=source, version=__version__)],
         "2.1": [finding("sheet.input", found=found, documents=documents, several=documents > 1)],
         "2.2": [finding("sheet.output", people=campaign.part["item_type"].eq("reference").any())],
         "2.3": [finding("sheet.task")],
-        "3.3.3.2": [*told.kinds(found.collection), *told.control(found.quality), *told.screening(found.screening)],
+        "3.3.2": [*which("sheet", protocol, tool=protocol.tool)],
+        "3.3.3.2": [*told.kinds(found.collection), *told.control(quality), *told.screening(found.screening)],
         "4.2.1": [finding("sheet.subjective")],
         "4.2.3": [finding("sheet.intrinsic")],
         "4.3.6": [finding(f"task.{name if name in ('mqm', 'preferences') else 'scale'}")],
@@ -150,14 +126,15 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
         "4.3.9": [*which("sheet", protocol, weights=protocol.weights), *told.scoring(found.ranking)],
         "4.3.10": [*told.testing(found.ranking)],
         "4.3.1.1": [finding("sheet.text", text=campaign.criterion)],
-        "4.3.11.1": [*told.agreement(found.agreement)],
-        "4.3.12.1": [*told.again(found.quality)],
+        "4.3.11.1": [*told.agreement(agreement)],
+        "4.3.11.2": [*which("sheet", agreement, agreed=bool(agreement) and agreement.estimate is not None)],
+        "4.3.12.1": [*told.again(quality)],
+        "4.3.12.2": [*which("sheet", quality, again=bool(quality) and quality.again is not None)],
     }
-    answers |= {number: [finding("sheet.text", text=join_names(own))] for number, own in _codes(campaign.part).items()}
-    if found.agreement and found.agreement.estimate is not None:
-        answers["4.3.11.2"] = [finding("sheet.agreed", found=found.agreement)]
-    if found.quality and found.quality.again is not None:
-        answers["4.3.12.2"] = [finding("sheet.again", found=found.quality)]
+    for number, side in {"2.4": "src_lang", "2.5": "tgt_lang"}.items():
+        codes = sorted(set(campaign.part[side].astype("str")) - {_UNKNOWN_LANGUAGE})
+        options = sorted({_LANGUAGES.get(code, _ANOTHER_LANGUAGE) for code in codes})
+        answers[number] = [finding("sheet.languages", codes=codes, options=" ".join(map(str, options)))]
     if len(systems):
         ends = (systems["segments"].min(), systems["segments"].max())
         values = {"same": ends[0] == ends[1], "pair": campaign.pair, "systems": systems}
@@ -170,8 +147,6 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
         own, everywhere = (table["annotator"].nunique() for table in (campaign.part, campaign.ratings))
         values = {"people": own, "pair": campaign.pair, "everywhere": everywhere}
         answers["3.2.1"] = [finding("sheet.people", more=everywhere > own, **values)]
-    if protocol.tool:
-        answers["3.3.2"] = [finding("sheet.tool", tool=protocol.tool)]
     if cost := found.cost:
         answers["3.3.5"] = [finding("sheet.pace", seconds=cost.by_annotator["mean_seconds"].median(), how=cost.how)]
     if protocol.name == XSTS:
@@ -183,6 +158,8 @@ def _answers(found: Analysis) -> dict[str, list[Finding]]:
     return answers | {"4.3.4": [finding(f"values.{key}", scale=campaign.scale)]}
 
 
+#: The datasheet as Markdown.
+_PAGE = Path(__file__).with_name("datasheet.md.j2")
 #: Papers whose class does not load natbib cite all the same.
 _CITING = r"\providecommand{\citep}[1]{\cite{#1}}\providecommand{\citealp}[1]{\cite{#1}}"
 _KINDS = {"real": "", "published": " (numbers as printed)", "simulated": " (SIMULATED, not real data)"}
@@ -230,27 +207,8 @@ def _latex(body: str, signature: str, cites: bool) -> str:
 
 def _datasheet(sheet: dict[str, Any], signature: str) -> str:
     """Write the datasheet as Markdown: a heading a section, a question a paragraph, blanks to be seen at once."""
-    lines = [
-        "# Human evaluation datasheet",
-        "",
-        escaped(sheet["summary"]),
-        "",
-        f"Questions of {escaped(sheet['template'])}, in short words of our own; the template has them in full: "
-        f"{escaped(sheet['source'])}",
-        "",
-        f"Signature: `{signature.replace('`', '')}`",
-        "",
-    ]
-    for (section, criterion), rows in groupby(sheet["answers"], key=_part):
-        about = f" ({escaped(criterion)})" if criterion else ""
-        lines += [f"## {section} {SECTIONS.get(section, '')}{about}", ""]
-        for row in rows:
-            lines += [f"**{row['number']} {escaped(row['question'])}**", ""]
-            lines += [f"- Known from the data: {escaped(row['known'])}"] if row["known"] else []
-            lines += [f"- **To be filled in:** {escaped(row['blank'])}"] if row["blank"] else []
-            lines.append("")
-    return "\n".join(lines)
-
-
-def _part(row: dict[str, Any]) -> tuple[str, str]:
-    return row["number"].rpartition(".")[0], row["criterion"]
+    page = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
+    page.filters["escaped"] = escaped
+    parts = groupby(sheet["answers"], key=lambda row: (row["number"].rpartition(".")[0], row["criterion"]))
+    told = {"sheet": sheet, "sections": SECTIONS, "parts": parts, "signature": signature.replace("`", "")}
+    return page.from_string(_PAGE.read_text(encoding="utf-8")).render(told)
