@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,10 @@ from evalkit.campaign.opening import Campaign, readable, renamed
 from evalkit.campaign.ranking import Ranking
 from evalkit.data.schemas import with_pair
 from evalkit.human.judges import alternative_annotator
-from evalkit.metrics.bounds import MEASURES, favour, measures
+from evalkit.metrics.bounds import MEASURES, measures
 from evalkit.metrics.scores import Scores
-from evalkit.metrics.statistics import AGREEMENT, agreement, system_means
-from evalkit.stats.agreement import coefficients
+from evalkit.metrics.statistics import AGREEMENT, agreement
 from evalkit.stats.correlation import kendall_b
-from evalkit.stats.inference import interval, resample
 
 #: What judgements are that say nothing of it.
 _JUDGE = {"kind": "judge", "better": "higher", "level": "segment"}
@@ -130,11 +127,11 @@ class Judges(Result):
     them agree less with the others, on the same items, than it does (by Kendall's tau-b over items). pairs: judge,
     above, below, sure: systems that it orders otherwise than people do, and whether people's order is significant.
     systems, items: see ``disagreeing_systems`` and ``disagreeing_items``.
-    models: of judges that are models: judge, judgements, items, mean, sd, difference, alpha_without, alpha (of people
-    alone, and with it, on the same items), and the alternative annotator test: tested (people), advantage and
-    winning_rate. calibrated: of the same, on items shared with people: judge, measure (a name of
-    ``bounds.MEASURES``, in points of people's scale), value, low, high, cells. unit: what the intervals draw.
-    treated: what people's scores are, where they are not raw. read: how files of metrics were read.
+    models: of judges that are models: judge, judgements, items, mean, sd, difference (from people's mean), and the
+    alternative annotator test: tested (people), advantage and winning_rate. calibrated: of the same, on items shared
+    with people: judge, measure (a name of ``bounds.MEASURES``, in points of people's scale), value, low, high, cells.
+    unit: what the intervals draw. treated: what people's scores are, where they are not raw. read: how files of metrics
+    were read.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -149,11 +146,8 @@ class Judges(Result):
         else:
             yield finding("judges.nobody", fewest=FEWEST)
         for row in self.models.itertuples():
-            gain = row.alpha - row.alpha_without
-            told = {"gain": gain == gain, "moves": "raises" if gain > 0 else "lowers" if gain < 0 else "leaves"}
-            test = {"passes": row.winning_rate >= 0.5, "epsilon": EPSILON}
-            test |= {"wins": round(row.winning_rate * row.tested)} if row.tested else {}
-            yield finding("judges.annotator", row=row, **told, **test)
+            wins = round(row.winning_rate * row.tested) if row.tested else 0
+            yield finding("judges.annotator", row=row, passes=row.winning_rate >= 0.5, epsilon=EPSILON, wins=wins)
         for name, own in self.calibrated.groupby("judge", sort=False) if len(self.calibrated) else ():
             yield _meaning(str(name), own.set_index("measure"))
         yield from which("judges", self, lower=self.sides.lower, treated=self.treated)
@@ -243,7 +237,7 @@ def compare_judges(
     said = Judges(pair=campaign.pair, sides=sides, table=table, intervals=intervals, beaten=beaten)
     said.pairs = _other_order(sides, ranking)
     said.models = _as_annotators(campaign, sides)
-    said.systems = disagreeing_systems(sides, names, **drawn)
+    said.systems = disagreeing_systems(sides, names)
     said.items = disagreeing_items(sides, names, campaign)
     said.calibrated = _calibrated(sides, units, **drawn)
     said.cells = {"measure": MEASURES}
@@ -336,17 +330,13 @@ def _other_order(sides: Sides, ranking: Ranking | Missing | None) -> pd.DataFram
 def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
     """Describe each model as one more annotator, in points of people's scale."""
     people = by_person(campaign, "score")
-    level = {"nominal": "nominal", "ordinal": "ordinal"}.get(kind_of(campaign.judged["score"]), "interval")
+    alignment = "accuracy" if kind_of(campaign.judged["score"]) == "nominal" else "rmse"
     rows = []
     for name, own in ((name, sides.items[name]) for name in sides.models):
-        with_it = people.join(own.rename(name), how="inner").dropna(subset=name)
-        others = with_it.drop(columns=name)
-        several = with_it[others.notna().sum(axis=1) > 1]
-        counts = {"judgements": int(sides.facts.loc[name, "judgements"]), "items": len(with_it)}
-        row = {"judge": name, **counts, "mean": own.mean(), "sd": own.std()}
-        row["difference"] = (with_it[name] - others.mean(axis=1)).mean()
-        row |= {"alpha_without": _alpha(several.drop(columns=name), level), "alpha": _alpha(several, level)}
-        rows.append(row | {"items_of_alpha": len(several)} | _stand_in(people, own, level))
+        others = people.reindex(own.index).mean(axis=1)
+        row = {"judge": name, "judgements": int(sides.facts.loc[name, "judgements"]), "items": int(others.count())}
+        row |= {"mean": own.mean(), "sd": own.std(), "difference": (own - others).mean()}
+        rows.append(row | _stand_in(people, own, alignment))
     return pd.DataFrame(rows)
 
 
@@ -363,23 +353,13 @@ def _calibrated(sides: Sides, units: list[str] | None, *, resamples: int, seed: 
     return found.rename(columns={"metric": "judge"}).reset_index(drop=True)
 
 
-def _stand_in(people: pd.DataFrame, own: pd.Series, level: str) -> dict[str, float]:
+def _stand_in(people: pd.DataFrame, own: pd.Series, alignment: str) -> dict[str, float]:
     """Test whether a model may stand in for one of the people; missing where nobody shares 30 items with others."""
     try:
-        alignment = "accuracy" if level == "nominal" else "rmse"
         found = alternative_annotator(people, own, alignment=alignment, epsilons=[EPSILON])
     except DataError:
         return {"tested": 0, "advantage": np.nan, "winning_rate": np.nan}
     return {"tested": len(found), "advantage": found["ahead"].mean(), "winning_rate": found["wins"].mean()}
-
-
-def _alpha(scores: pd.DataFrame, level: str) -> float:
-    """Compute Krippendorff's alpha; missing where it is not defined."""
-    try:
-        found = coefficients(scores, measures=[("krippendorff_alpha", level)], resamples=0)
-    except DataError:  # nothing shared, or one score throughout
-        return np.nan
-    return float(found["estimate"].iloc[0])
 
 
 #: Most rows of a table of items, and of systems for each metric.
@@ -387,34 +367,24 @@ MOST_ITEMS, MOST_SYSTEMS = 10, 3
 _TEXTS = ("source", "hypothesis")
 
 
-def disagreeing_systems(sides: Sides, names: Sequence[str], *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
-    """List the systems that metrics place otherwise than people do, the largest differences of each metric first.
+def disagreeing_systems(sides: Sides, names: Sequence[str]) -> pd.DataFrame:
+    """List the systems that metrics place otherwise than people do, the farthest of each metric first.
 
-    Returns judge, system, place (people's), place_by_judge, bias, low, high. bias: the metric's mean of the system less
-    people's, each standardized over the systems (mean 0, sd 1), so that a positive one says that the metric favours
-    it; low, high: 95 % percentile interval, segments drawn anew. No rows for metrics with fewer than three systems, or
+    Returns judge, system, place (people's) and place_by_judge. No rows for metrics with fewer than three systems, or
     that place all systems as people do.
-    Caveat: a metric's biases add up to 0, so one far favoured system makes others look disfavoured.
     """
-    tables = [pd.DataFrame(columns=["judge", "system", "place", "place_by_judge", "bias", "low", "high"])]
+    tables = [pd.DataFrame(columns=["judge", "system", "place", "place_by_judge"])]
     for name in names:
         metric, human = system_scores(sides.scores[name], sides.grid)
         if len(metric) < 3 or metric.nunique() < 2 or human.nunique() < 2:
             continue
-        bias = partial(_bias, stack({name: sides.scores[name][metric.index]}, sides.grid[metric.index]))
-        places = [side.rank(ascending=False, method="min").astype(int).to_numpy() for side in (human, metric)]
-        table = pd.DataFrame({"judge": name, "system": metric.index, "place": places[0], "place_by_judge": places[1]})
-        segments = np.arange(len(sides.grid))
-        table["bias"] = bias(np.ones((1, len(segments))))[0]
-        table["low"], table["high"] = interval(resample(bias, segments, resamples=resamples, seed=seed))
-        moved = table.assign(by=(table["place"] - table["place_by_judge"]).abs(), size=table["bias"].abs())
-        tables.append(moved.query("by > 0").nlargest(MOST_SYSTEMS, ["by", "size"])[table.columns])
+        places = (
+            pd.DataFrame({"place": human, "place_by_judge": metric}).rank(ascending=False, method="min").astype(int)
+        )
+        by = (places["place"] - places["place_by_judge"]).abs()
+        moved = places.loc[by[by > 0].nlargest(MOST_SYSTEMS).index]
+        tables.append(moved.rename_axis("system").reset_index().assign(judge=name)[tables[0].columns])
     return pd.concat(tables[1:] or tables, ignore_index=True)
-
-
-def _bias(scores: Scores, weights: np.ndarray) -> np.ndarray:
-    """Say how much a metric favours each system, segments weighed so: (draws, systems)."""
-    return favour(*system_means(scores, weights))[0]
 
 
 def disagreeing_items(sides: Sides, names: Sequence[str], campaign: Campaign) -> pd.DataFrame:
