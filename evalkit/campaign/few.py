@@ -58,26 +58,24 @@ class Few(Result):
     """Means of systems, and their differences, by people alone and by people and a metric.
 
     table: judge, what (of ``ppi.WHAT``), name, judged and others (segments), plain, plain_low, plain_high,
-    estimate, low, high, weight, narrower (share of the plain interval's width), distinguished (people alone), newly
-    (only with the metric) and no_longer; of differences the last three, else False. chance: judge -> the
-    two-sided p-value that the metric scores judged segments as it scores others, over systems together. unit:
-    what is taken as independent. treated: what people's scores are, where they are not raw.
+    estimate, low, high, weight, narrower (share of the plain interval's width), distinguished (by people alone) and
+    with_metric (distinguished with it); the last two of differences, else False. chance: judge -> the two-sided p-value
+    that the metric scores judged segments as it scores others, over systems together. unit: what is taken as
+    independent. treated: what people's scores are, where they are not raw.
     """
 
     treated = ""
 
     def tell(self) -> Iterator[Finding]:
-        """Say how much narrower intervals become, and which pairs of systems are distinguished then."""
+        """Say how much narrower intervals become, and how many pairs of systems are distinguished then."""
         names = list(dict.fromkeys(self.table["judge"]))
         for name in names[:_SAID]:
             own, p = self.table[self.table["judge"] == name], self.chance[name]
             means, gaps = (own[own["what"] == what] for what in ppi.WHAT)
             values = {"name": name, "others": own["others"].max(), "judged": own["judged"].max(), "p": p}
             chance = "untold" if p != p else "chosen" if p < _CHANCE else "by_chance"
-            changed = {key: gaps.loc[gaps[key], "name"].tolist() for key in ("newly", "no_longer")}
-            changes = [finding(f"few.{key}", pairs=pairs) for key, pairs in changed.items() if pairs]
-            values |= {"means": _narrower(means), "gaps": gaps, "distinguished": gaps["distinguished"].sum()}
-            values |= {"width": _narrower(gaps), "changes": changes or [finding("few.nothing")]}
+            values |= {"means": _narrower(means), "gaps": gaps, "width": _narrower(gaps)}
+            values |= gaps[["distinguished", "with_metric"]].sum().to_dict()
             yield finding("few.one", **values, chance=finding(f"few.{chance}", p=p))
         yield from which("few", self, more=names[_SAID:], read=True)
 
@@ -141,11 +139,11 @@ def _row(human: pd.Series, metric: pd.Series, groups: np.ndarray, name: str, wha
     weight = float(ppi.mean(y[judged], f[judged], f[rest]).weight)
     plain, tuned = (_ends(y, f, judged, rest, groups, one) for one in (0.0, weight))
     widths = [high - low for _, low, high in (plain, tuned)]
-    before, after = (what == ppi.WHAT[1] and not low <= 0 <= high for _, low, high in (plain, tuned))
+    apart = (what == ppi.WHAT[1] and not low <= 0 <= high for _, low, high in (plain, tuned))
     row = {"what": what, "name": name, "judged": n, "others": others}
     row |= dict(zip(("plain", "plain_low", "plain_high", "estimate", "low", "high"), (*plain, *tuned)))
     row |= {"weight": weight, "narrower": 1 - widths[1] / widths[0] if widths[0] > 0 else 0.0}
-    return row | {"distinguished": before, "newly": after and not before, "no_longer": before and not after}
+    return row | dict(zip(("distinguished", "with_metric"), apart))
 
 
 def _ends(

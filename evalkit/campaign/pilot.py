@@ -183,17 +183,6 @@ def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> st
     return ""
 
 
-def by_chance(designs: pd.DataFrame, variances: Row, best: Row, *, delta: float, most_segments: int) -> str:
-    """Say what raw scores take where chance decides who scores which system: the result of ``planning.compare``.
-
-    best: the design that the headline tells, beside which this stands.
-    """
-    if pd.isna(variances["annotator"]):
-        return words("answer.strictness_unknown")
-    raw = designs[designs["delta"].eq(delta) & designs["arrangement"].eq("mixed") & designs["calibration"].eq(0)]
-    return words("answer.by_chance", raw=raw["judgements"].head(1).sum(), segments=most_segments, best=best)
-
-
 def whose(found: Correlation, *, typed: float, place: str) -> str:
     """Name the metric whose correlation a plan counts on. typed: one typed in, 0: none. place: where it was found."""
     return words(f"metric.{'typed' if typed else 'elsewhere' if place else 'here'}", r=typed, found=found, place=place)

@@ -180,7 +180,6 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
         demand_connected(systems, [pair for doc in order[:many] for pair in shown[doc]])
     if many < len(order):
         notes.append(words("drawn.hours", many=many, all=len(order)))
-    notes += _lacking(wish, drawn)
     screens, documents = tuple(map(tuple, drawn)), tuple(order[:many])
     return Drawn(wish=wish, screens=screens, documents=documents, reserved=reserved, notes=tuple(notes))
 
@@ -239,13 +238,6 @@ def _whole(
         copies = _copies(texts, wish, originals[number], due, rng)
         found[number] = [*common, *assignment.insert(originals[number], copies, rng)]
     return found
-
-
-def _lacking(wish: Wish, drawn: Sequence[Sequence[Screen]]) -> list[str]:
-    """Say of which kind of copies some annotators have none."""
-    without = {kind: sum(all(one.kind != kind for one in mine) for mine in drawn) for kind in wish.shares}
-    asked = [(kind, n) for kind, n in without.items() if n and wish.shares[kind]]
-    return [words("drawn.without", n=n, annotators=len(drawn), kind=kind) for kind, n in asked]
 
 
 def _copies(

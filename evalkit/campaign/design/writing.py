@@ -276,11 +276,6 @@ def expectation(texts: Texts, drawn: Drawn, planned: Mapping[str, Any], *, assum
     each = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     yield words("design.much", each=each, hours=high * wish.seconds / 3600, **values)
     yield words("design.kinds", kinds=[words(f"design_kinds.{kind}", n=count) for kind, count in many.items()])
-    first = judgements - sum(many.get(kind, 0) for kind in ("degraded", "repeat", "calibration"))
-    for kind, how, option in (("degraded", "degraded", "--degraded"), ("repeat", "as they were", "--repeats")):
-        if asked := wish.shares[kind]:
-            again: dict[str, Any] = {"first": first, "share": many.get(kind, 0) / first, "asked": asked}
-            yield words("design.again", how=how, option=option, **again)
     unit = "points" if planned["unit"] == "points" else "comparisons"
     yield words(f"design.finds_{unit}" if planned["smallest_difference"] else "design.nothing", **planned)
     yield words("design.assumed" if assumed else "design.taken", **planned)
