@@ -165,7 +165,8 @@ def test_draws_of_items_are_correlations_of_the_items_drawn():
     there = (here + rng.normal(0, 15, 80)).round(-1)
     segments = [f"{number:02}" for number in range(80)]
     index = pd.MultiIndex.from_product([["s"], ["d"], segments], names=["system", "doc", "segment"])
-    cells = pd.DataFrame({"here": here, "there": there, "here_square": here**2, "there_square": there**2}, index=index)
+    sides = pd.DataFrame({"here": here, "there": there}, index=index)
+    cells = pd.concat({"score": sides, "square": sides**2}, axis=1)
     shared = Shared(key=("doc", "segment"), items=index)
     found = draw_items(cells, shared, documents=False, resamples=30, seed=3)
     draws = resample(lambda counts: counts, np.arange(80), resamples=30, seed=3).astype(int)  # the same draws

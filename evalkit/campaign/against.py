@@ -326,19 +326,16 @@ def _redrawn(
 
 
 def _item_means(shared: Shared, rows: list[pd.DataFrame]) -> pd.DataFrame:
-    """Average the judgements of each shared item, and their squares: here, there, here_square, there_square."""
-    columns: dict[str, pd.Series] = {}
-    for table, where in zip(rows, SIDES, strict=True):
-        kept = table.assign(square=table["score"] ** 2).groupby(["system", *shared.key])
-        means = kept[["score", "square"]].mean().reindex(shared.items)
-        columns |= {where: means["score"], f"{where}_square": means["square"]}
-    return pd.DataFrame(columns).round(9)
+    """Average the judgements of each shared item, and their squares: score and square, each here and there."""
+    both = pd.concat(dict(zip(SIDES, rows)), names=["side"]).assign(square=lambda table: table["score"] ** 2)
+    means = both.groupby(["side", "system", *shared.key])[["score", "square"]].mean()
+    return means.unstack("side").reindex(shared.items).round(9)
 
 
 def draw_items(cells: pd.DataFrame, shared: Shared, *, documents: bool, resamples: int, seed: int) -> np.ndarray:
     """Draw Pearson's r, Kendall's tau-b and agreement between two campaigns anew over texts: (draws, 3)."""
-    here, there = (cells[name].to_numpy() for name in SIDES)
-    squares = cells["here_square"] + cells["there_square"]
+    here, there = (cells["score", side].to_numpy() for side in SIDES)
+    squares = cells["square"].sum(axis=1)
     moments = correlation.moments(here - here.mean(), there - there.mean()).T
 
     def statistic(counts: np.ndarray) -> np.ndarray:
@@ -394,7 +391,7 @@ def _alike(shared: Shared, found: _Scores, cells: pd.DataFrame, items: np.ndarra
             estimate = float(coefficient(*found.estimate[:, ORDER, :-1]))
             interval = ends(coefficient(*found.draws[:, :, ORDER, :-1].swapaxes(0, 1)), around=estimate)
             rows.append(("systems", name, estimate, *interval, len(shared.systems)))
-        estimate = float(coefficient(cells["here"].to_numpy(), cells["there"].to_numpy()))
+        estimate = float(coefficient(*cells["score"].to_numpy().T))
         rows.append(("items", name, estimate, *ends(items[:, place]), len(cells)))
     rows.sort(key=lambda row: row[0] == "items")
     return pd.DataFrame(rows, columns=["of", "coefficient", "estimate", "low", "high", "n"])
@@ -412,8 +409,8 @@ def _agreement(
             rows.append((where, kind, inside.estimate, inside.low, inside.high, inside.items))
         else:
             lacks[where] = inside.reason
-    squares = cells["here_square"] + cells["there_square"]
-    estimate = float(cross_replication(cells["here"], cells["there"], squares, np.ones((1, len(cells))))[0])
+    own, squares = cells["score"], cells["square"].sum(axis=1)
+    estimate = float(cross_replication(own["here"], own["there"], squares, np.ones((1, len(cells))))[0])
     if not footing.unit or not np.isfinite(estimate):
         lacks["between the two"] = footing.why or "all judgements are the same score"
     else:

@@ -79,6 +79,9 @@ CROSSED = 0.5
 DOCUMENTS = 20
 #: The rule for lines that is ours; see ``rules.RULES``.
 OWN_LINES = "units"
+#: How every two systems are tested; alpha: one-sided, after Holm's correction.
+_TESTS: dict[str, Any] = {"test": "t", "alpha": 0.05, "correction": "holm"}
+_RULE = LineRule(**_TESTS)
 _WORDS = {"annotator": "annotators", "doc": "documents", "segment": "segments"}
 
 
@@ -95,7 +98,7 @@ class Method(Result):
     ``strengths``).
     """
 
-    alpha = 0.05
+    alpha = _TESTS["alpha"]
 
     def but(self, **changed: Any) -> Self:
         """Return the same way in all but some respects."""
@@ -135,10 +138,6 @@ class Method(Result):
     def _options(self) -> dict[str, Any]:
         return {"score": self.column, "item_types": self.item_types, "segment": self.segment}
 
-    @property
-    def _tests(self) -> dict[str, Any]:
-        return {"test": "t", "alpha": self.alpha, "correction": "holm"}
-
     def scores(self, ratings: pd.DataFrame) -> pd.DataFrame:
         """Score systems; see ``scores.system_scores``."""
         return scores.system_scores(ratings, **self._options)
@@ -158,7 +157,7 @@ class Method(Result):
         table: those of the systems. Under another rule than ours, cluster, wins, losses, rank_top and rank_bottom are
         its own; the order stays.
         """
-        found = engine.cluster(campaign.pair, table, self._rule).table
+        found = engine.cluster(campaign.pair, table, _RULE).table
         if self.lines == OWN_LINES:
             return found
         ruled = engine.rule_clusters(
@@ -169,17 +168,13 @@ class Method(Result):
 
     def pairwise(self, campaign: Campaign, table: SegmentMeans) -> pd.DataFrame:
         """Test every two systems of a table; see ``lines.pairwise_tests``."""
-        found = engine.compare(campaign.pair, table, self._rule).drop(columns="pair")
+        found = engine.compare(campaign.pair, table, _RULE).drop(columns="pair")
         return found.rename(columns={"adjusted": "adjusted_p"})
 
     def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Compare rankings of the same judgements made otherwise: ``lines.rank_shifts`` and ``rankings``."""
-        found = engine.resampled(variants, unit=self.redrawn, **self._options, **self._tests, **drawn)
+        found = engine.resampled(variants, unit=self.redrawn, **self._options, **_TESTS, **drawn)
         return engine.rank_shifts(found), engine.rankings(found)
-
-    @property
-    def _rule(self) -> LineRule:
-        return LineRule(**self._tests)
 
 
 def choose_method(

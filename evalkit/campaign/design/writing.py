@@ -144,12 +144,10 @@ def counts(drawn: Drawn) -> dict[str, int]:
 
 def _said(name: str, texts: Texts, drawn: Drawn, planned: Mapping[str, Any]) -> dict[str, Any]:
     """Say what the campaign is."""
-    wish = drawn.wish
-    kept = ["annotators", "hours", "seconds", "overlap", "calibration", "degraded", "repeats", "everybody", "opponents"]
-    told: dict[str, Any] = {"name": name, "protocol": wish.protocol.name, "scale": wish.protocol.scale}
-    told |= {"src_lang": texts.src_lang, "tgt_lang": texts.tgt_lang}
-    told |= {field: getattr(wish, field) for field in [*kept, "seed"]}
-    told |= {"inputs": texts.inputs, "documents": len(drawn.documents), "judgements": drawn.judgements}
+    protocol = drawn.wish.protocol
+    told = {"name": name, **vars(drawn.wish), "protocol": protocol.name, "scale": protocol.scale}
+    told |= {"src_lang": texts.src_lang, "tgt_lang": texts.tgt_lang, "inputs": texts.inputs}
+    told |= {"documents": len(drawn.documents), "judgements": drawn.judgements}
     return told | {"kinds": counts(drawn), "planned": planned}
 
 

@@ -26,11 +26,9 @@ from evalkit.human.ranking import rules
 
 _APART = ("excluded: ", "rejected: ")
 ESA, MQM, DA, XSTS, PREFERENCES, UNKNOWN = "ESA", "MQM", "DA", "XSTS", "preferences", ""
-#: What a format without marked errors says of the protocol.
+#: What a format, or the module that loads a registered data set, says of the protocol.
 _BY_FORMAT = {"xsts": XSTS, "mturk-da": DA, "appraise": DA, "preferences": PREFERENCES, "mqm": MQM}
-_BY_FORMAT |= {"esa": ESA, "wmt25": ESA}
-#: Which format the files of a registered data set have, by the module that loads them.
-_LOADED = {"appraise": "appraise", "esa": "esa", "mqm": "mqm", "indicmt": "mqm", "xsts": "xsts", "mturk": "mturk-da"}
+_BY_FORMAT |= {"esa": ESA, "wmt25": ESA, "mturk": DA, "indicmt": MQM}
 
 
 class Methods(Result):
@@ -220,9 +218,9 @@ def protocol_of(campaign: Campaign) -> Protocol:
 
 
 def _registered(campaign: Campaign) -> str:
-    """Name the format of a registered data set that serves as the example; "" for a file of one's own."""
+    """Name the module that loads the registered data set of the example; "" for a file of one's own."""
     entry = registry.entries().get(source_of(campaign.ratings)["name"]) if campaign.example else None
-    return _LOADED.get(entry.loader.partition(".")[0], "") if entry else ""
+    return entry.loader.partition(".")[0] if entry else ""
 
 
 def _beside(campaign: Campaign) -> bool:
