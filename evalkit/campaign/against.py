@@ -27,8 +27,8 @@ SAME, OPPOSITE, HERE, THERE, NEITHER = "the same", "opposite", "only here", "onl
 #: Scores of systems on shared items: what orders them, and raw means.
 ORDER, MEAN = 0, 1
 SIDES = ("here", "there")
-#: Most pairs of systems that are named; share of a campaign's items below which most is said not to be compared.
-_PAIRS, _MOSTLY = 3, 0.5
+#: Most pairs of systems that are named.
+_PAIRS = 3
 
 
 @or_missing("counterpart", asked=True)
@@ -155,11 +155,9 @@ class Against(Result):
     def _shared(self) -> Finding:
         """Say what both campaigns judged, and how much of either that is."""
         *own, both = self.sizes["items"]
-        sides = list(zip(SIDES, own, strict=True))
-        parts = [finding("against.part", share=both / items, items=items, side=side) for side, items in sides]
+        parts = [finding("against.part", share=both / items, items=items, side=side) for items, side in zip(own, SIDES)]
         values = {"both": both, "segments": self.sizes["segments"][2], "parts": parts, "fewest": FEWEST}
-        thin = [side for side, items in sides if both / items < _MOSTLY]
-        return finding("against.shared", found=self, thin=thin, sparse=self.sparse, **values)
+        return finding("against.shared", found=self, sparse=self.sparse, **values)
 
     def _orders(self) -> Finding:
         """Say which system comes first, and how alike the orders are."""

@@ -17,16 +17,9 @@ from evalkit.stats.terms import pluralize
 RULES = ("unique_scores < 6", "sd < 5", "median_abs_diff > 20", "with_others < 0.1", "seconds < 2", "qc_p >= 0.05")
 #: Measures in points of the scale from 0 to 100.
 _POINTS = ("mean", "sd", "at_ends", "median_abs_diff", "max_abs_diff")
-#: Measures of a slider's ticks: on a scale of few steps everybody uses ticks.
-_TICKS = ["on_marks", "grid", "grid_p", "bimodality"]
-#: Columns that say nothing where the measure beside them is missing for everybody.
-_DETAIL_OF = {
-    "drift_of": "drift",
-    "seconds_from": "seconds",
-    "repeated": "median_abs_diff",
-    "qc_pairs": "qc_p",
-    "drift_p": "drift",
-}
+#: What a row says of an annotator, where anybody has it.
+MEASURES = ["annotator", "n", "unique_scores", "at_ends", "mean", "sd", "median_abs_diff", "with_others", "seconds"]
+MEASURES += ["drift", "qc_difference", "qc_p", "missing"]
 #: Measures whose absence is worth a word.
 WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 
@@ -56,21 +49,15 @@ class Profiles(Result):
 
 @or_missing("profiles", of_people=True)
 def profile_annotators(campaign: Campaign) -> Profiles:
-    """Describe every annotator of the pair in one row; measures of a slider's ticks for continuous scales only."""
+    """Describe every annotator of the pair in one row of ``MEASURES``."""
     hundred = campaign.hundred
-    table = annotators.profiles(hundred).drop(columns=["pair"])
-    table = table.drop(columns=[name for name in table if name.startswith("qc_")]).join(
-        campaign.control.set_index("annotator"), on="annotator"
-    )
-    table["qc_pairs"] = table["qc_pairs"].fillna(0).astype(int)
-    if campaign.ordinal:
-        table = table.drop(columns=_TICKS)
+    table = annotators.profiles(hundred).set_index("annotator")
+    control = campaign.control.set_index("annotator").reindex(table.index)
+    table = table.assign(qc_difference=control["qc_difference"], qc_p=control["qc_p"]).reset_index()
     if stamped(hundred):
         table = table.assign(seconds=np.nan)
-    known = table.notna().any()
-    keep = [name for name in table if name != "missing" and known[name] and known[_DETAIL_OF.get(name, name)]]
-    keep += ["missing"] if table["missing"].nunique() > 1 else []  # what all lack is said once
-    shown = table[keep].sort_values("mean", ascending=False, kind="stable", ignore_index=True)
+    known = table[MEASURES].notna().any()
+    shown = table[known.index[known]].sort_values("mean", ascending=False, kind="stable", ignore_index=True)
     return Profiles(
         pair=campaign.pair, table=shown, lacks=tuple(name for name in WANTED if not known[name]), scores=hundred
     )

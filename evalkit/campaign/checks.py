@@ -142,10 +142,8 @@ def screening(found: Analysis) -> Finding | None:
 
 def _crowded(found: Analysis) -> Finding | None:
     """Say how many scores lie at one end of the scale, where these are most."""
-    low, high = crowding(found.campaign) or (0.0, 0.0)
-    if max(low, high) < CROWDED:
-        return None
-    return finding("room.crowded_low" if low > high else "room.crowded_high", share=max(low, high))
+    end, share = crowding(found.campaign) or ("", 0.0)
+    return finding(f"room.crowded_{end}", share=share) if share >= CROWDED else None
 
 
 def twins(found: Analysis) -> Finding | None:
@@ -252,23 +250,24 @@ def attention(found: Analysis) -> Finding | None:
     return finding(f"attention.{verdict}", quality=quality, **values)
 
 
-def crowding(campaign: Campaign) -> tuple[float, float] | None:
-    """Return the shares of scores in the lowest and in the highest tenth of the scale; None where it is not known."""
+def crowding(campaign: Campaign) -> tuple[str, float] | None:
+    """Say in which outer tenth of the scale more scores lie, and their share; None where that is not known."""
     if campaign.judged.empty or not campaign.known_scale or campaign.compares:
         return None
     (low, high), scores = campaign.scale, campaign.judged["score"]
     tenth = (high - low) / 10
-    return float((scores <= low + tenth).mean()), float((scores >= high - tenth).mean())
+    shares = {"bottom": float((scores <= low + tenth).mean()), "top": float((scores >= high - tenth).mean())}
+    return max(shares.items(), key=lambda one: one[1])
 
 
 def room(found: Analysis) -> Finding | None:
-    campaign, shares = found.campaign, crowding(found.campaign)
-    if shares is None:
+    campaign = found.campaign
+    if not (fullest := crowding(campaign)):
         return None
-    bottom, top = shares
+    end, share = fullest
     marked = campaign.spans is not None or reading_of(campaign.ratings).get("format") in ("esa", "mqm")
-    key = "fine" if max(top, bottom) < CROWDED else "bottom" if bottom >= top else "top_marked" if marked else "top"
-    return finding(f"room.{key}", share=max(top, bottom))
+    key = "fine" if share < CROWDED else "top_marked" if end == "top" and marked else end
+    return finding(f"room.{key}", share=share)
 
 
 def twice(found: Analysis) -> Finding | None:
