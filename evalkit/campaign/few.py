@@ -221,15 +221,14 @@ def correct_labels(campaign: Campaign, judges: Judges | Missing) -> Labels | Mis
         by_ppi = ppi.mean(y, f, others)[:3] if len(others) > 1 else ()
         for system, part in [(EVERY, worse), *worse.groupby("system")]:
             people, flagged = part.loc[part["known"], "people"], part.loc[~part["known"], "model"]
-            found = ppi.checked_share(y, f, flagged)
             row = {"judge": name, "system": system, "checked": len(people), "others": len(flagged)}
             row |= {"people": people.mean(), "flagged": flagged.mean()}
-            row |= {"sensitivity": float(found.sensitivity), "specificity": float(found.specificity)}
-            row |= {"corrected": float(found.value), "low": float(found.low), "high": float(found.high)}
+            row |= {what: float(share) for what, share in ppi.checked_share(y, f, flagged)._asdict().items()}
             row |= dict.fromkeys(("ppi", "ppi_low", "ppi_high"), np.nan)
             row |= dict(zip(("ppi", "ppi_low", "ppi_high"), map(float, by_ppi if system == EVERY else ())))
             rows.append(row)
     if not rows:
         return nothing
     worst = sum(campaign.scale) - values[0] if campaign.turned else values[0]
-    return Labels(pair=campaign.pair, worse=float(worst), table=pd.DataFrame(rows))
+    table = pd.DataFrame(rows).rename(columns={"value": "corrected"})
+    return Labels(pair=campaign.pair, worse=float(worst), table=table)

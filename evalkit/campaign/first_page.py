@@ -118,9 +118,7 @@ def sure(ranking: Ranking) -> list[str]:
     best, rival = ranking.best, float(others.max())
     lead = best - rival
     noise = 2 * np.sqrt(max(best + rival - lead**2, 0) / ranking.resamples)  # of a difference between shares of draws
-    if best >= 0.95:
-        key = "always"
-    elif abs(lead) < noise:
+    if abs(lead) < noise and best < 0.95:
         key = "shared"
     else:
         key = "rival" if lead < 0 else "mostly" if best > 0.5 else "seldom"

@@ -1,6 +1,5 @@
 """Automatic metrics, and judges that are models, beside the people of the same campaign."""
 
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -110,8 +109,8 @@ FEWEST = 10
 MOST = 60
 #: How much less near to the others than a person a model may be, to stand in for skilled people (Calderon et al. 2025).
 EPSILON = 0.15
-#: Most metrics and models in a picture; of which each gets a sentence; and most pairs of systems that are named.
-MOST_DRAWN, _SAID, _PAIRS = 30, 3, 3
+#: Most metrics and models in a picture; and of which each gets a sentence.
+MOST_DRAWN, _SAID = 30, 3
 #: Rows of the table that are of persons: the median, the lowest and the highest of their values.
 PEOPLE = "one person against the others, median"
 _PERSONS = (PEOPLE, "one person, lowest", "one person, highest")
@@ -124,14 +123,12 @@ class Judges(Result):
     of the persons, each against the mean of the others): judge, kind (metric, judge, people), items (shared with
     people), systems, and the statistics of ``AGREEMENT``. intervals: judge, statistic, value, low, high; of people low
     and high are the range over persons. persons: how many could be held against others; beaten: judge -> how many of
-    them agree less with the others, on the same items, than it does (by Kendall's tau-b over items). pairs: judge,
-    above, below, sure: systems that it orders otherwise than people do, and whether people's order is significant.
-    systems, items: see ``disagreeing_systems`` and ``disagreeing_items``.
-    models: of judges that are models: judge, judgements, items, mean, sd, difference (from people's mean), and the
-    alternative annotator test: tested (people), advantage and winning_rate. calibrated: of the same, on items shared
-    with people: judge, measure (a name of ``bounds.MEASURES``, in points of people's scale), value, low, high, cells.
-    unit: what the intervals draw. treated: what people's scores are, where they are not raw. read: how files of metrics
-    were read.
+    them agree less with the others, on the same items, than it does (by Kendall's tau-b over items). systems, items:
+    see ``disagreeing_systems`` and ``disagreeing_items``. models: of judges that are models: judge, judgements, items,
+    mean, sd, difference (from people's mean), and the alternative annotator test: tested (people), advantage and
+    winning_rate. calibrated: of the same, on items shared with people: judge, measure (a name of ``bounds.MEASURES``,
+    in points of people's scale), value, low, high, cells. unit: what the intervals draw. treated: what people's scores
+    are, where they are not raw. read: how files of metrics were read.
     """
 
     def tell(self) -> Iterator[Finding]:
@@ -154,7 +151,11 @@ class Judges(Result):
 
     def _one(self, row: Any) -> Finding:
         """Say of one metric how it orders systems, and what its score of an item tells."""
-        values: dict[str, Any] = {"found": self, "row": row, "order": self._order(row)}
+        tau = row.system_kendall_b
+        order = (
+            "one_system" if row.systems < 2 else "level_systems" if pd.isna(tau) else "same" if tau == 1 else "alike"
+        )
+        values: dict[str, Any] = {"found": self, "row": row, "order": finding(f"judges.{order}", row=row)}
         if not row.items or pd.isna(row.kendall_b):
             return finding("judges.flat" if row.items else "judges.systems_only", **values)
         own = self.intervals[self.intervals["judge"].eq(row.judge) & self.intervals["statistic"].eq("kendall_b")]
@@ -164,18 +165,6 @@ class Judges(Result):
             key = "all" if beaten == persons else "most" if 2 * beaten >= persons else "some" if beaten else "none"
             values["worth"] = finding(f"judges.worth_{key}", **values)
         return finding("judges.one", **{"worth": None} | values, sure=pd.notna(values["ends"][0]))
-
-    def _order(self, row: Any) -> Finding:
-        """Say how a metric orders the systems."""
-        if row.systems < 2 or pd.isna(row.system_kendall_b):
-            return finding("judges.one_system" if row.systems < 2 else "judges.level_systems")
-        other = self.pairs[self.pairs["judge"] == row.judge]
-        if other.empty:
-            return finding("judges.same_order" if row.system_kendall_b == 1 else "judges.some_level")
-        values = {"sure": other["sure"].sum(), "all": row.systems * (row.systems - 1) // 2}
-        pairs = [f"{pair.above} and {pair.below}" for pair in other.itertuples()]
-        key = "judges.named_order" if len(other) <= _PAIRS else "judges.other_order"
-        return finding(key, other=other, pairs=pairs, **values)
 
     @property
     def in_short(self) -> str:
@@ -216,8 +205,8 @@ def compare_judges(
 ) -> Judges | Missing:
     """Hold metrics and models against people's mean scores, item by item and system by system.
 
-    judged: as ``data.open_judges`` reads it. ranking: people's, whose scores (raw or z) and tests are used; None takes
-    raw scores and knows no tests. Items are outputs of systems in the pair in detail; people's translations are none.
+    judged: as ``data.open_judges`` reads it. ranking: people's, whose scores (raw or z) are used; None takes raw
+    scores. Items are outputs of systems in the pair in detail; people's translations are none.
     Caveat: agreement with the mean of several people is easier than with one, so each person is left out in turn, and
     metrics are compared with that person on the same items and against the same others.
     """
@@ -235,7 +224,6 @@ def compare_judges(
     table, intervals = _tabulated(found, sides, persons)
     names = table.loc[table["kind"] != "people", "judge"].tolist()
     said = Judges(pair=campaign.pair, sides=sides, table=table, intervals=intervals, beaten=beaten)
-    said.pairs = _other_order(sides, ranking)
     said.models = _as_annotators(campaign, sides)
     said.systems = disagreeing_systems(sides, names)
     said.items = disagreeing_items(sides, names, campaign)
@@ -308,23 +296,6 @@ def _one_by_one(sides: Sides, seed: int) -> tuple[pd.DataFrame, dict[str, int]]:
                 )
                 beaten[name] += bool(theirs > hers)
     return pd.DataFrame(rows), beaten
-
-
-def _other_order(sides: Sides, ranking: Ranking | Missing | None) -> pd.DataFrame:
-    """List the pairs of systems that a metric orders otherwise than people do: judge, above, below, sure.
-
-    above: the system that people put higher. sure: whether they do so significantly.
-    """
-    rows = []
-    tests = ranking.pairwise if ranking else pd.DataFrame()
-    sure = {(row.better, row.worse) for row in tests.itertuples() if row.significant}
-    for name, own in sides.scores.items():
-        metric, human = system_scores(own, sides.grid, sides.whole.loc[name])
-        order = human.sort_values(ascending=False, kind="stable").index
-        for above, below in itertools.combinations(order, 2):
-            if (metric[above] - metric[below]) * (human[above] - human[below]) < 0:
-                rows.append((name, above, below, (above, below) in sure))
-    return pd.DataFrame(rows, columns=["judge", "above", "below", "sure"])
 
 
 def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
