@@ -239,7 +239,7 @@ def estimated(folder, **options):
     ratings, spans = data.open_campaign(paths[0])
     judged = data.open_judges(paths[0], ratings=ratings, metrics=[paths[1]])
     mine = campaign.from_ratings(ratings, spans)
-    judges = compare_judges(mine, judged, resamples=10)
+    judges = compare_judges(mine, judged, None, resamples=10)
     return judges, estimate_with_metrics(judges)
 
 
@@ -297,7 +297,7 @@ def labelled(*, sure=0.9, persons=1, seed=3):
     pd.concat(parts).to_csv("labels.csv", index=False)
     importing.import_campaign(["labels.csv"], "labels.parquet", keep_names=True, scale=(0, 1), judges=["gpt"])
     mine = campaign.from_ratings(data.open_campaign("labels.parquet")[0])
-    judges = compare_judges(mine, data.open_judges("labels.parquet"), resamples=10)
+    judges = compare_judges(mine, data.open_judges("labels.parquet"), None, resamples=10)
     return campaign.correct_labels(mine, judges), ~fine, ~model
 
 
@@ -326,7 +326,7 @@ def test_labels_of_a_model_that_guesses_are_not_corrected_and_scores_are_no_labe
     ratings, _ = data.open_campaign(paths[0])
     judged = data.open_judges(paths[0], ratings=ratings, metrics=[paths[1]])
     mine = campaign.from_ratings(ratings)
-    assert not campaign.correct_labels(mine, compare_judges(mine, judged, resamples=10))
+    assert not campaign.correct_labels(mine, compare_judges(mine, judged, None, resamples=10))
 
 
 def test_intervals_hold_in_campaigns_drawn_again_and_again():

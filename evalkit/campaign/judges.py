@@ -196,17 +196,12 @@ def _meaning(name: str, row: pd.DataFrame) -> Finding:
 
 
 def compare_judges(
-    campaign: Campaign,
-    judged: pd.DataFrame | None,
-    *,
-    ranking: Ranking | Missing | None = None,
-    resamples: int = 200,
-    seed: int = 7,
+    campaign: Campaign, judged: pd.DataFrame | None, ranking: Ranking | Missing, *, resamples: int = 200, seed: int = 7
 ) -> Judges | Missing:
     """Hold metrics and models against people's mean scores, item by item and system by system.
 
-    judged: as ``data.open_judges`` reads it. ranking: people's, whose scores (raw or z) are used; None takes raw
-    scores. Items are outputs of systems in the pair in detail; people's translations are none.
+    judged: as ``data.open_judges`` reads it. ranking: people's, whose scores (raw or z) are used; raw ones where
+    there is none. Items are outputs of systems in the pair in detail; people's translations are none.
     Caveat: agreement with the mean of several people is easier than with one, so each person is left out in turn, and
     metrics are compared with that person on the same items and against the same others.
     """

@@ -48,9 +48,8 @@ class Screen(NamedTuple):
 
 
 class Showing(NamedTuple):
-    """A document that one annotator (their number) is shown by some systems, from left to right."""
+    """A document that an annotator is shown by some systems, from left to right."""
 
-    annotator: int
     doc: str
     systems: tuple[str, ...]
 
@@ -71,7 +70,7 @@ def assign(
     annotators: int,
     overlap: float,
     rng: np.random.Generator,
-) -> list[Showing]:
+) -> list[list[Showing]]:
     """Give every document, by all that it is ``shown`` by, to annotators; a share ``overlap`` of documents to two each.
 
     documents: name -> segments. shown: document -> columns, as many of each. The design is a Latin square that goes on:
@@ -88,22 +87,22 @@ def assign(
     docs = [names[place] for group in rounds for place in rng.permutation(group)]
     rows = [(doc, place % annotators) for place, doc in enumerate(docs)]
     rows += _second(rows, round(overlap * len(docs)) if annotators > 1 else 0, annotators, rng)
-    return [
-        Showing(int(turn[(row + shift[column]) % annotators]), doc, systems)
-        for doc, row in rows
-        for column, systems in enumerate(shown[doc])
-    ]
+    found: list[list[Showing]] = [[] for _ in range(annotators)]
+    for doc, row in rows:
+        for column, systems in enumerate(shown[doc]):
+            found[turn[(row + shift[column]) % annotators]].append(Showing(doc, systems))
+    return found
 
 
 def to_everybody(
     documents: Iterable[str], shown: Mapping[str, Sequence[tuple[str, ...]]], *, annotators: int
-) -> list[Showing]:
+) -> list[list[Showing]]:
     """Give every document, by all that it is ``shown`` by, to every annotator, as a class has it.
 
-    >>> len(to_everybody(["d1", "d2"], {"d1": [("A",), ("B",)], "d2": [("A",), ("B",)]}, annotators=3))
-    12
+    >>> [len(mine) for mine in to_everybody(["d1", "d2"], {"d1": [("A",), ("B",)], "d2": [("A",)]}, annotators=2)]
+    [3, 3]
     """
-    return [Showing(who, doc, systems) for who in range(annotators) for doc in documents for systems in shown[doc]]
+    return [[Showing(doc, systems) for doc in documents for systems in shown[doc]]] * annotators
 
 
 def _shifts(count: int, annotators: int, rng: np.random.Generator) -> list[int]:
@@ -154,7 +153,7 @@ def with_sides(mine: Sequence[Showing], turns: Turns, rng: np.random.Generator) 
         order, turn = turns.get(key) or (tuple(showing.systems[int(one)] for one in rng.permutation(len(key))), 0)
         turns[key] = order, turn + 1
         at = turn % len(order)
-        found.append(Showing(showing.annotator, showing.doc, order[at:] + order[:at]))
+        found.append(Showing(showing.doc, order[at:] + order[:at]))
     return found
 
 

@@ -18,7 +18,6 @@ from evalkit.campaign.findings import Result, words
 from evalkit.data.provenance import scale_of
 from evalkit.human import calibration
 
-_MOST_ANNOTATORS = 500
 #: Levels of quality of which a calibration set has equally many items, evenly over the scale (Licht et al. 2022).
 LEVELS = 5
 _SCREEN = 10  # items of a screen of the calibration set
@@ -107,8 +106,6 @@ class Wish:
         for name, most in (("overlap", 1), ("degraded", 0.5), ("repeats", 0.5)):
             if not 0 <= getattr(self, name) <= most:
                 raise DataError(f"--{name} {getattr(self, name):g} is no share. Give a number like 0.1.")
-        if not 1 <= len(self.annotators) <= _MOST_ANNOTATORS:
-            raise DataError(f"These are {len(self.annotators):,} annotators. Name 1 to {_MOST_ANNOTATORS}.")
         if (self.hours is not None and not 0 < self.hours < 1e4) or not 0 < self.seconds < 1e5 or self.calibration < 0:
             raise DataError("Hours, seconds and the size of the calibration set are numbers above 0. Correct them.")
 
@@ -228,9 +225,8 @@ def _whole(
         showings = assignment.assign(sizes, shown, annotators=crew, overlap=wish.overlap, rng=rng)
     originals = []
     turns: assignment.Turns = {}
-    for number in range(crew):
-        mine = assignment.ordered([one for one in showings if one.annotator == number], rng)
-        mine = assignment.with_sides(mine, turns, rng)
+    for own in showings:
+        mine = assignment.with_sides(assignment.ordered(own, rng), turns, rng)
         originals.append([_screen(texts, one.doc, one.systems, compared=wish.protocol.compares) for one in mine])
     found: list[list[Screen]] = [[] for _ in originals]
     due = dict.fromkeys(wish.shares, 0.0)

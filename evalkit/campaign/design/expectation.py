@@ -65,33 +65,23 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> dict[str, Any]:
 
 
 def smallest_difference(
-    variances: Mapping[str, float],
-    *,
-    segments: int,
-    annotators: int,
-    block: float,
-    arrangement: str = "mixed",
-    calibration: int = 0,
-    judgements: int = 1,
+    variances: Mapping[str, float], *, block: float, calibration: int = 0, **design: Any
 ) -> float | None:
     """Return the smallest difference of two systems found with chance ``POWER``; None where no test is possible.
 
-    segments: judged of each system, in documents of ``block``. judgements: of each translation. The test is
-    ``planning.power``'s. A calibration set counts where levels that it estimates are surer than none.
+    block: segments of a document. design: of ``planning.power``, which tests: segments of each system, annotators,
+    arrangement, judgements of each translation. A calibration set counts where levels that it estimates are surer than
+    none.
     """
-    block = max(1.0, min(block, segments / 2))
-    scatter = float(np.nansum(list(variances.values())))
-    if segments < 2 * block or scatter < 1e-12 or (arrangement != "same" and np.isnan(variances["annotator"])):
+    segments, scatter = design["segments"], float(np.nansum(list(variances.values())))
+    block, strict = max(1.0, min(block, segments / 2)), variances["annotator"]
+    if segments < 2 * block or scatter < 1e-12 or (design["arrangement"] != "same" and np.isnan(strict)):
         return None
-    design: dict[str, Any] = {"segments": segments, "block": block, "arrangement": arrangement, "alpha": ALPHA}
-    people: dict[str, Any] = {"annotators": annotators, "judgements": judgements}
-    best = math.inf
-    for size in {0, calibration}:
-        deltas = np.geomspace(1e-3, 1e3, 1201) * math.sqrt(scatter)
-        reached = planning.power(variances, delta=deltas, calibration=size, **design, **people)
-        enough = np.flatnonzero(np.nan_to_num(reached) >= POWER)
-        best = min(best, float(deltas[enough[0]]) if len(enough) else math.inf)
-    return best if math.isfinite(best) else None
+    deltas = np.geomspace(1e-3, 1e3, 1201) * math.sqrt(scatter)
+    told: dict[str, Any] = {"delta": deltas, "block": block, "alpha": ALPHA} | design
+    chances = [planning.power(variances, calibration=size, **told) for size in {0, calibration}]
+    enough = deltas[np.nan_to_num(chances).max(axis=0) >= POWER]
+    return float(enough[0]) if len(enough) else None
 
 
 def expect(texts: Texts, drawn: Drawn, assumed: Mapping[str, Any]) -> dict[str, Any]:

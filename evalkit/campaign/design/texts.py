@@ -54,12 +54,8 @@ def read_texts(
         found = _mt_metrics_eval(outputs[0], pair)
     else:
         beside = [path for path in (source, reference, documents) if path]
-        found = {
-            "systems": _systems(outputs, beside),
-            "source": source,
-            "documents": documents,
-            "references": {REFERENCE: reference} if reference else {},
-        }
+        found = {"systems": _systems(outputs, beside), "source": source, "documents": documents}
+        found["references"] = {REFERENCE: reference} if reference else {}
     if not found["source"]:
         raise DataError("The source texts are not named. Pass --source FILE, a segment a line.")
     humans = found["references"] if references else {}

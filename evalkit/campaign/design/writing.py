@@ -203,6 +203,7 @@ def _workbook(own: pd.DataFrame) -> bytes:
     return written.getvalue()
 
 
+MOST_ANNOTATORS = 500
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,39}")
 #: The largest calibration set that is drawn where nobody says its size, and the share of segments that it may be.
 _CALIBRATION, _TENTH = 20, 10
@@ -252,16 +253,15 @@ def names(annotators: str) -> tuple[str, ...]:
     >>> names("2"), names("Ann1, Bob1")
     (('annotator-01', 'annotator-02'), ('Ann1', 'Bob1'))
     """
-    if annotators.strip().isdecimal():
-        count = int(annotators)
-        if not 1 <= count <= 500:
-            raise DataError(f"--annotators {count} is no number of people. Give 1 to 500.")
-        return tuple(f"annotator-{number:02d}" for number in range(1, count + 1))
     found = tuple(part.strip() for part in annotators.split(",") if part.strip())
+    if annotators.strip().isdecimal():
+        found = tuple(f"annotator-{number:02d}" for number in range(1, min(int(annotators), MOST_ANNOTATORS + 1) + 1))
+    if not 1 <= len(found) <= MOST_ANNOTATORS:
+        raise DataError(f"--annotators {annotators[:60]} is no number of people. Give 1 to {MOST_ANNOTATORS}.")
     tasks = {task_name(number) for number in range(1, len(found) + 1)}
     if bad := [one for one in found if not _NAME.fullmatch(one) or one.casefold() in tasks]:
         raise DataError(f"{bad[0]!r} cannot name an annotator, whose address it is. Use 3 to 40 letters, digits, -, _.")
-    if len({one.casefold() for one in found}) < len(found) or not found:
+    if len({one.casefold() for one in found}) < len(found):
         raise DataError("Annotators have different names. Correct --annotators.")
     return found
 
