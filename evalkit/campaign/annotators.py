@@ -57,6 +57,7 @@ def profile_annotators(campaign: Campaign) -> Profiles:
     if stamped(hundred):
         table = table.assign(seconds=np.nan)
     known = table[MEASURES].notna().any()
+    known["missing"] = table["missing"].nunique() > 1  # what all lack is said once
     shown = table[known.index[known]].sort_values("mean", ascending=False, kind="stable", ignore_index=True)
     return Profiles(
         pair=campaign.pair, table=shown, lacks=tuple(name for name in WANTED if not known[name]), scores=hundred

@@ -174,8 +174,6 @@ class Plan(Result):
             others = [rivals[1] for rivals, hopeless in zip(self.rivals, beyond) if hopeless]
             ends = rows.loc[beyond, "points"].agg(["min", "max"]).map("{:.2f}".format).unique()
             yield finding("plan.hopeless", found=self, others=others, apart=" to ".join(ends))
-        if not self.apart:
-            yield finding("plan.noisy", equal=not beyond.all())
 
     def takes(self, row: Mapping[Any, Any], *, segments: bool = True) -> str | Finding:
         """Say what a row asks for beyond what there is: judgements, people, segments, hours and money."""
