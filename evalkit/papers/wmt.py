@@ -321,7 +321,7 @@ def compare_scores(
     short = "The official number counts judgements that the released ratings lack (see the table of these systems). "
     notes = {
         "Scores of this language pair are not here.": absent,
-        f"{short}That fits annotators who gave one score throughout: with 0 for them it comes out.": table[
+        f"{short}That fits annotators who gave one score throughout: with 0 for them the printed number is possible.": table[
             "explained"
         ].eq(True),
         f"{short}Zeros for them do not give it: something else differs, too.": table["explained"].eq(False),
