@@ -266,7 +266,7 @@ def reproduced(
     for WMT21 and WMT22 into English. autoranks: ``automatic_ranks`` compared with print.
     """
     rows = [
-        (name, what, "wmt21-into-english", part[f"equal_{column}"], _why(part))
+        (name, what, "wmt21-into-english", part[f"equal_{column}"], "")
         for name, part in official.groupby("data")
         for what, column in (("wins", "wins"), ("lines", "line"))
     ]
@@ -286,10 +286,6 @@ def reproduced(
     table = pd.DataFrame(rows, columns=["printed", "what", "rule", "equal", "why"])
     table.insert(3, "numbers", table["equal"].map(len))
     return table.assign(equal=table["equal"].map(sum).astype(int))
-
-
-def _why(part: pd.DataFrame) -> str:
-    return "" if part[["equal_wins", "equal_line"]].all(axis=None) else "see the study of calibration HITs"
 
 
 def with_domains(esa: pd.DataFrame) -> pd.DataFrame:
@@ -318,13 +314,13 @@ def compare_scores(
     table = printed.merge(compared[[*key, "recomputed", "equal"]], on=key, how="left")
     table = table.merge(missing[[*key, "explained"]], on=key, how="left").astype({"recomputed": object})
     absent, paper = table["recomputed"].isna(), table["data"].map(called)
+    explained, unexplained = (table["explained"].eq(answer) for answer in (True, False))
     short = "The official number counts judgements that the released ratings lack (see the table of these systems). "
+    fits = "That fits annotators who gave one score throughout: with 0 for them the printed number is possible."
     notes = {
         "Scores of this language pair are not here.": absent,
-        f"{short}That fits annotators who gave one score throughout: with 0 for them the printed number is possible.": table[
-            "explained"
-        ].eq(True),
-        f"{short}Zeros for them do not give it: something else differs, too.": table["explained"].eq(False),
+        short + fits: explained,
+        f"{short}Zeros for them do not give it: something else differs, too.": unexplained,
         "": table["equal"].eq(True),
     }
     found = table.assign(
