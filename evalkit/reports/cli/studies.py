@@ -38,8 +38,6 @@ def list_studies(studies: Path | None) -> None:
         for name in study.data + study.optional:
             absent = "optional, not here" if name in study.optional else "not here; a run fetches it"
             print(f"    {name}: {'here' if data.available(name) else absent}")
-        if not study.data + study.optional:
-            print("    (no data to fetch)")
 
 
 @click.command()
