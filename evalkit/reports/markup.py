@@ -36,8 +36,7 @@ def _prose_table(html: str) -> str:
     head = re.sub(r"<th(?=[ >])", '<th scope="col"', head)
     if several:
         body = re.sub(r"<tr>\s*<td([^>]*)>(.*?)</td>", r'<tr><th scope="row"\1>\2</th>', body, flags=re.DOTALL)
-    columns = max(len(re.findall(r"<t[hd][ >]", row)) for row in html.split("</tr>"))
-    return tables.boxed(f"{head}<tbody>{body}", "Table", rows=0, columns=columns) if body else html
+    return tables.boxed(f"{head}<tbody>{body}", "Table", rows=0) if body else html
 
 
 WORDS = """

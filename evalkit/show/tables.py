@@ -20,8 +20,6 @@ SHOWN, SLACK = 12, 3
 MOST = 200
 #: Letters; longer texts are no names of rows, but sentences, which may wrap.
 LONGEST_NAME = 36
-#: Columns from which on a table's cells wrap; in print its sheet turns; and its letters shrink.
-WIDE = {"broad": 9, "turn": 10, "shrink": 16}
 #: Counts from here on are written with commas.
 LARGE = 10_000
 
@@ -65,13 +63,12 @@ def markup(
     table, cut = f"<table>{content}</table>", _cut(len(shown), name)
     if pictures.live():  # where the style of JupyterLab lets a long table scroll
         return table + cut
-    return boxed(table, caption, rows=min(len(shown), MOST), columns=len(written)) + cut
+    return boxed(table, caption, rows=min(len(shown), MOST)) + cut
 
 
-def boxed(table: str, caption: str, *, rows: int, columns: int) -> str:
+def boxed(table: str, caption: str, *, rows: int) -> str:
     """Return a page's table in a box that scrolls by itself, so that a keyboard must reach it; a long one is folded."""
-    classes = " ".join(["scroll", *(name for name, least in WIDE.items() if columns >= least)])
-    box = f'<div class="{classes}" role="group" tabindex="0" aria-label="{escape(caption)}">{table}</div>'
+    box = f'<div class="scroll" role="group" tabindex="0" aria-label="{escape(caption)}">{table}</div>'
     if rows <= SHOWN + SLACK:
         return box
     switch = f'<label class="all"><input type="checkbox" autocomplete="off"> Show all {rows:,} rows</label>'
