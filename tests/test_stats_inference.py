@@ -1,8 +1,6 @@
 """Correlations, resampling, tests and widths: against scipy, by enumeration, in simulation, and by laws."""
 
 import itertools
-import os
-import signal
 
 import numpy as np
 import pandas as pd
@@ -122,32 +120,6 @@ def test_bootstrap_equals_scipy_draw_for_draw():
     np.testing.assert_allclose(ours, theirs.bootstrap_distribution)
     np.testing.assert_allclose(inference.interval(ours, level=0.9), tuple(theirs.confidence_interval))
     np.testing.assert_allclose(inference.standard_error(ours), theirs.standard_error)
-
-
-# Blocks
-
-
-@pytest.mark.slow
-def test_processes_compute_the_same_to_the_last_bit():
-    tasks = np.random.default_rng(2).normal(size=(6, 200, 200))
-    here, there = (zip(*inference.spread(inverse, list(tasks), workers=n), strict=True) for n in (1, 2))
-    (_, expected), (processes, found) = here, there
-    np.testing.assert_array_equal(found, expected)
-    assert os.getpid() not in processes
-
-
-def inverse(matrix):
-    return os.getpid(), np.linalg.inv(matrix)
-
-
-def dies(task):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-@pytest.mark.slow
-def test_a_killed_process_is_told():
-    with pytest.raises(DataError, match=r"background process was killed .* fewer workers"):
-        list(inference.spread(dies, range(4), workers=2))
 
 
 # Bootstrap of units

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache, lru_cache, partial
-from itertools import chain
 from math import exp, fsum, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,6 @@ from numpy.typing import ArrayLike
 from evalkit import DataError
 from evalkit.data import files
 from evalkit.data.provenance import like
-from evalkit.stats.inference import spread
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEUScore
@@ -37,16 +35,13 @@ LOWER_IS_BETTER = frozenset({"TER"})
 #: sacreBLEU's tokenizers that need neither a model nor a download; they matter to BLEU alone.
 TOKENIZERS = ("13a", "intl", "char", "none")
 _WAIT = 60.0  # seconds to wait for another process that is writing
-_TASK = 200  # translations that a process scores before it reports
 
 
-def scores(
-    table: pd.DataFrame, *, metrics: Sequence[str] = METRICS, tokenize: str = "13a", workers: int = 1
-) -> pd.DataFrame:
+def scores(table: pd.DataFrame, *, metrics: Sequence[str] = METRICS, tokenize: str = "13a") -> pd.DataFrame:
     """Add a column per metric to a table of translations: each hypothesis against its reference.
 
     table: any rows with ``hypothesis`` and ``reference``. tokenize: sacreBLEU's tokenizer for BLEU; "13a", its default,
-    leaves the danda of Indic scripts attached to the last word, "intl" parts it. workers: processes (-1: all cores).
+    leaves the danda of Indic scripts attached to the last word, "intl" parts it.
     metrics: of ``METRICS`` and ``CAPTION``. BLEU-1 to BLEU-4 are sentence BLEU up to that order (exponential smoothing,
     effective order); SacreBLEU is corpus BLEU of a single segment; ROUGE-L is F with beta 1.2, words parted at blanks;
     these, chrF and chrF++ lie in 0-100. TER is edits per 100 words of the reference, and lower is better.
@@ -63,9 +58,12 @@ def scores(
         if unknown := [name for name in asked if name not in known]:
             raise DataError(f"There is no {kind} {unknown[0]!r} here. Choose among {', '.join(known)}.")
     pairs = texts(table, ["hypothesis", "reference"])
-    signatures = {name: signature(name, tokenize=tokenize) for name in metrics}
-    made = {name: partial(_scored, name, tokenize, workers) for name in metrics}
-    found = {name: remembered(f"{signatures[name]}|sums:exact", pairs, made[name]) for name in metrics}
+    scorers = {name: _scorer(name, tokenize) for name in metrics}
+    signatures = {name: written for name, (written, _) in scorers.items()}
+    found = {
+        name: remembered(f"{written}|sums:exact", pairs, partial(_each, single))
+        for name, (written, single) in scorers.items()
+    }
     return like(table.assign(**found), table, signatures=table.attrs.get("signatures", {}) | signatures)
 
 
@@ -173,13 +171,7 @@ def _scorer(metric: str, tokenize: str) -> tuple[str, Callable[[str, str], float
     return f"{metric}|{measure.get_signature()}" + (f"|order:{order}" if order else ""), single
 
 
-def _scored(metric: str, tokenize: str, workers: int, pairs: list[tuple[str, str]]) -> list[float]:
-    tasks = [pairs[start : start + _TASK] for start in range(0, len(pairs), _TASK)]
-    return [*chain.from_iterable(spread(partial(_task, metric, tokenize), tasks, workers=workers))]
-
-
-def _task(metric: str, tokenize: str, pairs: list[tuple[str, str]]) -> list[float]:
-    single = _scorer(metric, tokenize)[1]
+def _each(single: Callable[[str, str], float], pairs: Sequence[tuple[str, str]]) -> list[float]:
     return [single(*pair) for pair in pairs]
 
 

@@ -11,12 +11,13 @@ its gaps. All but ``higher_by_t`` take ``two_sided``; else the alternative is th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
@@ -60,7 +61,8 @@ def in_blocks(
     whole = isinstance(seed, np.random.Generator)
     spans = cut(total, numbers=numbers, block=block or (max(1, BATCH // max(numbers, 1)) if whole else None))
     streams = (seed if isinstance(seed, np.random.Generator) else _stream(seed, place) for place in range(len(spans)))
-    yield from spread(lambda task: work(*task), [(stop - start, rng) for (start, stop), rng in zip(spans, streams)])
+    sizes = (stop - start for start, stop in spans)
+    yield from in_one_thread(lambda task: work(*task), zip(sizes, streams))
 
 
 def _stream(seed: int | Sequence[int], place: int) -> np.random.Generator:
@@ -79,16 +81,12 @@ def cut(total: int, *, numbers: int = 1, block: int | None = None) -> list[tuple
     return [(start, min(start + step, total)) for start in range(0, total, step)]
 
 
-def spread(work: Callable[[Task], Result], tasks: Sequence[Task], *, workers: int = 1) -> Iterator[Result]:
+def in_one_thread(work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
     """Yield ``work(task)`` for each task, in the order of the tasks.
 
-    workers: processes on this machine (joblib; -1 for all cores), to which ``work`` travels pickled; a single task is
-    computed here. Linear algebra runs in one thread, because the order of a sum changes its last bits: the results are
-    the same to the last bit however many processes compute. Raises DataError where a process is killed.
+    Linear algebra runs in one thread, because the order of a sum changes its last bits: the results are the same to the
+    last bit however many cores there are.
     """
-    if len(tasks) > 1 and workers != 1:
-        yield from _on_processes(work, tasks, workers)
-        return
     for task in tasks:
         with _libraries().limit(limits=1):
             result = work(task)
@@ -101,27 +99,6 @@ def _libraries() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def _on_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Iterator[Result]:
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator")
-    try:
-        yield from parallel(delayed(partial(_alone, work))(task) for task in tasks)
-    except TerminatedWorkerError as problem:
-        raise DataError(
-            "A background process was killed while it computed, perhaps for its memory. Ask for fewer workers."
-        ) from problem
-
-
-def _alone(work: Callable[[Task], Result], task: Task) -> Result:
-    """Compute one task in a process that does nothing else: linear algebra keeps to one thread from now on."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
-    return work(task)
 
 
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -269,9 +246,8 @@ def defined_interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     >>> [end.round(3).tolist() for end in defined_interval(np.array([[np.nan, *range(41)], [np.nan] * 42]).T)]
     [[1.0, nan], [39.0, nan]]
     """
-    columns = np.asarray(draws, float).T
-    ends = [interval(one[np.isfinite(one)]) if np.isfinite(one).any() else (np.nan, np.nan) for one in columns]
-    low, high = np.array(ends, float).reshape(-1, 2).T
+    columns = np.asarray(draws, float)
+    low, high = pd.DataFrame(np.where(np.isfinite(columns), columns, np.nan)).quantile([0.025, 0.975]).to_numpy()
     return low, high
 
 
@@ -372,13 +348,7 @@ class Permuted:
         return np.where(np.isfinite(self.observed), shares, np.nan)
 
 
-def permutation_test(
-    statistic: Callable[[np.ndarray], np.ndarray],
-    exchange: Swaps,
-    *,
-    resamples: int = 10_000,
-    seed: Seed,
-) -> Permuted:
+def permutation_test(statistic: Statistic, exchange: Swaps, *, resamples: int = 10_000, seed: Seed) -> Permuted:
     """Test whether a statistic is larger than exchanging what should be exchangeable makes it.
 
     statistic: maps arrangements (batch, ...) to (batch, ...), any number of statistics at once; for a two-sided test
@@ -392,9 +362,8 @@ def permutation_test(
     >>> float(test.observed), int(test.hits), float(test.p), test.exact
     (0.74, 4, 0.125, True)
     """
-    [observed] = np.asarray(
-        next(spread(statistic, [np.zeros((1, exchange.n), bool)])), float
-    )  # in one thread, as the others
+    unchanged = in_one_thread(statistic, [np.zeros((1, exchange.n), bool)])  # summed in the order of the others
+    [observed] = np.asarray(next(unchanged), float)
     least, numbers = observed - TOLERANCE * np.maximum(1, np.abs(observed)), exchange.n + observed.size
 
     def hits(arrangements: np.ndarray) -> np.ndarray:
@@ -423,7 +392,7 @@ def count_hits(
     exact = exchange.size <= max(EXACT_UP_TO, resamples)
     count = int(exchange.size if exact else resamples + resamples % half) // half
     if exact:  # the second half are the complements of the first
-        parts = spread(lambda span: hits(exchange.numbered(*span)), cut(count, numbers=numbers, block=block))
+        parts = in_one_thread(lambda span: hits(exchange.numbered(*span)), cut(count, numbers=numbers, block=block))
     else:
         parts = in_blocks(
             lambda size, rng: hits(exchange.drawn(size, rng)), count, seed=seed, numbers=numbers, block=block

@@ -61,7 +61,7 @@ from itertools import chain, combinations
 import numpy as np
 from scipy import stats
 
-from evalkit.stats.inference import BATCH, cut, defined_interval, in_blocks, spread, unit_counts
+from evalkit.stats.inference import BATCH, cut, defined_interval, in_blocks, in_one_thread, unit_counts
 
 #: Maps how often each row counts, (batch, rows), to (batch, values).
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -435,7 +435,7 @@ def _influences(
         step = _STEP * (tried[slice(*span), None] == members)
         return (part.statistic(1 + step) - part.statistic(1 - step)) / (2 * _STEP)
 
-    changes = list(spread(change, cut(len(tried), numbers=3 * part.rows))) if len(tried) else []
+    changes = list(in_one_thread(change, cut(len(tried), numbers=3 * part.rows))) if len(tried) else []
     values = part.statistic(np.ones((1, part.rows))).shape[1]
     influence, known = np.zeros((len(known), values)), np.broadcast_to(known, (len(known), values))
     if changes:
