@@ -36,17 +36,11 @@ def pearson(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     [1.0, -1.0]
     """
     x, y, both = _paired(x, y)
+    varies = [np.fmax.reduce(side, axis=-1) > np.fmin.reduce(side, axis=-1) for side in (x, y)]  # gaps left out
     n = np.maximum(both.sum(-1, keepdims=True), 1)
-    varies = np.ones(both.shape[:-1], bool)
-    centred = []
-    for values in (x, y):
-        varies &= np.where(both, values, -np.inf).max(-1) > np.where(both, values, np.inf).min(-1)
-        rest = np.where(both, values, 0)
-        centred.append(np.where(both, rest - rest.sum(-1, keepdims=True) / n, 0))
-    x, y = centred
+    x, y = (np.nan_to_num(side - np.nansum(side, axis=-1, keepdims=True) / n) for side in (x, y))
     spread = np.sqrt((x**2).sum(-1)) * np.sqrt((y**2).sum(-1))
-    varies &= spread > 0
-    return np.where(varies, np.clip((x * y).sum(-1) / np.where(varies, spread, 1), -1, 1), np.nan)
+    return np.clip(ratio((x * y).sum(-1), np.where(varies[0] & varies[1], spread, 0)), -1, 1)
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> np.ndarray:
@@ -173,17 +167,10 @@ def _counts_by_signs(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> PairCoun
     dx, dy = x[..., first] - x[..., second], y[..., first] - y[..., second]  # NaN compares as neither
     alike = np.sign(dx) * np.sign(dy)
     tied_x, tied_y = dx == 0, dy == 0
-    both_tied = (tied_x & tied_y).sum(-1)
+    tied = tied_x & tied_y
     distinct = [np.where(both.any(-1), (np.diff(np.sort(values, -1), axis=-1) > 0).sum(-1) + 1, 0) for values in (x, y)]
-    return PairCounts(
-        (alike > 0).sum(-1),
-        (alike < 0).sum(-1),
-        tied_x.sum(-1) - both_tied,
-        tied_y.sum(-1) - both_tied,
-        both_tied,
-        both.sum(-1),
-        *distinct,
-    )
+    kinds = (alike > 0, alike < 0, tied_x & ~tied, tied_y & ~tied, tied, both)
+    return PairCounts(*(kind.sum(-1) for kind in kinds), *distinct)
 
 
 def _counts_by_sorting(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
@@ -199,16 +186,8 @@ def _counts_by_sorting(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
     balance = round(tau * np.sqrt(untied))
     ordered = total - ties_x - ties_y + ties_both
     concordant = (ordered + balance) // 2
-    return (
-        concordant,
-        ordered - concordant,
-        ties_x - ties_both,
-        ties_y - ties_both,
-        ties_both,
-        n,
-        len(sizes[0]),
-        len(sizes[1]),
-    )
+    ties = ties_x - ties_both, ties_y - ties_both, ties_both
+    return concordant, ordered - concordant, *ties, n, len(sizes[0]), len(sizes[1])
 
 
 def moments(x: np.ndarray, y: np.ndarray) -> np.ndarray:
