@@ -54,21 +54,20 @@ REPEATS = ("mean", "first", "last", "min", "max")
 WEIGHTS = ("none", "linear", "quadratic")
 #: Levels of measurement for Krippendorff's alpha.
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
+#: Coefficients, each with its level or weights.
+Measures = Sequence[tuple[str, str]]
+#: All that a scale offers, used or not; None: what was used.
+Scale = Collection[object] | None
+_KAPPAS = ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "randolph_kappa", "gwet_ac1")
 #: All coefficients, each at a level or with weights that are common for it.
-MEASURES = (
+MEASURES: Measures = (
     ("percent_agreement", "none"),
-    ("cohen_kappa", "none"),
-    ("scott_pi", "none"),
-    ("fleiss_kappa", "none"),
-    ("conger_kappa", "none"),
-    ("randolph_kappa", "none"),
-    ("gwet_ac1", "none"),
-    ("krippendorff_alpha", "nominal"),
-    ("krippendorff_alpha", "ordinal"),
-    ("krippendorff_alpha", "interval"),
+    *((name, "none") for name in _KAPPAS),
+    *(("krippendorff_alpha", level) for level in LEVELS[:3]),
     ("cohen_kappa", "quadratic"),
     ("gwet_ac2", "quadratic"),
 )
+_COHEN: Measures = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic"))
 _CORRELATIONS: dict[str, Callable[..., tuple[float, float]]] = {
     "spearman": stats.spearmanr,
     "pearson": stats.pearsonr,
@@ -82,7 +81,6 @@ _NEED_NAMES = (*_PAIRED, "conger_kappa", "icc_agreement", "icc_consistency")
 _COLUMNS = ["coefficient", "level", "estimate", "se", "low", "high", "items", "annotators", "note"]
 _KEYS = 1 << 62  # distinct rows that fit one integer
 _ZERO = 1e-12  # a denominator this small is 0 but for rounding
-_BLOCK = 2_000_000  # numbers of leave-one-out samples held at once
 _BATCH = 1_000_000  # numbers of draws held at once: small enough for a processor's cache
 _DRAW = 30  # one multinomial count costs about as much as drawing this many items one by one
 
@@ -90,10 +88,10 @@ _DRAW = 30  # one multinomial count costs about as much as drawing this many ite
 def coefficients(
     scores: pd.DataFrame,
     *,
-    measures: Sequence[tuple[str, str]] | None = None,
+    measures: Measures | None = None,
     resamples: int = 1000,
     seed: int = 7,
-    categories: Collection[object] | None = None,
+    categories: Scale = None,
 ) -> pd.DataFrame:
     """Estimate the agreement of two or more annotators beyond chance, with intervals.
 
@@ -119,7 +117,7 @@ def coefficients(
     0        fleiss_kappa     none     0.828
     1  krippendorff_alpha  ordinal     0.925
     """
-    found = _estimated(scores, measures, resamples=resamples, seed=seed, categories=categories)
+    found = _estimated(scores, measures, categories, resamples, seed)
     undefined = found[found["estimate"].isna()]
     if len(undefined):
         raise DataError(undefined["note"].iloc[0])
@@ -127,11 +125,7 @@ def coefficients(
 
 
 def pairwise(
-    scores: pd.DataFrame,
-    *,
-    measures: Sequence[tuple[str, str]] = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic")),
-    categories: Collection[object] | None = None,
-    **drawn: Any,
+    scores: pd.DataFrame, *, measures: Measures = _COHEN, categories: Scale = None, **drawn: int
 ) -> pd.DataFrame:
     """Estimate the agreement of every two annotators over the items that both rated.
 
@@ -155,20 +149,13 @@ def pairwise(
             table = pd.DataFrame(measures, columns=_COLUMNS[:2]).reindex(columns=_COLUMNS)
             table = table.assign(items=0, annotators=2, note="undefined: no item in common")
         else:
-            table = _estimated(both, measures, categories=offered, **drawn)
-        table.insert(0, "annotator_a", str(a))
-        table.insert(1, "annotator_b", str(b))
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
+            table = _estimated(both, measures, offered, **drawn)
+        tables.append(table.assign(annotator_a=str(a), annotator_b=str(b)))
+    return pd.concat(tables, ignore_index=True)[["annotator_a", "annotator_b", *_COLUMNS]]
 
 
 def _estimated(
-    scores: pd.DataFrame,
-    measures: Sequence[tuple[str, str]] | None,
-    *,
-    resamples: int = 1000,
-    seed: int = 7,
-    categories: Collection[object] | None,
+    scores: pd.DataFrame, measures: Measures | None, categories: Scale, resamples: int = 1000, seed: int = 7
 ) -> pd.DataFrame:
     """Estimate as ``coefficients`` says; where a coefficient is 0/0, the estimate is missing and the note says why."""
     named = [(str(name), str(level)) for name, level in measures or MEASURES]
@@ -261,20 +248,16 @@ def correlation_extremes(correlated: pd.DataFrame) -> pd.DataFrame:
     correlated: the result of ``correlations``. Undefined correlations are left out of the summary and counted in
     ``undefined``. p-values belong to the extreme pairs; a median has none.
     """
-    rows = []
-    for (pair, statistic), group in correlated.groupby(["pair", "statistic"], sort=False):
-        defined = group.dropna(subset="value")
-        if defined.empty:
-            raise DataError(f"{pair}: no {statistic} correlation is defined. Did each annotator give one score only?")
-        row = {"pair": pair, "statistic": statistic} | _end("min", defined.loc[defined["value"].idxmin()])
-        row |= {"median": defined["value"].median()} | _end("max", defined.loc[defined["value"].idxmax()])
-        rows.append(row | {"undefined": len(group) - len(defined)})
-    return pd.DataFrame(rows)
-
-
-def _end(name: str, row: pd.Series) -> dict[str, object]:
-    between = f"{row['annotator_a']} {row['annotator_b']}"
-    return {name: row["value"], f"{name}_p": row["p"], f"{name}_between": between}
+    keys = ["pair", "statistic"]
+    table = correlated.assign(between=correlated["annotator_a"] + " " + correlated["annotator_b"])
+    groups = table.groupby(keys, sort=False)["value"]
+    if (undefined := groups.count().eq(0)).any():
+        pair, statistic = undefined.idxmax()
+        raise DataError(f"{pair}: no {statistic} correlation is defined. Did each annotator give one score only?")
+    low, high = (table.loc[end].set_index(keys) for end in (groups.idxmin(), groups.idxmax()))
+    found = {"min": low["value"], "min_p": low["p"], "min_between": low["between"], "median": groups.median()}
+    found |= {"max": high["value"], "max_p": high["p"], "max_between": high["between"]}
+    return pd.DataFrame(found | {"undefined": groups.size() - groups.count()}).loc[undefined.index].reset_index()
 
 
 def extreme_annotators(extremes: pd.DataFrame, pair: str) -> list[str]:
@@ -552,10 +535,9 @@ class OrdinalAlpha:
 
     def leave_one_out(self, times: np.ndarray) -> np.ndarray:
         """Evaluate with one item of each pattern left out in turn, as ``OfSums``."""
-        patterns = len(times)
-        step = max(1, _BLOCK // patterns)
-        blocks = (np.arange(start, min(start + step, patterns)) for start in range(0, patterns, step))
-        return np.concatenate([self(times - (block[:, None] == np.arange(patterns))) for block in blocks])
+        places = np.arange(len(times))
+        blocks = (places[slice(*span), None] for span in inference.cut(len(times), numbers=len(times)))
+        return np.concatenate([self(times - (block == places)) for block in blocks])
 
 
 Estimate = OfSums | OrdinalAlpha
@@ -667,10 +649,7 @@ def of_mean_squares(
 
 
 def _intraclass(coded: Coded, level: str, *, consistency: bool) -> OfSums:
-    """Prepare ICC(C,1) or ICC(A,1) of McGraw & Wong 1996 from mean squares, over the items that all annotators rated.
-
-    As one minus a share, k times the mean square of noise, and of annotators' levels, is what disagrees.
-    """
+    """Prepare ICC(C,1) or ICC(A,1) from mean squares, over the items that all annotators rated."""
     full = np.asarray((coded.rows >= 0).all(axis=1))
     centred = coded.values - coded.values.mean()  # less is lost by cancellation
     scores = np.where(full[:, None], centred[coded.rows], 0.0)
@@ -683,8 +662,8 @@ def _intraclass(coded: Coded, level: str, *, consistency: bool) -> OfSums:
         of_columns = _ratio((columns**2).sum(axis=-1), n) - level
         items = _ratio(rows - level, n - 1)
         noise = _ratio(squares - rows - of_columns, (n - 1) * (k - 1))
-        moved = 0.0 if consistency else _ratio(k * (of_columns / (k - 1) - noise), n)
-        return k * noise + moved, items + (k - 1) * noise + moved
+        found = of_mean_squares(items, of_columns / (k - 1), noise, n=n, k=k)[consistency]
+        return 1 - found, np.ones(found.shape)
 
     return OfSums(features[:, None], disagreement)
 

@@ -38,9 +38,9 @@ def pearson(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     x, y, both = _paired(x, y)
     varies = [np.fmax.reduce(side, axis=-1) > np.fmin.reduce(side, axis=-1) for side in (x, y)]  # gaps left out
     n = np.maximum(both.sum(-1, keepdims=True), 1)
-    x, y = (np.nan_to_num(side - np.nansum(side, axis=-1, keepdims=True) / n) for side in (x, y))
-    spread = np.sqrt((x**2).sum(-1)) * np.sqrt((y**2).sum(-1))
-    return np.clip(ratio((x * y).sum(-1), np.where(varies[0] & varies[1], spread, 0)), -1, 1)
+    one, other = (np.nan_to_num(side - np.nansum(side, axis=-1, keepdims=True) / n) for side in (x, y))
+    spread = np.sqrt((one**2).sum(-1)) * np.sqrt((other**2).sum(-1))
+    return np.clip(ratio((one * other).sum(-1), np.where(varies[0] & varies[1], spread, 0)), -1, 1)
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> np.ndarray:
