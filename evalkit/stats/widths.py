@@ -57,6 +57,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
+from math import prod
 
 import numpy as np
 from scipy import stats
@@ -268,9 +269,9 @@ def _few_of_two(
     return _few(true[..., one] + two * true[..., other], trace[..., one] + two * trace[..., other], both)
 
 
-def _summed(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sum rows of values, (..., rows, columns), by unit."""
-    units, columns = int(codes.max()) + 1, np.moveaxis(values, -2, 0).reshape(len(codes), -1).T
+def _summed(codes: np.ndarray, values: np.ndarray, units: int = 0) -> np.ndarray:
+    """Sum rows of values, (..., rows, columns), by unit; units: how many there are, where the last ones have no row."""
+    units, columns = units or int(codes.max()) + 1, np.moveaxis(values, -2, 0).reshape(len(codes), -1).T
     summed = np.stack([np.bincount(codes, column, minlength=units) for column in columns], axis=1)
     return np.moveaxis(summed.reshape(units, *values.shape[:-2], values.shape[-1]), 0, -2)
 
@@ -365,7 +366,8 @@ def redraw(parts: Sequence[Part], *, resamples: int, seed: int) -> list[Redrawn]
 
     def drawn(batch: int, rng: np.random.Generator) -> list[np.ndarray]:
         times = {kind: unit_counts(size, batch, rng) for kind, size in sizes.items()}
-        return [part.statistic(_product(times, own, (batch, part.rows))) for part, own in zip(parts, coded)]
+        counts = ([times[kind][:, codes] for kind, codes in own.items()] for own in coded)  # of rows, by kind of units
+        return [p.statistic(prod(each, start=np.ones((batch, p.rows)))) for p, each in zip(parts, counts)]
 
     numbers = 3 * max(part.rows for part in parts)
     blocks = zip(*in_blocks(drawn, resamples, seed=seed, numbers=numbers), strict=True)
@@ -407,14 +409,6 @@ def _coded(parts: Sequence[Part], kinds: Sequence[str]) -> list[dict[str, np.nda
     return [{kind: np.searchsorted(names[kind], part.units[kind]) for kind in part.units} for part in parts]
 
 
-def _product(times: Mapping[str, np.ndarray], codes: Mapping[str, np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """Count how often rows come up: as often as their units together."""
-    counts = np.ones(shape)
-    for kind, own in codes.items():
-        counts *= times[kind][:, own]
-    return counts
-
-
 def _influences(
     part: Part, codes: Mapping[str, np.ndarray], sizes: Mapping[str, int]
 ) -> tuple[dict[Kinds, np.ndarray], dict[Kinds, np.ndarray]]:
@@ -426,28 +420,24 @@ def _influences(
         return {}, {}
     cells, members = np.unique(np.stack(list(codes.values())), axis=1, return_inverse=True)
     members = members.ravel()
-    complete = np.ones((part.rows, 1), bool) if part.complete is None else part.complete
-    known = np.zeros((cells.shape[1], complete.shape[1]))
-    np.add.at(known, members, complete)
+    known = _summed(members, np.ones((part.rows, 1)) if part.complete is None else part.complete)
     tried = np.flatnonzero(known.any(axis=1))  # in the others, all differences would be noise
 
     def change(span: tuple[int, int]) -> np.ndarray:
         step = _STEP * (tried[slice(*span), None] == members)
         return (part.statistic(1 + step) - part.statistic(1 - step)) / (2 * _STEP)
 
-    changes = list(in_one_thread(change, cut(len(tried), numbers=3 * part.rows))) if len(tried) else []
-    values = part.statistic(np.ones((1, part.rows))).shape[1]
-    influence, known = np.zeros((len(known), values)), np.broadcast_to(known, (len(known), values))
-    if changes:
-        influence[tried] = np.where(known[tried] > 0, np.nan_to_num(np.concatenate(changes)), 0)
+    influence = np.zeros((len(known), part.statistic(np.ones((1, part.rows))).shape[1]))
+    known = np.broadcast_to(known, influence.shape)
+    if len(tried):
+        changes = in_one_thread(change, cut(len(tried), numbers=3 * part.rows))
+        influence[tried] = np.where(known[tried] > 0, np.nan_to_num(np.concatenate([*changes])), 0)
     places, sums, shares = dict(zip(codes, cells)), dict[Kinds, np.ndarray](), dict[Kinds, np.ndarray]()
     rests = known / np.maximum(known.sum(axis=0), 1e-300)
     for kinds in chain.from_iterable(combinations(sorted(codes), size) for size in range(1, len(codes) + 1)):
         shape = tuple(sizes[kind] for kind in kinds)
         where = np.ravel_multi_index([places[kind] for kind in kinds], shape)
-        sums[kinds] = np.zeros((int(np.prod(shape)), values))
-        np.add.at(sums[kinds], where, influence)
+        sums[kinds] = _summed(where, influence, prod(shape))
         if len(kinds) == 1:
-            shares[kinds] = np.zeros((*sums[kinds].shape, 1))
-            np.add.at(shares[kinds][:, :, 0], where, rests)
+            shares[kinds] = _summed(where, rests, *shape)[:, :, None]
     return sums, shares
