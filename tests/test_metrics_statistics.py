@@ -505,8 +505,8 @@ def by_pair(scores, **options):
 
 def random_swaps(cells, count, *, seed, block=512):
     """Draw the swaps that a test draws, and their complements: all that it tries."""
-    draw = inference.Swaps(cells).drawn
-    half = np.concatenate(list(inference.in_blocks(draw, count, seed=seed, block=block)))
+    drawn = inference.in_blocks(lambda *size: inference.random_masks(cells, *size), count, seed=seed, block=block)
+    half = np.concatenate(list(drawn))
     return np.concatenate([half, ~half])
 
 

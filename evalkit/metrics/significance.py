@@ -21,7 +21,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.metrics.scores import Scores, described, pairings
 from evalkit.metrics.statistics import Comparisons, acc_eq, confidences, correlations, flipped, soft_accuracy
-from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hits
+from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, count_hits
 
 #: The level of significance.
 ALPHA = 0.05
@@ -159,7 +159,7 @@ def _swapped(
     one number per pair of metrics, as ``observed`` has them.
     """
     block = block or max(1, min(_ROWS, BATCH // cells))
-    every = partial(count_hits, lambda masks: hits(masks.astype(float)), observed, Swaps(cells))
+    every = partial(count_hits, lambda masks: hits(masks.astype(float)), observed, cells)
     return every(resamples=how.draws, seed=how.seed, block=block, mirrored=True)
 
 

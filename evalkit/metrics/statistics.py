@@ -38,7 +38,7 @@ from evalkit import DataError
 from evalkit.metrics.scores import Scores, averaged, described, patterns
 from evalkit.stats import correlation
 from evalkit.stats.correlation import count_pairs, pearson, ratio, spearman
-from evalkit.stats.inference import TOLERANCE, Swaps, defined_interval, resample
+from evalkit.stats.inference import TOLERANCE, defined_interval, random_masks, resample
 
 #: How scores of segments are grouped before they are correlated.
 GROUPINGS = ("none", "item", "system")
@@ -286,7 +286,7 @@ def soft_accuracy(metric: np.ndarray, human: np.ndarray) -> np.ndarray:
 
 def flipped(segments: int, *, flips: int, seed: int) -> np.ndarray:
     """Draw which segments are flipped, (segments, flips); a product with it averages over them."""
-    return Swaps(segments).drawn(flips, np.random.default_rng(seed)).T / segments
+    return random_masks(segments, flips, np.random.default_rng(seed)).T / segments
 
 
 # Intervals

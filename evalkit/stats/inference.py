@@ -3,7 +3,7 @@
 Arrays in, arrays out; whole batches of resamples are computed at once. What draws takes a ``seed``: of an integer,
 blocks of replications draw from streams of their own; a ``numpy.random.Generator`` is drawn from in turn.
 
-A permutation test exchanges by ``Swaps``: two scores of each unit change places, or differences their signs. Every
+A permutation test lets two scores of each unit change places, or differences their signs (``count_hits``). Every
 arrangement is tried where they are few, a sample of them elsewhere. Tests of two samples compute a test a row, with
 p-values of 1 where nothing was observed; each equals the test of the same name in scipy, on the row alone and without
 its gaps. All but ``higher_by_t`` take ``two_sided``; else the alternative is that the first sample is higher.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -306,25 +306,15 @@ EXACT_UP_TO = 2**15
 TOLERANCE = 1e-12
 
 
-@dataclass(frozen=True)
-class Swaps:
-    """Ways to let the two scores of each of ``n`` units change places: masks (batch, n), true where they do."""
+def numbered_masks(n: int, start: int, stop: int) -> np.ndarray:
+    """Return masks (stop - start, n), the binary digits of the numbers from start to stop; that of 0 swaps nothing."""
+    return (np.arange(start, stop)[:, None] >> np.arange(n) & 1).astype(bool)
 
-    n: int
 
-    @property
-    def size(self) -> float:
-        """How many there are; the first changes nothing."""
-        return 2**self.n
-
-    def numbered(self, start: int, stop: int) -> np.ndarray:
-        """Return the masks with numbers from start to stop, the binary digits of these numbers."""
-        return (np.arange(start, stop)[:, None] >> np.arange(self.n) & 1).astype(bool)
-
-    def drawn(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw masks at random."""
-        bits = rng.integers(0, 256, (count, -(-self.n // 8)), dtype=np.uint8)
-        return np.unpackbits(bits, axis=1, count=self.n).view(bool)
+def random_masks(n: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw masks (count, n), in which each place is true as often as not."""
+    bits = rng.integers(0, 256, (count, -(-n // 8)), dtype=np.uint8)
+    return np.unpackbits(bits, axis=1, count=n).view(bool)
 
 
 @dataclass(frozen=True)
@@ -348,34 +338,10 @@ class Permuted:
         return np.where(np.isfinite(self.observed), shares, np.nan)
 
 
-def permutation_test(statistic: Statistic, exchange: Swaps, *, resamples: int = 10_000, seed: Seed) -> Permuted:
-    """Test whether a statistic is larger than exchanging what should be exchangeable makes it.
-
-    statistic: maps arrangements (batch, ...) to (batch, ...), any number of statistics at once; for a two-sided test
-    give its absolute value. exchange: what changes places. All arrangements are tried where they are no more than
-    ``EXACT_UP_TO`` or ``resamples``, elsewhere ``resamples`` of them at random. One without a value (NaN) counts as a
-    hit, which errs towards large p.
-    Source: Phipson & Smyth 2010 for (hits + 1) / (n + 1).
-
-    >>> difference = np.array([0.9, 1.1, 0.4, 1.5, -0.2])  # Fisher's sign flips, all 32 of them
-    >>> test = permutation_test(lambda swapped: abs(np.where(swapped, -1, 1) @ difference / 5), Swaps(5), seed=7)
-    >>> float(test.observed), int(test.hits), float(test.p), test.exact
-    (0.74, 4, 0.125, True)
-    """
-    unchanged = in_one_thread(statistic, [np.zeros((1, exchange.n), bool)])  # summed in the order of the others
-    [observed] = np.asarray(next(unchanged), float)
-    least, numbers = observed - TOLERANCE * np.maximum(1, np.abs(observed)), exchange.n + observed.size
-
-    def hits(arrangements: np.ndarray) -> np.ndarray:
-        return (~(statistic(arrangements) < least)).sum(axis=0)
-
-    return count_hits(hits, observed, exchange, resamples=resamples, seed=seed, numbers=numbers)
-
-
 def count_hits(
-    hits: Callable[[np.ndarray], np.ndarray],
+    hits: Statistic,
     observed: np.ndarray,
-    exchange: Swaps,
+    units: int,
     *,
     resamples: int,
     seed: Seed,
@@ -383,20 +349,21 @@ def count_hits(
     block: int | None = None,
     mirrored: bool = False,
 ) -> Permuted:
-    """Add up hits over all arrangements where they are few, else over random ones.
+    """Add up hits over all arrangements of units where they are few (``EXACT_UP_TO``, or resamples), else random ones.
 
-    hits: maps arrangements (batch, ...) to how many of them reach ``observed``, in its shape. numbers, block: see
-    ``in_blocks``. mirrored: hits counts every mask of swaps together with its complement, so that half of them do.
+    hits: maps masks (batch, units), true for units whose two scores change places, or whose sign turns, to how many of
+    them reach ``observed``, in its shape. numbers, block: see ``in_blocks``. mirrored: hits counts every mask together
+    with its complement, so that half of them do.
+    Source: Phipson & Smyth 2010 for (hits + 1) / (n + 1).
     """
-    half = 1 + mirrored
-    exact = exchange.size <= max(EXACT_UP_TO, resamples)
-    count = int(exchange.size if exact else resamples + resamples % half) // half
+    half, exact = 1 + mirrored, 2**units <= max(EXACT_UP_TO, resamples)
+    count = (2**units if exact else resamples + resamples % half) // half
     if exact:  # the second half are the complements of the first
-        parts = in_one_thread(lambda span: hits(exchange.numbered(*span)), cut(count, numbers=numbers, block=block))
+        spans = cut(count, numbers=numbers, block=block)
+        parts = in_one_thread(lambda span: hits(numbered_masks(units, *span)), spans)
     else:
-        parts = in_blocks(
-            lambda size, rng: hits(exchange.drawn(size, rng)), count, seed=seed, numbers=numbers, block=block
-        )
+        several = partial(in_blocks, total=count, seed=seed, numbers=numbers, block=block)
+        parts = several(lambda size, rng: hits(random_masks(units, size, rng)))
     return Permuted(observed, np.asarray(sum(parts)), half * count, exact)
 
 
@@ -537,8 +504,8 @@ def sign_flips(difference: np.ndarray, *, resamples: int, seed: Seed) -> np.ndar
     def hits(kept: np.ndarray) -> np.ndarray:
         return ((2.0 * kept - 1) @ filled.T >= least).sum(axis=0)
 
-    swaps = Swaps(filled.shape[1])
-    return count_hits(hits, observed, swaps, resamples=resamples, seed=seed, numbers=sum(filled.shape)).p
+    units, numbers = filled.shape[1], sum(filled.shape)
+    return count_hits(hits, observed, units, resamples=resamples, seed=seed, numbers=numbers).p
 
 
 def redrawn(difference: np.ndarray, *, resamples: int, seed: Seed) -> np.ndarray:
