@@ -108,9 +108,8 @@ def ceiling(
     tables, passed = [], {}
     for gold, (segments, kinds) in contests.items():
         both = segments, of_systems(segments)
-        drawing = partial(statistics.draws, resamples=resamples, documents=True, seed=seed)
-        rows, draws = zip(*map(drawing, both), strict=True)
-        table, drawn = _main(pd.concat(rows, ignore_index=True)), np.concatenate(draws, axis=1)
+        table, drawn = statistics.draws(*both, resamples=resamples, documents=True, seed=seed)
+        table = _main(table)  # all of them
         table["low"], table["high"] = defined_interval(drawn)
         table["kind"] = table["contestant"].map(dict(kinds))
         passed[gold] = _passing(table, drawn)

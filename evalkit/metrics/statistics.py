@@ -304,33 +304,30 @@ def bootstrap(*scores: Scores, resamples: int = 1000, seed: int = 7) -> pd.DataF
     the same data: compare metrics by ``significance``. With a dozen systems, intervals over systems are rough.
     Source: Efron & Tibshirani 1993, ch. 13; Deutsch, Dror & Roth 2021 (BOOT-INPUTS, BOOT-SYSTEMS).
     """
-    tables = []
-    for each in scores:
-        table, drawn = draws(each, resamples=resamples, seed=seed)
-        low, high = defined_interval(drawn)
-        tables.append(described(each, table.assign(low=low, high=high)))
-    return pd.concat(tables, ignore_index=True)
+    table, drawn = draws(*scores, resamples=resamples, seed=seed)
+    low, high = defined_interval(drawn)
+    return table.assign(low=low, high=high)
 
 
 def draws(
-    scores: Scores, *, resamples: int = 1000, documents: bool = False, seed: int = 7
+    *scores: Scores, resamples: int = 1000, documents: bool = False, seed: int = 7
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return level, statistic, grouping, metric and value, and what each row came to in every resample.
+    """Return data, pair, level, statistic, grouping, metric and value, and what each row came to in every resample.
 
     The second is resamples × rows. All metrics are evaluated on the same resamples, so that differences between rows of
     one statistic are those of pairs. documents: draw whole documents in place of single segments. Other options, and
     caveats: see ``bootstrap``.
     """
-    labels = {"system": scores.systems, "segment": scores.documents if documents else scores.segments}
-    estimates = _of_systems(scores) if scores.level == "system" else _of_segments(scores, seed)
-    rows, drawn = [], []
-    for key, estimate in estimates.items():
-        units = pd.factorize(np.array(labels[key[0]], object))[0]  # in the order in which they come
-        value = estimate(np.ones((1, len(units))))[:, 0]
-        rows += [(*key, *each) for each in zip(scores.metrics, value)]
-        drawn.append(_resampled(estimate, units, resamples, seed))
-    columns = ["level", "statistic", "grouping", "metric", "value"]
-    return pd.DataFrame(rows, columns=columns), np.concatenate(drawn, axis=1)
+    tables, drawn = [], []
+    for each in scores:
+        labels = {"system": each.systems, "segment": each.documents if documents else each.segments}
+        estimates = _of_systems(each) if each.level == "system" else _of_segments(each, seed)
+        for (level, statistic, grouping), estimate in estimates.items():
+            units = pd.factorize(np.array(labels[level], object))[0]  # in the order in which they come
+            table = pd.DataFrame({"level": level, "statistic": statistic, "grouping": grouping, "metric": each.metrics})
+            tables.append(described(each, table.assign(value=estimate(np.ones((1, len(units))))[:, 0])))
+            drawn.append(_resampled(estimate, units, resamples, seed))
+    return pd.concat(tables, ignore_index=True), np.concatenate(drawn, axis=1)
 
 
 def _resampled(estimate: _Values, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
