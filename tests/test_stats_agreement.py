@@ -335,7 +335,6 @@ def of_two(a, b, **options):
         (lambda: extremes([[1.0], [2.0], [3.0]]), "two annotators"),
         (lambda: extremes([[1, np.nan], [2, np.nan], [np.nan, 3.0], [np.nan, 4.0]]), "p0 and p1 share 0 items"),
         (lambda: extremes(np.full((5, 2), 3.0)), "no spearman"),
-        (lambda: agreement.extreme_annotators(extremes(RANDOM), "eng-xxx"), "eng-xxx"),
         (lambda: agreement.score_matrix(pd.concat([ONE, ONE.assign(tgt_lang="jpn")])), "these are 2"),
         (lambda: agreement.score_matrix(ONE, repeats="middle"), "middle"),
         (lambda: of_two([1.0, 2], [np.nan, np.nan]), "here are 1"),

@@ -115,12 +115,9 @@ def ceiling(
         passed[gold] = _passing(table, drawn)
         floor = _main(pd.concat([chance_levels(scores, seed=seed) for scores in both], ignore_index=True))
         tables += [table.assign(gold=gold), floor.dropna(subset="value").assign(kind=KINDS[3], gold=gold)]
-    order = {name: place for place, name in enumerate([*contests, *rankings.MAIN.values(), *KINDS])}
-    table = pd.concat(tables, ignore_index=True).sort_values(
-        ["gold", "statistic", "kind", "value"],
-        key=lambda column: -column if column.name == "value" else column.map(order),
-        kind="stable",
-    )
+    order = [*contests, *rankings.MAIN.values(), *KINDS]
+    table = pd.concat(tables, ignore_index=True).sort_values("value", ascending=False, kind="stable")
+    table = table.sort_values(["gold", "statistic", "kind"], key=lambda names: names.map(order.index), kind="stable")
     counts = pd.concat(passed, names=["gold", None]).reset_index("gold").reset_index(drop=True)
     return table[["gold", *_HELD]].reset_index(drop=True), counts
 
@@ -148,17 +145,6 @@ def _passing(held: pd.DataFrame, drawn: np.ndarray) -> pd.DataFrame:
             row |= {"best": first["contestant"], "difference": first["value"] - person.value}
             rows.append(row | {"low": low[best], "high": high[best]})
     return pd.DataFrame(rows)
-
-
-def leaders(passed: pd.DataFrame) -> pd.DataFrame:
-    """Keep of each statistic, and gold, the best one person's worth and two people's worth: rows of ``passing``.
-
-    >>> passed = pd.DataFrame({"gold": "MQM-1", "statistic": "SPA", "kind": "one person", "person": ["a", "b"]})
-    >>> leaders(passed.assign(value=[0.7, 0.8]))["person"].tolist()
-    ['b']
-    """
-    order = passed.sort_values("value", ascending=False, kind="stable")
-    return order.drop_duplicates(["gold", "statistic", "kind"]).sort_index().reset_index(drop=True)
 
 
 def lengths(outputs: pd.DataFrame) -> pd.DataFrame:

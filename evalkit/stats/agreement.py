@@ -260,14 +260,6 @@ def correlation_extremes(correlated: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found | {"undefined": groups.size() - groups.count()}).loc[undefined.index].reset_index()
 
 
-def extreme_annotators(extremes: pd.DataFrame, pair: str) -> list[str]:
-    """Name the annotators of one language pair who stand in its lowest and highest correlations."""
-    rows = extremes[extremes["pair"] == pair]
-    if rows.empty:
-        raise DataError(f"{pair}: no such language pair here. Choose one of: {', '.join(extremes['pair'].unique())}.")
-    return sorted(set(" ".join([*rows["min_between"], *rows["max_between"]]).split()))
-
-
 def lowest_by_repeats(ratings: pd.DataFrame, named: Sequence[str]) -> pd.DataFrame:
     """Find the lowest correlation by each statistic and treatment of repeats, beside that of two named annotators.
 
