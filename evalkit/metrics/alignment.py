@@ -184,8 +184,4 @@ def _corrected(part: pd.DataFrame, ratios: np.ndarray, shifts: np.ndarray) -> pd
 
 def _alike(texts: pd.Series, others: pd.Series) -> pd.Series:
     """Tell which texts are the same but for a slip of spelling; a missing one is like none."""
-    pairs = zip(texts, others)
-    return pd.Series(
-        [isinstance(a, str) and isinstance(b, str) and (a == b or fuzz.ratio(a, b) >= _SAME) for a, b in pairs],
-        index=texts.index,
-    )
+    return pd.Series([fuzz.ratio(*pair) >= _SAME for pair in zip(texts, others)], texts.index)

@@ -66,9 +66,10 @@ def contest(
     """
     people = scored[(scored["item_type"] == "system") & scored["protocol"].isin(ONE)]
     languages, names = people["tgt_lang"].unique(), [*_KEYS, "metric"]
-    parts = [table[table["tgt_lang"].isin(languages)] for table in (metrics, lengths(outputs))]
-    machine = pd.concat([part[[*names, "score"]].astype(dict.fromkeys(names, "str")) for part in parts])
-    wide = _beside(people, "protocol").join(_beside(machine, "metric"))  # a row per translation
+    machine = [table[table["tgt_lang"].isin(languages)] for table in (metrics, lengths(outputs))]
+    parts = [part[[*names, "score"]] for part in (people.assign(metric=people["protocol"]), *machine)]
+    everything = pd.concat([part.astype(dict.fromkeys(names, "str")) for part in parts])
+    wide = everything.pivot(index=_KEYS, columns="metric", values="score")  # a row per translation
     whole = wide.notna().all(axis=1).groupby(level=schemas.ITEM[1:]).transform("sum") == people["system"].nunique()
     if not whole.any():
         raise DataError("No segment was scored by all people and all metrics. Check that the tables belong together.")
@@ -76,17 +77,11 @@ def contest(
     halves = set(TWO.get(gold, (gold,)))
     one = [name for name in ONE if name not in halves]
     two = [name for name, parts in TWO.items() if halves.isdisjoint(parts)]
-    table = wide[[*one, *two, *machine["metric"].unique()]].melt(
-        var_name="metric", value_name="score", ignore_index=False
-    )
+    entered = [*one, *two, *(name for name in everything["metric"].unique() if name not in ONE)]
+    table = wide[entered].melt(var_name="metric", value_name="score", ignore_index=False)
     segments = align(table.reset_index(), wide[gold].rename("score").reset_index().assign(metric=gold), data="wmt23")
     kinds = dict.fromkeys(segments.metrics, "metric") | dict.fromkeys(one, KINDS[0]) | dict.fromkeys(two, KINDS[1])
     return segments, kinds | {"length": KINDS[3]}
-
-
-def _beside(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Lay scores out with a row per translation and a column per name in ``column``."""
-    return table.astype(dict.fromkeys([*_KEYS, column], "str")).pivot(index=_KEYS, columns=column, values="score")
 
 
 def ceiling(
