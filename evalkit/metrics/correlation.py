@@ -43,11 +43,9 @@ def segments(scored: pd.DataFrame, *, gold: str, metrics: Sequence[str]) -> pd.D
     signs = np.array([-1 if name in LOWER_IS_BETTER else 1 for name in metrics])
     tables = []
     for language, part in by_language(scored):
-        x, y = part[metrics].to_numpy(float) * signs, part[gold].to_numpy(float)
-        table = pd.DataFrame({"language": language, "metric": metrics})
-        table["pearson"] = [float(pearson(values, y)) for values in x.T]
-        table["kendall_b"] = [float(kendall_b(values, y)) for values in x.T]
-        tables.append(table.assign(n=(np.isfinite(x) & np.isfinite(y)[:, None]).sum(axis=0)))
+        x, y = (part[metrics].to_numpy(float) * signs).T, part[gold].to_numpy(float)
+        found = {"pearson": pearson(x, y), "kendall_b": kendall_b(x, y), "n": np.isfinite(x + y).sum(axis=1)}
+        tables.append(pd.DataFrame({"language": language, "metric": metrics} | found))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -65,9 +63,8 @@ def systems(scored: pd.DataFrame, *, gold: str, metrics: Sequence[str]) -> pd.Da
         if len(means) < 3:
             raise DataError(f"{language} has {len(means)} systems. Correlating systems takes at least 3.")
         for metric in metrics:
-            r, tau = stats.pearsonr(means[metric], means[gold]), stats.kendalltau(means[metric], means[gold])
-            found = (r.statistic, r.pvalue, tau.statistic, tau.pvalue)
-            rows.append((language, metric, *map(float, found), len(means)))
+            r, tau = (test(means[metric], means[gold]) for test in (stats.pearsonr, stats.kendalltau))
+            rows.append((language, metric, r.statistic, r.pvalue, tau.statistic, tau.pvalue, len(means)))
     columns = ["language", "metric", "pearson", "pearson_p", "kendall_b", "kendall_b_p", "systems"]
     return pd.DataFrame(rows, columns=columns)
 
