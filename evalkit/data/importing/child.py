@@ -81,11 +81,9 @@ def decoded(content, told):
 
 def known(told):
     """Return an encoding that the user names, if files are written in it."""
-    try:
+    with contextlib.suppress(LookupError, ValueError):  # whatever else stands in the name, such as a zero
         if codecs.lookup(told)._is_text_encoding:
             return told
-    except (LookupError, ValueError):  # whatever else stands in the name, such as a zero
-        pass
     raise Refused(f"is said to be in {told[:40]!r}, which is no encoding of files (--encoding)")
 
 

@@ -63,8 +63,7 @@ def _decoded(table: Table, design: Design, known: list[Known | None]) -> Table:
     empty = cells[answers].isna().all(axis=1) & bool(answers)
     unknown = ~apart & ~empty & np.array([one is None for one in known])
     reason = f"is no item of {design.path.name}: correct the identifier, or import it without the design"
-    rows = cells[unknown].map(lambda cell: cell if isinstance(cell, str) else "")
-    wrong = [Rejection(int(line), reason, cells=own) for line, *own in rows.itertuples(name=None)]
+    wrong = [Rejection(int(line), reason) for line in cells.index[unknown]]
     told = [_cells(*one, table, design) if one and not other else {} for one, other in zip(known, apart)]
     names = dict.fromkeys(name for one in told for name in one)
     found = pd.DataFrame(told, cells.index, [*names], dtype="str").replace("", None)
