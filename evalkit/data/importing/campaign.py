@@ -4,6 +4,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace as changed
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -240,13 +241,12 @@ def _metrics(
     people: their judgements. The receipt says where each comes from. Returns the files of metrics, too.
     Raises DataError where a metric that the user names is not there.
     """
-    parts = [(file.table, file.judgements) for file in files]
-    found = metrics.of_columns(parts, [file.format.name for file in files], options, told)
+    own = (metrics.of_columns(one.table, one.judgements, one.format.name, options, told) for one in files)
     of_files, seen = metrics.of_files(options.metric_files, people, options.metric_columns)
-    found = metrics.joined([*found, *of_files])
+    found = metrics.joined([*chain.from_iterable(own), *of_files])
     for name, heading, _ in metrics.asked(options.metric_columns):
         if name not in [metric.name for metric in found]:
-            have = ", ".join(dict.fromkeys(name for table, _ in parts for name in table.header)) or "none"
+            have = ", ".join(dict.fromkeys(heading for one in files for heading in one.table.header)) or "none"
             raise DataError(f"--metric {heading}: no such column or metric is there; the columns are {have}.")
     told.metrics = [metric.told for metric in found]
     return found, seen

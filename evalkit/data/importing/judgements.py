@@ -135,12 +135,10 @@ class Rows:
         if len(lacks) == 2 and (pair := languages.in_name(self.table.named)):
             self.values |= dict(zip(lacks, pair))
             self.note(f"the languages were read from the name of {self.table.named}: {pair[0]}-{pair[1]}")
-            return
-        if "tgt_lang" in lacks and (language := languages.code(self.table.title)):
+        elif "tgt_lang" in lacks and (language := languages.code(self.table.title)):
             self.values["tgt_lang"] = language
-            lacks.remove("tgt_lang")
             self.note(f"the language of translations was read from the title {self.table.title!r}: {language}")
-        if lacks:
+        if lacks := [ours for ours in lacks if ours not in self.values]:
             self.values |= dict.fromkeys(lacks, languages.UNKNOWN)
             way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
             self.note(f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}; pass {way}")

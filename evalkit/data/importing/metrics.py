@@ -17,7 +17,7 @@ from evalkit import DataError, nameable
 from evalkit.data import languages, mtme, schemas
 from evalkit.data.importing import numbers, reading, vocabulary, wall, writing
 from evalkit.data.importing.options import Options
-from evalkit.data.importing.receipt import Part, Receipt
+from evalkit.data.importing.receipt import Receipt
 from evalkit.data.importing.tables import Judgements, Seen, Table
 from evalkit.data.importing.vocabulary import bare, is_metric, words
 from evalkit.data.mtme import Place
@@ -133,21 +133,17 @@ def _among(table: pd.DataFrame, others: pd.DataFrame, by: list[str]) -> np.ndarr
 # Columns of the people's own file
 
 
-def of_columns(parts: Sequence[Part], formats: Sequence[str], options: Options, receipt: Receipt) -> list[Metric]:
-    """Take the metrics out of people's files, and those of earlier imports among them.
+def of_columns(table: Table, found: Judgements, kind: str, options: Options, receipt: Receipt) -> list[Metric]:
+    """Take the metrics out of one of people's files, and those that an earlier import of it had.
 
-    formats: of each part. The receipt says which columns may be metrics', too.
-    Raises DataError where a file's rows are not one output each.
+    kind: its format. The receipt says which columns may be metrics', too.
+    Raises DataError where its rows are not one output each.
     """
-    metrics = list[Metric]()
-    for (table, found), kind in zip(parts, formats, strict=True):
-        columns = [one for one in asked(options.metric_columns) if one[1] in table.header]
-        _tell_unclaimed(table, found, {column for _, column, _ in columns}, receipt)
-        if columns and (kind not in _READ or found.role == "system"):
-            raise DataError(f"{table.name}: a row is not one output. In place of --metric pass --metrics {_AS_TABLE}.")
-        metrics += [_of_column(table, found, *column, options, receipt) for column in columns]
-        metrics += found.metrics
-    return metrics
+    columns = [one for one in asked(options.metric_columns) if one[1] in table.header]
+    _tell_unclaimed(table, found, {column for _, column, _ in columns}, receipt)
+    if columns and (kind not in _READ or found.role == "system"):
+        raise DataError(f"{table.name}: a row is not one output. In place of --metric pass --metrics {_AS_TABLE}.")
+    return [*(_of_column(table, found, *column, options, receipt) for column in columns), *found.metrics]
 
 
 def _tell_unclaimed(table: Table, found: Judgements, claimed: set[str], receipt: Receipt) -> None:
