@@ -45,6 +45,7 @@ _KEYS = ["src_lang", "tgt_lang", *schemas.ITEM]
 _HELD = ["contestant", "kind", "statistic", "value", "low", "high"]
 _DRAWS = 20  # random metrics
 _FOLDS = 5  # of documents
+_DIGITS = 10  # of predictions: equal texts tie, in whatever order a processor adds
 #: What is measured -> how it is written. The first three need scores in people's own unit.
 MEASURES: dict[str, str] = _TABLES["measures"]
 #: Metrics whose scores are points of MQM by design (beginnings of names); of others, bias and spread mean nothing.
@@ -200,18 +201,17 @@ def cross_validated(inputs: np.ndarray, target: np.ndarray, documents: Sequence[
     order of their names; a single document leaves nothing to learn from, and the prediction is NaN.
     """
     from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    model = make_pipeline(StandardScaler(), Ridge())
     part = pd.factorize(pd.Series(documents, dtype=object), sort=True)[0] % _FOLDS
     predicted = np.full(len(target), np.nan)
     for held_out in np.unique(part):
         train = (part != held_out) & np.isfinite(target)
         if train.sum() > 1:
-            scaler = StandardScaler().fit(inputs[train])
-            model = Ridge(alpha=1.0).fit(scaler.transform(inputs[train]), target[train])
-            rows = scaler.transform(inputs[part == held_out]) * model.coef_
-            predicted[part == held_out] = model.intercept_ + rows.sum(axis=1)  # row by row: equal texts tie to the bit
-    return predicted
+            predicted[part == held_out] = model.fit(inputs[train], target[train]).predict(inputs[part == held_out])
+    return predicted.round(_DIGITS)
 
 
 def sentinels(outputs: pd.DataFrame, human_scores: pd.DataFrame) -> pd.DataFrame:

@@ -89,24 +89,17 @@ def by_language(scored: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def correlate(
-    table: pd.DataFrame,
-    models: Sequence[str],
-    *,
-    resamples: int = 1000,
-    seed: int = 7,
-    against: str | None = None,
-    average: str | None = "avg",
+    table: pd.DataFrame, models: Sequence[str], *, resamples: int = 1000, seed: int = 7, against: str = ""
 ) -> pd.DataFrame:
     """Correlate each model with the human scores of each setting and language, averaged over folds.
 
     table: columns setting, language, sentence (the cluster), fold, score, and one column per model, without gaps, as
     ``learned.out_of_fold`` makes it. Each fold is correlated by itself, because models of different folds have scales
     of their own, and the values are averaged (Sai et al. 2023, appendix B.2).
-    average: what to call the average over languages, None to leave it out.
     against: a model; values are then differences from it, on the same draws.
-    Returns setting, language, model, pearson, pearson_low, pearson_high, kendall_b, low, high (of τ-b), within,
-    within_low, within_high (τ-b over pairs of translations of one sentence: knowing which sentences are hard does not
-    help there), n (rows), sentences.
+    Returns setting, language ("avg": the average over several), model, pearson, pearson_low, pearson_high, kendall_b,
+    low, high (of τ-b), within, within_low, within_high (τ-b over pairs of translations of one sentence: knowing which
+    sentences are hard does not help there), n (rows), sentences.
     A fold in which a model or the scores do not vary has no correlation and is left out of the average.
     Caveat: resamples vary the sentences that are tested, not those that were trained on.
     """
@@ -128,8 +121,8 @@ def correlate(
     for setting, part in table.groupby("setting", sort=False):
         here = [number for number, ((name, _), _) in enumerate(groups) if name == setting]
         rows += [(setting, groups[number][0][1], groups[number][1], values[:, number]) for number in here]
-        if average and len(here) > 1:
-            rows.append((setting, average, part, _mean(values[:, here].swapaxes(0, 1))))
+        if len(here) > 1:
+            rows.append((setting, "avg", part, _mean(values[:, here].swapaxes(0, 1))))
     for setting, language, part, each in rows:
         if against:
             each = each - each[:, [wanted.index(against)]]

@@ -37,10 +37,12 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from evalkit import DataError
-from evalkit.metrics.scores import Scores, averaged, of_pair
+from evalkit.metrics.scores import ByPair, Scores, averaged, of_pair
 from evalkit.stats.correlation import count_pairs, pearson, ratio
-from evalkit.stats.inference import TOLERANCE, share_interval
+from evalkit.stats.inference import TOLERANCE, share_interval, unit_counts
 
+#: The stratum of each segment: way to cut -> estimands × segments.
+Strata = Mapping[str, np.ndarray]
 #: Ways to estimate a mean.
 METHODS = ("classical", "control variate", "PPI", "PPI++")
 #: Ways to estimate a mean stratum by stratum: what the strata are. The last corrects by PPI++ within each, too.
@@ -58,8 +60,7 @@ _LOST = {"control variate": 2, "PPI": 0, "PPI++": 0, STRATA[3]: 2}
 #: Ways to choose segments.
 RANDOM, VARIANCE, AVERAGE = "at random", "metric variance", "metric average"
 CONSISTENCY, DIVERSITY = "metric consistency", "diversity of outputs"
-#: Segments whose scores vary most, corrected by the metric's scores of all; and drawn with known odds, and weighted.
-CORRECTED, DRAWN = "metric variance, corrected by the metric", "drawn by variance, weighted"
+DRAWN = "drawn by variance, weighted"  # with known odds
 #: How often chance chooses for the value of one test set, and in each that is drawn anew.
 TRIES, TRIES_ANEW = 200, 5
 _VALUES = ("agreement", "accuracy", "bias_means", "bias_differences", "stretch", "error")
@@ -252,7 +253,7 @@ def correlations(scores: Scores, metric: str) -> pd.DataFrame:
 # Campaigns drawn from segments whose human scores are all known
 
 
-def strata_of(pooled: Scores, *, domains: Mapping[str, str] | None = None) -> dict[str, np.ndarray]:
+def strata_of(pooled: Scores, *, domains: Mapping[str, str] | None = None) -> Strata:
     """Cut a pool's segments into strata, for each estimand by its own metric scores: way -> estimands × segments.
 
     Of the metric: parts of about equal size of its scores, or of its differences; of documents: of their mean scores.
@@ -274,13 +275,7 @@ def _parts(scores: np.ndarray) -> np.ndarray:
 
 
 def simulate(
-    pooled: Scores,
-    *,
-    humans: int,
-    others: int = 0,
-    resamples: int = 1000,
-    seed: int = 7,
-    strata: Mapping[str, np.ndarray] | None = None,
+    pooled: Scores, *, humans: int, others: int = 0, resamples: int = 1000, seed: int = 7, strata: Strata | None = None
 ) -> pd.DataFrame:
     """Draw campaigns in which a few segments are judged, and see how far off each method is, and how often covered.
 
@@ -304,9 +299,7 @@ def simulate(
     return pd.DataFrame(names | {name: each.ravel() for name, each in columns.items()})
 
 
-def _estimates(
-    pooled: Scores, judged: np.ndarray, rest: np.ndarray, strata: Mapping[str, np.ndarray]
-) -> dict[str, Estimate]:
+def _estimates(pooled: Scores, judged: np.ndarray, rest: np.ndarray, strata: Strata) -> dict[str, Estimate]:
     """Estimate from samples in every way, given how often each segment was drawn: draws × estimands."""
     counts = judged.astype(float), rest.astype(float)  # integers would be multiplied one by one
     sums = dict.fromkeys(METHODS, _sums(pooled, np.zeros(pooled.human.shape, int), *counts))
@@ -336,7 +329,7 @@ def _sums(pooled: Scores, labels: np.ndarray, judged: np.ndarray, rest: np.ndarr
 
 
 def campaigns(
-    scored: Mapping[str, Scores],
+    scored: ByPair,
     metrics: Mapping[str, Sequence[str]],
     outputs: pd.DataFrame,
     *,
@@ -425,26 +418,18 @@ def drawn(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return order[np.diff(np.floor(steps), prepend=np.floor(steps[0] - chances[order[0]])) > 0]
 
 
-def outcome(human: np.ndarray, chosen: np.ndarray, weight: np.ndarray, metric: np.ndarray | None = None) -> np.ndarray:
+def outcome(human: np.ndarray, chosen: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Compare what chosen segments say of systems with what all say: the values of ``compare_choices``, in their order.
 
-    human: systems × segments. chosen: places of segments; weight: of each, adding up to 1. metric: laid out like human;
-    then each system's mean is moved along the line through its chosen segments to the metric's mean of all.
+    human: systems × segments. chosen: places of segments; weight: of each, adding up to 1.
     """
     own, truth = human[:, chosen], human.mean(axis=1)
     means = own @ weight
-    rest = own - means[:, None]
-    if metric is not None:
-        f = metric[:, chosen]
-        f_rest = f - (f @ weight)[:, None]
-        slope = np.nan_to_num(ratio((rest * f_rest) @ weight, (f_rest**2) @ weight))
-        means = means + slope * (metric.mean(axis=1) - f @ weight)
-        rest = rest - slope[:, None] * f_rest
     one, two = np.triu_indices(len(human), 1)
     turned = np.where(truth[one] >= truth[two], 1, -1)
     true, found = turned * (truth[one] - truth[two]), turned * (means[one] - means[two])
     every = np.full(human.shape[1], 1 / human.shape[1])
-    sure = _confidence(found, rest, weight, one, two)
+    sure = _confidence(found, own - means[:, None], weight, one, two)
     gap = np.abs(sure - _confidence(true, human - truth[:, None], every, one, two)).mean()
     off, same = found - true, TOLERANCE * np.maximum(1, np.abs(truth).max())  # of one sum in two orders
     accuracy = ((found > same) == (true > same)).mean()
@@ -476,7 +461,7 @@ def lay_out(scores: Scores, metric: str, outputs: pd.DataFrame) -> tuple[np.ndar
 
 
 def compare_choices(
-    scored: Mapping[str, Scores],
+    scored: ByPair,
     metrics: Mapping[str, str],
     outputs: pd.DataFrame,
     *,
@@ -487,10 +472,10 @@ def compare_choices(
     """Compare ways to choose which segments people judge, on test sets of which people judged all.
 
     scored: language pair -> scores. metrics: the same -> the metric that chooses. budgets: numbers of chosen segments.
-    Returns data, metric, way, budget, and with low and high of each (95 %, whole documents of the test set drawn anew,
-    ``redrawn`` times): agreement (soft pairwise accuracy, with p-values of a paired test of large samples, of what the
-    chosen segments say of two systems with what all say), accuracy (of pairs' order), bias_means (mean over systems of
-    the chosen segments' mean less all segments'), bias_differences (the same of two systems, the better one first),
+    Returns data, metric, way, budget, agreement (soft pairwise accuracy, with p-values of a paired test of large
+    samples, of what the chosen segments say of two systems with what all say), its low and high (95 %, whole documents
+    of the test set drawn anew, ``redrawn`` times), accuracy (of pairs' order), bias_means (mean over systems of the
+    chosen segments' mean less all segments'), bias_differences (the same of two systems, the better one first),
     stretch (differences found over true ones), error (root mean square, of differences), and lead (in agreement, on
     segments at random).
     At random and drawn ways are means over many draws.
@@ -504,24 +489,20 @@ def compare_choices(
             rng = np.random.default_rng(seed)
             here = _ways(human, values, utility, budget, rng, TRIES)
             anew = [
-                _ways(human[:, take], values[:, take], utility.iloc[take], budget, rng, TRIES_ANEW)
+                _ways(human[:, take], values[:, take], utility.iloc[take], budget, rng, TRIES_ANEW)["agreement"]
                 for take in _redrawn(utility.index, redrawn, budget, rng)
             ]
             low, high = np.nanpercentile(anew, [2.5, 97.5], axis=0)
-            row = {"data": pair, "metric": metrics[pair], "way": here.index, "budget": budget}
-            for name, *ends in zip(here, here.to_numpy().T, low.T, high.T, strict=True):
-                row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
-            parts.append(pd.DataFrame(row))
-    table = pd.concat(parts, ignore_index=True)
-    return table.rename(columns={"agreement_low": "low", "agreement_high": "high"})
+            parts.append(here.assign(data=pair, metric=metrics[pair], budget=budget, low=low, high=high))
+    columns = ["data", "metric", "way", "budget", "agreement", "low", "high", *_VALUES[1:], "lead"]
+    return pd.concat(parts).rename_axis("way").reset_index()[columns]
 
 
 def _redrawn(documents: pd.Index, redrawn: int, budget: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Draw whole documents with replacement: places of their segments; at least a budget of them."""
     codes, names = pd.factorize(documents, sort=True)
-    members = [np.flatnonzero(codes == code) for code in range(len(names))]
-    drawn = (rng.integers(len(names), size=len(names)) for _ in range(redrawn))
-    sets = [np.concatenate([members[code] for code in each]) for each in drawn]
+    times = unit_counts(len(names), redrawn, rng)[:, codes].astype(int)
+    sets = [np.repeat(np.arange(len(codes)), each) for each in times]
     return [each if len(each) >= budget else np.resize(each, budget) for each in sets]
 
 
@@ -531,10 +512,9 @@ def _ways(
     """Choose segments in each way, and say what comes of it: a row per way, with its lead in agreement on chance."""
     even, chances = np.full(budget, 1 / budget), odds(metric, budget)
     at_random = [outcome(human, rng.permutation(human.shape[1])[:budget], even) for _ in range(tries)]
-    chosen = {way: np.argsort(-own.to_numpy(), kind="stable")[:budget] for way, own in utility.items()}
     found = {RANDOM: np.mean(at_random, axis=0)}
-    found |= {way: outcome(human, places, even) for way, places in chosen.items()}
-    found[CORRECTED] = outcome(human, chosen[VARIANCE], even, metric)
+    for way, own in utility.items():
+        found[str(way)] = outcome(human, np.argsort(-own.to_numpy(), kind="stable")[:budget], even)
     by_odds = (drawn(chances, rng) for _ in range(tries))
     weighted = [outcome(human, each, 1 / chances[each] / (1 / chances[each]).sum()) for each in by_odds]
     found[DRAWN] = np.mean(weighted, axis=0)

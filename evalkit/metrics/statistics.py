@@ -105,14 +105,11 @@ def correlations(
         for metric, values in zip(scores.metrics, scores.values):
             sample = grouped(values, grouping)
             n = int((np.isfinite(sample) & np.isfinite(human)).sum())
-            found = {name: _OF_SAMPLES[name](sample, human) for name in statistics if name in _OF_SAMPLES}
-            if len(found) < len(statistics):
-                pairs = count_pairs(sample, human)
-                found |= {name: getattr(pairs, name)() for name in statistics if name in _OF_PAIRS}
-            for name, each in found.items():
-                defined = np.isfinite(each)
-                value = float(each[defined].mean()) if defined.any() else np.nan
-                rows.append((scores.level, name, grouping, metric, value, n, int(defined.sum())))
+            pairs = count_pairs(sample, human) if set(statistics) & set(_OF_PAIRS) else None
+            for name in statistics:
+                each = _OF_SAMPLES[name](sample, human) if name in _OF_SAMPLES else getattr(pairs, name)()
+                groups = int(np.isfinite(each).sum())
+                rows.append((scores.level, name, grouping, metric, ratio(np.nansum(each), groups).item(), n, groups))
     table = pd.DataFrame(rows, columns=_COLUMNS)
     order = {name: place for place, name in enumerate((*STATISTICS, *GROUPINGS))}
     table = table.sort_values(["statistic", "grouping"], key=lambda names: names.map(order), kind="stable")
