@@ -165,16 +165,16 @@ def _estimated(
     for name, level in named:
         _check(name, level, table)
     estimates = [PREPARE[name](table, level) for name, level in named]
-    draws = _bootstrap(estimates, table, resamples=resamples, rng=np.random.default_rng(seed))
+    batches = pattern_counts(table, resamples=resamples, rng=np.random.default_rng(seed))
+    parts = [[estimate(drawn) for estimate in estimates] for drawn in batches]  # all on the same draws
+    draws = np.concatenate(parts, axis=1) if parts else np.empty((len(estimates), 0))
     items, people = int(table.times[(table.rows >= 0).sum(axis=1) > 1].sum()), len(table.annotators)
     rows: list[tuple[object, ...]] = []
-    for (name, level), estimate, drawn in zip(named, estimates, draws):
+    for (name, level), estimate, drawn, low, high in zip(named, estimates, draws, *inference.defined_interval(draws.T)):
         [value] = estimate(table.times[None].astype(float))
         if np.isnan(value):
             rows.append((name, level, *4 * [np.nan], items, people, _why_undefined(name, table)))
             continue
-        defined = drawn[np.isfinite(drawn)]
-        low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
         averaged = name in _PAIRED and people > 2
         notes = ["mean over pairs of annotators"] if averaged else []
         if isinstance(estimate, OfSums) and not averaged and not name.startswith(("krippendorff", "icc")):
@@ -183,8 +183,8 @@ def _estimated(
             without = estimate.leave_one_out(table.times.astype(float))  # items of one pattern give the same value
             se = float(inference.jackknife_error(without, table.times))
             notes.append("standard error: jackknife")
-        if len(defined) < len(drawn):
-            notes.append(f"undefined in {len(drawn) - len(defined)} of {len(drawn)} resamples, which are left out")
+        if undefined := (~np.isfinite(drawn)).sum():
+            notes.append(f"undefined in {undefined} of {len(drawn)} resamples, which are left out")
         rows.append((name, level, value, se, low, high, items, people, "; ".join(notes)))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
@@ -713,13 +713,6 @@ def pattern_counts(table: Coded, *, resamples: int, rng: np.random.Generator) ->
             for row, pick in zip(drawn, picks):
                 row[:] = np.bincount(pick, minlength=patterns)
         yield drawn
-
-
-def _bootstrap(estimates: Sequence[Estimate], table: Coded, *, resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """Evaluate every estimate on the same draws of items; returns (estimates, resamples)."""
-    batches = pattern_counts(table, resamples=resamples, rng=rng)
-    parts = [[estimate(drawn) for estimate in estimates] for drawn in batches]
-    return np.concatenate(parts, axis=1) if parts else np.empty((len(estimates), 0))
 
 
 #: Scheme -> its bands, (lower end, name) ascending, its source, what its critics say, and limit_below: whether a value
