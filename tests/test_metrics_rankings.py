@@ -128,9 +128,6 @@ def test_tasks_are_computed_where_their_scores_are_here_and_others_say_why_not()
     assert (set(other["found"]), other["why"][1]) == ({""}, "no esa scores of eng-deu here")
     alone = rankings.here(listed, {}, segments, data="wmt99")
     assert alone["found"].tolist() == ["", "", "zho-eng", "zho-eng", "zho-eng", "", ""], "SPA is made of segments"
-    gone = rankings.absent(pd.concat([listed, listed.assign(year="WMT98", data="wmt98")]), there)
-    assert gone[["list", "tasks", "here"]].to_numpy().tolist() == [["WMT99", 7, 5], ["WMT98", 7, 0]]
-    assert "wmt98" in gone["why"][1]
     ranked = rankings.ranks(there, systems, segments, test=USUAL | {"draws": 40})
     assert ranked.groupby("task")["cluster"].count()[there["name"][4]] == 0, "Kendall's tau is not tested here"
     with pytest.raises(DataError, match="'tau' is not known here"):

@@ -8,7 +8,6 @@ stands in ``rankings.toml``.
 
 from __future__ import annotations
 
-import itertools
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
@@ -23,7 +22,6 @@ from evalkit.data.testsets import TestSet
 from evalkit.metrics import statistics
 from evalkit.metrics.scores import ByPair, Scores, each_pair
 from evalkit.metrics.significance import ALPHA, TESTED, perm_both, pooled_accuracy
-from evalkit.stats.correlation import count_pairs, ratio
 from evalkit.stats.terms import join_names
 
 _SAYS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -82,22 +80,6 @@ def side_by_side(values: pd.DataFrame) -> pd.DataFrame:
     wide = named.pivot(index="metric", columns="label", values="rank").filter(items=list(MAIN.values()))
     order = wide.astype(float).mean(axis=1).sort_values(kind="stable").index
     return wide.loc[order].reset_index().rename_axis(columns=None)
-
-
-def disagreement(values: pd.DataFrame) -> pd.DataFrame:
-    """Compare the rankings by every two statistics: statistic_a, statistic_b, metrics, tau_b, swapped.
-
-    tau_b: Kendall's between the values of the metrics that both have. swapped: share of pairs of metrics that the two
-    order the opposite way.
-    """
-    wide = values.assign(label=label(values)).pivot(index="metric", columns="label", values="value")
-    rows = []
-    for one, other in itertools.combinations([name for name in MAIN.values() if name in wide], 2):
-        both = wide[[one, other]].dropna()
-        pairs = count_pairs(*both.to_numpy().T)
-        swapped = float(ratio(pairs.discordant, pairs.pairs))
-        rows.append((one, other, len(both), float(pairs.kendall_b()), swapped))
-    return pd.DataFrame(rows, columns=["statistic_a", "statistic_b", "metrics", "tau_b", "swapped"])
 
 
 def rank_shifts(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
@@ -321,17 +303,6 @@ def averages(ranked: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:
     order = {name: number for number, name in enumerate(about["list"].unique())}
     found = found.reset_index().sort_values(["score", "metric"], ascending=[False, True], kind="stable")
     return found.sort_values("list", key=lambda names: names.map(order), kind="stable", ignore_index=True)
-
-
-def absent(listed: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFrame:
-    """Count for each list the tasks that were computed, and say why the others were not: list, tasks, here, why."""
-    rows = []
-    for year, part in listed.groupby("year", sort=False):
-        own = tasks[tasks["year"] == year]
-        gone = f"about the test set {part['data'].iloc[0]}, whose scores are not here"
-        reasons = [gone] if own.empty else own["why"].loc[own["why"] != ""].unique()
-        rows.append((year, len(part), int((own["found"] != "").sum()), "; ".join(reasons)))
-    return pd.DataFrame(rows, columns=["list", "tasks", "here", "why"])
 
 
 # A test set or a metric of one's own
