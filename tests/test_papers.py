@@ -176,6 +176,7 @@ def test_misprints_are_what_other_print_denies_by_more_than_rounding(planned):
     found = [("Table 0", "c", "p", "found by itself")]
     assert claims.misprints(found, rows).to_numpy().tolist() == [[*found[0]], ["T", "b", "0.20", "0.250: why."]]
     assert claims.misprints([], rows.assign(basis="recomputed from data")).empty
+    assert claims.misprints([], rows.assign(computed=None)).empty, "a simulation has no counterpart of what is printed"
 
 
 @each

@@ -328,9 +328,9 @@ def misprints(found: Iterable[tuple[str, str, str, str]], rows: pd.DataFrame) ->
     printed numbers, or of a definition, is a misprint, too, unless rounding allows it; the row's note is the evidence.
     """
     listed = list(found)
-    for row in judge(rows):
-        within_print = row["basis"] in ("follows from other printed numbers", "definition")
-        if within_print and row["verdict"] == "differs" and "reachable" not in row:
+    within_print = rows["basis"].isin(["follows from other printed numbers", "definition"])
+    for row in judge(rows[within_print & rows["computed"].notna()]):
+        if row["verdict"] == "differs" and "reachable" not in row:
             place = f"section {row['item']}" if row["item"][0].isdigit() else row["item"]
             evidence = f"{as_printed(row['computed'], row['printed'])}: {row['note']}"
             listed.append((place, row["cell"], row["printed"], evidence))
