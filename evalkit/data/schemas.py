@@ -192,11 +192,9 @@ def check(
 def demand(frame: pd.DataFrame, names: Iterable[str], *, origin: str) -> None:
     """Tell all columns at once that a table lacks."""
     if lacking := [name for name in names if name not in frame]:
-        raise DataError(
-            f"{origin} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}; it has "
-            f"{', '.join(map(str, frame.columns)) or 'none'}. Rename columns with "
-            f"table.rename(columns={{'your name': {lacking[0]!r}}})."
-        )
+        there = ", ".join(map(str, frame.columns)) or "none"
+        told = f"{origin} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}; it has {there}"
+        raise DataError(f"{told}. Rename columns with table.rename(columns={{'your name': {lacking[0]!r}}}).")
 
 
 def _check_columns(frame: pd.DataFrame, schema: Schema, origin: str) -> None:

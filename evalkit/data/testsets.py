@@ -106,10 +106,8 @@ def open_testset(
     testset = _turned(testset, lower_is_better)
     human, apart = schemas.with_pair(testset.human), {*testset.apart["system"]}
     if len(left := sorted(_systems(human[human["pair"] == testset.pair]) - apart)) < 2:
-        raise DataError(
-            f"{testset.gold} scores of {testset.pair} are of {listed(left) or 'no system'} besides "
-            f"{listed(sorted(apart)) or 'nothing'}. Choose human scores of two systems or more."
-        )
+        told = f"{testset.gold} scores of {testset.pair} are of {listed(left) or 'no system'}"
+        raise DataError(f"{told} besides {listed(sorted(apart)) or 'nothing'}. Choose scores of two systems or more.")
     return testset
 
 
@@ -232,10 +230,8 @@ def _pair_of(places: list[Place], wanted: str, notes: list[str], *, name: str, s
         if people and (pair in with_metrics or not scored):
             counts[pair] = sum("None" not in line for line in mtme.lines(people[ranked(people)[0]]))
     if not counts:
-        raise DataError(
-            f"{name} has no scores of segments (human-scores/<pair>.<name>.seg.score, metric-scores/<pair>/) of a pair "
-            f"with documents/<pair>.docs ({listed(pairs) or 'none'}). Add them, or pass your own with -p metric=FILE."
-        )
+        told = f"{name} has no scores of segments of a pair with documents/<pair>.docs ({listed(pairs) or 'none'})"
+        raise DataError(f"{told}. Add human-scores/<pair>.<name>.seg.score and metric-scores/, or -p metric=FILE.")
     best, *others = sorted(counts, key=lambda pair: -counts[pair])
     notes += [f"{best} has most human scores; also there: {listed(others)} (-p pair=…)."] if others else []
     return best
@@ -254,10 +250,8 @@ def _of_reference(names: Sequence[str], references: Collection[str], wanted: str
     kept = [name for name in names if not reference or read[name] in ("", "src", reference)]
     if (left := len(names) - len(kept)) and not wanted:
         counts = listed(f"{name}: {count}" for name, count in sorted(single.items()))
-        notes.append(
-            f"Metrics compared are those that read the reference {reference}, or none ({counts}); {left} that read "
-            "others are left out (-p reference=…)."
-        )
+        rule = f"Metrics compared are those that read the reference {reference}, or none ({counts})"
+        notes.append(f"{rule}; {left} that read others are left out (-p reference=…).")
     return mtme.called(kept, references)
 
 
