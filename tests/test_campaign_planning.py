@@ -355,17 +355,6 @@ def test_what_a_pilot_cannot_tell_is_refused(word, written):
         read_pilot(written(REFUSED[word]))
 
 
-def test_where_no_design_suffices_the_smallest_difference_is_named():
-    parts = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
-    limits = planning.Limits(most_segments=400)
-    with pytest.raises(DataError, match=r"The smallest difference that one finds is about ([\d.]+) points") as refused:
-        planning.plan(parts, delta=0.5, limits=limits)
-    smallest = float(str(refused.value).rpartition("about ")[2].partition(" ")[0])
-    assert len(planning.plan(parts, delta=1.06 * smallest, limits=limits))
-    with pytest.raises(DataError):
-        planning.plan(parts, delta=0.9 * smallest, limits=limits)
-
-
 # What a designed campaign is said to distinguish: its assumptions, measured anew, and its smallest difference.
 
 PARTS = ["document", "item", "annotator", "block", "residual"]

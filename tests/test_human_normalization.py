@@ -111,7 +111,7 @@ def test_without_spread_the_argument_decides():
 def test_every_method_is_described_and_runs():
     assert normalization.methods().notna().all(axis=None)
     frame = stand_ins.stand_in("wmt22-calibration-hits", seed=1)
-    several = normalization.variants(frame, {name: {"method": name} for name in METHODS})
+    several = {name: normalization.normalize(frame, method=name) for name in METHODS}
     for name, found in several.items():
         assert found["normalized"].notna().all(), name
 

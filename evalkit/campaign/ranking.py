@@ -398,16 +398,16 @@ def rank_criteria(campaign: Campaign, **options: Any) -> Criteria | Missing:
 
 
 #: Ways to treat scores: name for people -> options of ``normalization.normalize``. The first is the yardstick.
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "raw scores": {"method": "none"},
     "z per annotator": {"method": "z", "no_spread": "zero"},
     "median and IQR": {"method": "robust", "no_spread": "zero"},
     "ranks": {"method": "rank", "no_spread": "zero"},
+    "z from calibration items": {"method": "z_calibration", "no_spread": "zero"},
 }
 ADJUSTED = "strictness taken out"
 #: What is told of each ranking beside the first.
 _SHIFTS = ["variant", "systems", "tau_b", "tau_b_low", "tau_b_high", "moved", "beyond_noise", "clusters", "noise_share"]
-_BY_CALIBRATION = {"z from calibration items": {"method": "z_calibration", "no_spread": "zero"}}
 
 
 class Normalization(Result):
@@ -449,9 +449,9 @@ def normalize_scores(
         raise DataError(f"there {'is' if len(campaign.systems) == 1 else 'are'} {have}.")
     known = part[part["item_type"].eq("calibration")].groupby("annotator")["score"].nunique()
     calibrated = len(known) == part["annotator"].nunique() and (known > 1).all()
-    ways = WAYS | (_BY_CALIBRATION if calibrated else {})
+    ways = {name: how for name, how in WAYS.items() if calibrated or how["method"] != "z_calibration"}
     own = part.index.isin(campaign.judged.index)
-    made = {name: table[own] for name, table in normalization.variants(part, ways).items()}
+    made = {name: normalization.normalize(part, **how)[own] for name, how in ways.items()}
     method = choose_method(campaign, unit=unit)
     if method.barred:
         raise DataError(method.barred)

@@ -27,8 +27,6 @@ from evalkit.stats.correlation import ratio, spearman
 _WHO = ["pair", "annotator"]
 #: The seven tick marks of WMT's DA+SQM slider, on its scale from 0 to 100 (Kocmi et al. 2022).
 SQM_TICKS = tuple(100 * step / 6 for step in range(7))
-#: The five tick marks of the sliders of earlier years and of Mechanical Turk (Knowles & Lo 2024, section 4.1).
-FIVE_TICKS = (0.0, 25.0, 50.0, 75.0, 100.0)
 #: Numbers of ticks, ends included, that are tried: steps of 25, 16.7, 10, 8.3 and 5 on a scale from 0 to 100.
 GRIDS = (5, 7, 11, 13, 21)
 _SMOOTH = 8.0  # standard deviation in points of the kernel of f: wide enough to hide every grid but the coarsest
@@ -258,9 +256,7 @@ def repeat_differences(ratings: pd.DataFrame) -> pd.DataFrame:
     return (again["max"] - again["min"]).rename("difference").reset_index()[["pair", "annotator", "difference"]]
 
 
-def intra_annotator_consistency(
-    first: pd.DataFrame, second: pd.DataFrame, *, tick_marks: tuple[float, ...] = SQM_TICKS
-) -> pd.DataFrame:
+def intra_annotator_consistency(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """Compare how the same annotators use the scale in two sets of scores, such as calibration and additional HITs.
 
     Returns per language pair and use (see ``USES``; on_marks is the share of scores on the slider's marks) the
@@ -268,10 +264,7 @@ def intra_annotator_consistency(
     highest in the other. Missing below five annotators. Source: Knowles & Lo 2024, section 4.1, who compare by eye.
     Caveat: sets of very different size differ in range and distinct scores for that reason alone, though less in rank.
     """
-    uses = [
-        usage(table).merge(on_marks(table, tick_marks=tick_marks), on=_WHO).melt(_WHO, USES, "use")
-        for table in (first, second)
-    ]
+    uses = [usage(table).merge(on_marks(table), on=_WHO).melt(_WHO, USES, "use") for table in (first, second)]
     joined, rows = uses[0].merge(uses[1], on=[*_WHO, "use"]), []
     if joined.empty:
         raise DataError("No annotator has scores in both tables. Check that they name annotators alike.")
@@ -281,24 +274,6 @@ def intra_annotator_consistency(
         rows.append((pair, use, len(x), *map(float, stats.spearmanr(x, y) if varied else (np.nan, np.nan))))
     found = pd.DataFrame(rows, columns=["pair", "use", "annotators", "rho", "p"])
     return found.sort_values("pair", kind="stable", ignore_index=True)
-
-
-def steadiness(ratings: pd.DataFrame, *, seed: int = 7) -> pd.DataFrame:
-    """Compare two HITs of each annotator who did so many, drawn by lot: see ``intra_annotator_consistency``.
-
-    Outputs only, and the ticks of Mechanical Turk. Raises DataError without HITs, or where nobody did two.
-    """
-    if "hit" not in ratings:
-        raise DataError("Comparing HITs needs the column hit. Add it, or compare two tables of your own.")
-    outputs = ratings[ratings["item_type"].isin(["system", "repeat"])]
-    hits = with_pair(outputs)[[*_WHO, "hit"]]
-    done = hits.drop_duplicates().sort_values([*_WHO, "hit"])
-    done["turn"] = done.assign(lot=np.random.default_rng(seed).random(len(done))).groupby(_WHO)["lot"].rank()
-    several = done[done.groupby(_WHO)["turn"].transform("size") > 1]
-    if several.empty:
-        raise DataError("Nobody did two HITs in one language pair: there is nothing to compare.")
-    turn = hits.merge(several, on=[*_WHO, "hit"], how="left")["turn"].to_numpy()
-    return intra_annotator_consistency(*(outputs[turn == place] for place in (1, 2)), tick_marks=FIVE_TICKS)
 
 
 def beside_others(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -439,9 +414,9 @@ def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
     """Test, annotator by annotator, whether degraded items score lower than their originals, as WMT's control does.
 
     Returns pair, annotator, qc_pairs (over all language pairs of the annotator), qc_difference (mean of original -
-    degraded, points), qc_p, of a one-sided paired t-test, and qc_wilcoxon, of a signed-rank test. Annotators without
-    degraded items have no row. The ratings that WMT published as passing its control in 2021 and 2022 have qc_p < 0.05
-    for everyone all of whose work is known; neither Wilcoxon's test nor one per language pair would have let all pass.
+    degraded, points) and qc_p, of a one-sided paired t-test. Annotators without degraded items have no row. The ratings
+    that WMT published as passing its control in 2021 and 2022 have qc_p < 0.05 for everyone all of whose work is known;
+    neither Wilcoxon's test nor one per language pair would have let all pass.
     Originals are outputs of systems or references; both must stand in the same HIT where HITs are known. An annotator's
     differences from all language pairs stand under each pair that they worked on, for control is of people.
     Caveat: the t-test asks for a mean difference, which one large drop among many small ones can defeat.
@@ -459,8 +434,6 @@ def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
     same = np.where(table["qc_difference"] > 0, 0.0, 1.0)  # where all differences are equal
     table["qc_p"] = np.where(own.max() > own.min(), inference.paired_t(wide), same)
     table["qc_p"] = table["qc_p"].where(table["qc_pairs"] > 1)
-    # as R's wilcox.test(..., exact=FALSE): zeros left out, ties and continuity corrected
-    table["qc_wilcoxon"] = inference.signed_rank(wide, continuity=0.5, exact_up_to=0)
     return table.reset_index()
 
 
@@ -575,8 +548,7 @@ MEASURES = {
     "with_others": (agreement_with_others, "rank correlation with the mean of the others"),
     "plausible": (plausible_differences, "plausibility of differences between systems (WMT26's filter)"),
     "seconds": (speed, "median seconds a judgement"),
-    "qc_p": (quality_control, "p-value (t) of degraded items against their originals"),
-    "qc_wilcoxon": (quality_control, "p-value (signed rank) of degraded items against their originals"),
+    "qc_p": (quality_control, "p-value of degraded items against their originals"),
 }
 #: Rules that have a name.
 NAMED = {"wmt26-filter": "plausible < 0.75", "wmt-control": "qc_p >= 0.05"}

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -32,9 +31,7 @@ from evalkit.stats.agreement import score_matrix
 METHODS = {"raw": "RAW", "cs": "CS", "ht": "HT", "cs_ht": "CS+HT"}
 
 #: The forms in the order in which tables and figures show them, with the names that they print.
-FORMS = MappingProxyType(
-    {"shift": "simple shift", "line": "two-point line", "capped": "capped shift", "moderated": "moderated shift"}
-)
+FORMS = {"shift": "simple shift", "line": "two-point line", "capped": "capped shift", "moderated": "moderated shift"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,20 +154,6 @@ def curves(calibration_mean: float, reference_mean: float | None = None, *, stan
     raw = np.linspace(*standard.scale, 201)
     moved = adjust(raw, calibration_mean=calibration_mean, reference_mean=reference_mean, standard=standard)
     return pd.concat([pd.DataFrame({"form": form, "raw": raw, "adjusted": y}) for form, y in moved.items()])
-
-
-def share_kept(raw: ArrayLike, alphas: ArrayLike) -> pd.DataFrame:
-    """Tabulate which share of a shift α the moderated form carries out, (f(x) - x) / α: a row per score x.
-
-    The paper motivates the form by tanh(α) ≈ α for small α. This table is where "f(x) ≈ x + α" can be read off: 1 means
-    the whole shift.
-
-    >>> share_kept([3.0, 4.5], [0.01, 0.5]).round(2).to_dict("list")
-    {'raw score': [3.0, 4.5], 'α = +0.01': [0.96, 0.46], 'α = +0.5': [0.89, 0.43]}
-    """
-    x = np.asarray(raw, float)
-    kept = {f"α = {alpha:+g}": (moderated(x, alpha=alpha) - x) / alpha for alpha in np.asarray(alphas, float)}
-    return pd.DataFrame({"raw score": x, **kept})
 
 
 #: Kinds of items that a group is measured by, and moved.
@@ -637,17 +620,6 @@ def agreed_items(ratings: pd.DataFrame, *, levels: Sequence[float]) -> pd.DataFr
         near=("near", "mean"), annotators=("annotator", "nunique")
     )
     return items[(items["near"] >= 0.5) & (items["annotators"] >= 2)].drop(columns="near")
-
-
-def supply(ratings: pd.DataFrame, *, scale: tuple[float, float]) -> pd.DataFrame:
-    """Count the items agreed upon per pair and level: pair, and a column per level, five of them evenly over the scale.
-
-    Agreement: see ``agreed_items``.
-    """
-    levels = np.linspace(*scale, 5)
-    agreed = agreed_items(ratings, levels=levels.tolist())
-    counts = pd.crosstab(with_pair(agreed)["pair"], agreed["level"]).reindex(columns=levels, fill_value=0)
-    return counts.rename(columns="level {:g}".format).rename_axis(columns=None).reset_index()
 
 
 def choose_set(

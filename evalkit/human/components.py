@@ -62,7 +62,7 @@ NAMES = {
     "residual": "noise",
     "taste": "variance of liking",
 }
-#: Segments of the calibration set that ``workloads`` and ``equal_work`` weigh (Knowles & Lo 2024).
+#: Segments of the calibration set that ``calibration.workloads`` weighs (Knowles & Lo 2024).
 SET_SIZE = 100
 
 

@@ -89,15 +89,6 @@ def degraded_item_effect(ratings: pd.DataFrame) -> pd.DataFrame:
     return found.groupby("item_type").agg({"n": "size"} | means).reset_index()
 
 
-def group_sizes(paired: pd.DataFrame) -> pd.DataFrame:
-    """Count each language pair's repeats by group, beside documents, annotators and the share of copies shown first."""
-    counts = paired.pivot_table(index="pair", columns="group", values="difference", aggfunc="size", fill_value=0)
-    counts = counts.reindex(columns=["before", "after", "none"], fill_value=0).rename_axis(columns=None)
-    grouped = paired.groupby("pair")
-    counts["documents"], counts["annotators"] = grouped["document"].nunique(), grouped["annotator"].nunique()
-    return counts.assign(copy_first=grouped["copy_first"].mean()).reset_index()
-
-
 def restrict(ratings: pd.DataFrame, mapping: pd.DataFrame) -> pd.DataFrame:
     """Keep the HITs of annotators who also did a calibration HIT, and their language pairs, as the paper does.
 
@@ -170,19 +161,6 @@ def _tested(paired: pd.DataFrame) -> pd.DataFrame:
             row |= {"t": test.statistic, "df": test.df, "p_less": test.pvalue}
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def repeats(paired: pd.DataFrame) -> pd.DataFrame:
-    """Describe the differences of all pairs together, as the paper does for repeats without context.
-
-    paired: the result of ``pairs``. Returns one row: n, mean, median, mode, largest (absolute difference), p_one_sample
-    and outcome, "rejected" or "not rejected", of the hypothesis that the mean is 0, at 0.05. Source: Knowles & Lo
-    2024, section 5.1 and footnote k.
-    """
-    values = paired["difference"].to_numpy()
-    result = _described(values) | {"largest": float(np.abs(values).max())}
-    outcome = "rejected" if result["p_one_sample"] < 0.05 else "not rejected"
-    return pd.DataFrame([result | {"outcome": outcome}])
 
 
 def gap(described: pd.DataFrame) -> pd.DataFrame:

@@ -335,8 +335,7 @@ def marked_errors(
         if len(own):
             judges.append((name, "people", answers(own.assign(annotator=""), marked).iloc[:, 0]))
     if "suggested" in marked:
-        known = bias.suggestions(marked, released)
-        items = known[known["known"] == known["most"]].set_index(ITEM).index.intersection(people.index)
+        items = bias.fully_known(marked, released).intersection(people.index)
         left = masks(bias.known_suggestions(marked).assign(item_type="system"), ITEM)
         judges.append((SUGGESTED, "metric", left.reindex(items, fill_value=0)))
     judges.append((NOTHING, "knows nothing", pd.Series(0, index=people.index, dtype=object)))

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import tomllib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -121,11 +120,6 @@ def normalize(
         middle = frame["normalized"].groupby(pairs).transform("mean") if METHODS[method]["unit"] == "points" else 0.0
         frame["normalized"] = frame["normalized"].fillna(0.5 if method == "rank" else middle)
     return frame
-
-
-def variants(ratings: pd.DataFrame, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, pd.DataFrame]:
-    """Normalise the same ratings in several ways: name -> options of ``normalize`` becomes name -> table."""
-    return {name: normalize(ratings, **options) for name, options in settings.items()}
 
 
 def significant(values: ArrayLike, digits: int | None) -> np.ndarray:

@@ -6,7 +6,6 @@ numbers of segments, annotators and judgements suffice. Variances are those of `
 
 from __future__ import annotations
 
-import bisect
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -326,7 +325,7 @@ def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limit
     if found.empty:
         raise DataError(
             f"No design within the limits finds {delta:g} points with power {limits.target:g}. "
-            f"Raise most_segments or delta.{_smallest(variances, delta, limits)}"
+            "Raise most_segments or delta."
         )
     return found
 
@@ -509,13 +508,6 @@ def _shifts(target: float, alpha: float, most: int) -> np.ndarray:
     """Return the noncentrality with which tests of 1, 2, … degrees of freedom find the right sign with ``target``."""
     freedom = np.arange(1, most + 1)
     return special.nctdtrinc(freedom, 1 - target, stats.t.isf(alpha / 2, freedom))
-
-
-def _smallest(variances: Mapping[str, float], delta: float, limits: Limits) -> str:
-    """Say roughly the smallest difference that a design finds; "" where none is near."""
-    tried = delta * np.geomspace(1, 64, 90)  # steps of 5 %
-    place = bisect.bisect(tried, False, key=lambda one: not _search(variances, one, limits).empty)
-    return f" The smallest difference that one finds is about {tried[place]:.2g} points." if place < len(tried) else ""
 
 
 def evenly_shared(limits: Limits, *, crew: int) -> np.ndarray:

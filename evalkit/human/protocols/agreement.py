@@ -58,7 +58,6 @@ def scores(judged: pd.DataFrame, released: pd.DataFrame, human: pd.DataFrame) ->
     model's (``LLM``) are taken. human: WMT's own scores of segments (``wmt23-human``), of the translations that were
     judged here. Returns protocol (in the ``ORDER``), src_lang, tgt_lang, system, doc, segment, annotator and hit (none
     for WMT's own and the model's), item_type (system or reference) and score, each in its protocol's unit.
-    Raises DataError where a protocol scored a translation twice.
     """
     names = ["src_lang", "tgt_lang", *ITEM]
     people = judged[judged["item_type"].isin(["system", "reference"])]
@@ -68,10 +67,6 @@ def scores(judged: pd.DataFrame, released: pd.DataFrame, human: pd.DataFrame) ->
     model = released[released["protocol"].astype("str") == "LLM"].astype(dict.fromkeys([*names, "protocol"], "str"))
     others = [table[["protocol", *names, "score"]].merge(known, on=names) for table in (wmt, model)]
     whole = pd.concat([people, *others], ignore_index=True).reindex(columns=_COLUMNS)
-    again = whole.duplicated(["protocol", *names])
-    if again.any():
-        first = whole.loc[again.idxmax()]
-        raise DataError(f"{first['protocol']} scores {first['system']}, segment {first['segment']}, twice. Keep one.")
     return whole.sort_values("protocol", key=lambda own: own.map(ORDER.index), kind="stable", ignore_index=True)
 
 
@@ -418,7 +413,4 @@ def _lengths(items: pd.MultiIndex, marked: pd.DataFrame, texts: pd.DataFrame) ->
     own = here.set_index(list(items.names))["hypothesis"].str.len().reindex(items).to_numpy()
     reference = here.drop_duplicates([*SEGMENT]).set_index([*SEGMENT])["reference"].str.len()
     unknown = ~items.get_level_values("system").isin(here["system"].unique())
-    size = np.where(unknown, reference.reindex(items.droplevel("system")).to_numpy(), own)
-    if not np.isfinite(size).all():
-        raise DataError("Some translations have no text. Load the texts of the same test set.")
-    return size.astype(int)
+    return np.where(unknown, reference.reindex(items.droplevel("system")).to_numpy(), own).astype(int)

@@ -7,8 +7,8 @@ correlation with MQM is not moved by that.
 
 **Marks.** Which marks a model suggested the release tells only of those that people left (``suggested``). But all who
 judged a translation were shown the same suggestions, and the model's score is minus their weights: what somebody left
-is known to have been suggested, and where the weights of these fall short of the score, nobody left the rest. So the
-number of suggestions is known exactly for most translations, and within limits for the others.
+is known to have been suggested, and where the weights of these fall short of the score, nobody left the rest. So of
+most translations all suggestions are known.
 
 **Time.** Tasks put documents into random order, and each account's task is another random part, so that neither the
 place in a task nor the number of the account goes with quality but by chance. That chance is the same in all campaigns,
@@ -24,7 +24,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
 from evalkit.data.schemas import ITEM
 from evalkit.human.protocols.agreement import drawn_units, partial_correlation
 from evalkit.stats.correlation import covariances, least_squares
@@ -34,8 +33,6 @@ from evalkit.stats.widths import Part, combine, redraw
 #: Campaigns without and with suggested marks, the model that suggested them, and independent judgements of quality.
 ALONE, ASSISTED, MODEL = ("ESA-1", "ESA-2"), ("ESAAI-1", "ESAAI-2"), "LLM"
 QUALITY = ("MQM-1", "WMT-MQM")
-#: Judgements that saw suggestions.
-SHOWN = (*ASSISTED, "ESAAI-IAA")
 #: Weights of errors in the model's score.
 WEIGHTS = {"minor": 1, "major": 5}
 #: How the agreement of scores with the model's is measured; see ``pull``. The last is not moved by noise in MQM.
@@ -106,12 +103,9 @@ def _compared(
 
 def _beside_model(scored: pd.DataFrame) -> pd.DataFrame:
     """Return the judgements of campaigns beside the model's and MQM's scores of the same translations."""
-    campaigns, others = [*ALONE, *ASSISTED], [MODEL, *QUALITY]
     outputs = scored[scored["item_type"].eq("system")]
-    if lacking := {*campaigns, *others} - set(outputs["protocol"]):
-        raise DataError(f"No score under {', '.join(sorted(lacking))}: who pulls whom needs all of these protocols.")
     wide = outputs.pivot_table(index=ITEM, columns="protocol", values="score", observed=True)
-    rows = outputs[outputs["protocol"].isin(campaigns)].join(wide[others], on=ITEM)
+    rows = outputs[outputs["protocol"].isin([*ALONE, *ASSISTED])].join(wide[[MODEL, *QUALITY]], on=ITEM)
     return rows.dropna(subset=["score", MODEL, QUALITY[0]]).reset_index(drop=True)
 
 
@@ -131,68 +125,27 @@ def _pulls(values: np.ndarray, known: np.ndarray, times: np.ndarray) -> np.ndarr
 # Marks
 
 
-def suggestions(marked: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
-    """Count the errors that the model suggested in each translation: system, doc, segment, known, least, most.
+def fully_known(marked: pd.DataFrame, released: pd.DataFrame) -> pd.MultiIndex:
+    """Name the translations of which all suggestions are known: system, doc, segment.
 
-    marked: ``data.load("wmt23-protocols-spans")``. released: scores as released, of which the model's are taken; a row
-    is returned for each of these. known: different suggestions that somebody left standing. least, most: how many there
-    were at least and at most, so that their weights (``WEIGHTS``) make the model's score; a suggestion that people left
-    with different severities may have had either. Where no number makes the score, as after people changed severities
-    alike, nothing is added to those known.
+    marked: ``data.load("wmt23-protocols-spans")``. released: scores as released, of which the model's are taken. They
+    are those where the weights (``WEIGHTS``) of the suggestions that somebody left standing make the model's score, or
+    more, as after people raised severities; one that people left with different severities counts as minor.
     Caveat: a severity that all who left a suggestion had changed goes unnoticed.
     """
-    left = known_suggestions(marked)
-    weight = left["severity"].map(WEIGHTS)
-    left = left.assign(unsure=weight.isna(), weight=weight.fillna(min(WEIGHTS.values())))
-    sums = left.groupby(ITEM).agg(known=("weight", "size"), weight=("weight", "sum"), unsure=("unsure", "sum"))
-    table = _model_scores(released).to_frame().join(sums).fillna(0.0)
-    limits = [_unseen(*row) for row in zip(-table["model"] - table["weight"], table["unsure"], strict=True)]
-    least, most = np.array(limits, float).reshape(-1, 2).T
-    table = table.assign(least=table["known"] + least, most=table["known"] + most)
-    return table[["known", "least", "most"]].astype(int).reset_index()
+    left, model = known_suggestions(marked), _model_scores(released)
+    weight = left.assign(weight=left["severity"].map(WEIGHTS).fillna(min(WEIGHTS.values())))
+    known = weight.groupby(ITEM)["weight"].sum().reindex(model.index, fill_value=0)
+    return model.index[model + known >= 0]
 
 
 def known_suggestions(marked: pd.DataFrame) -> pd.DataFrame:
-    """List the suggestions that somebody left standing: system, doc, segment, start, end, severity, and who left them.
+    """List the suggestions that somebody left standing: system, doc, segment, start, end, severity.
 
-    severity: with which all who left it did, else missing. A column for each of ``SHOWN`` tells whether it was left
-    there. Degraded copies are left out.
+    severity: with which all who left it did, else missing. Degraded copies are left out.
     """
-    if "suggested" not in marked:
-        raise DataError("The marks lack the column suggested, which tells whose they are. Load wmt23-protocols-spans.")
-    left = _undamaged(marked).query("suggested")
-    levels = left.groupby(_SPAN, dropna=False)["severity"].agg(["first", "nunique"])
-    severity = levels["first"].where(levels["nunique"] == 1).rename("severity")
-    who = left.groupby([*_SPAN, "protocol"], dropna=False).size().unstack("protocol").reindex(columns=list(SHOWN))
-    return severity.to_frame().join(who.notna()).reset_index()
-
-
-def counted(judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
-    """Add to each judgement with suggestions how many there were, were kept, and were drawn: least, most, kept, own.
-
-    judged: ``data.load("wmt23-protocols")``; those of undamaged translations under ``SHOWN`` are returned.
-    marked, released: see ``suggestions``.
-    """
-    shown = judged[judged["protocol"].isin(SHOWN) & judged["item_type"].isin(["system", "reference"])]
-    shown = shown.astype(dict.fromkeys(_WHOSE, "str"))
-    whose = _undamaged(marked).groupby(_WHOSE)["suggested"].agg(kept="sum", size="size")
-    table = shown.join(suggestions(marked, released).set_index(ITEM), on=ITEM)
-    table = table.join(whose, on=_WHOSE).fillna({"kept": 0, "size": 0})
-    return table.assign(own=table["size"] - table["kept"]).drop(columns=["size", "known"])
-
-
-def kept(counts: pd.DataFrame) -> pd.DataFrame:
-    """Sum up how many suggestions people kept: protocol, judgements, suggested_least, suggested_most, kept, own, ….
-
-    counts: the result of ``counted``. kept: left standing, whatever their
-    severity. own: marks that people drew themselves. share_low, share_high: kept over suggested, which is known within
-    limits only (see ``suggestions``).
-    """
-    groups = counts.groupby("protocol", sort=False)
-    sums = {"suggested_least": "least", "suggested_most": "most", "kept": "kept", "own": "own"}
-    table = groups.agg(judgements=("kept", "size"), **{name: (column, "sum") for name, column in sums.items()})
-    least, most = (table[name].where(table[name] > 0) for name in ("suggested_least", "suggested_most"))
-    return table.assign(share_low=table["kept"] / most, share_high=table["kept"] / least).reset_index()
+    levels = _undamaged(marked).query("suggested").groupby(_SPAN, dropna=False)["severity"].agg(["first", "nunique"])
+    return levels["first"].where(levels["nunique"] == 1).rename("severity").reset_index()
 
 
 def marking(
@@ -226,18 +179,6 @@ def _model_scores(released: pd.DataFrame) -> pd.Series:
     """Return the model's score of each undamaged translation."""
     model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(ITEM, "str"))
     return model.drop_duplicates(ITEM).set_index(ITEM)["score"].rename("model")
-
-
-def _unseen(short: float, unsure: float) -> tuple[int, int]:
-    """Return how few and how many more suggestions make up for missing weight, where some may weigh 4 more.
-
-    >>> _unseen(0, 0), _unseen(1, 0), _unseen(6, 0), _unseen(5, 1), _unseen(-2, 0)
-    ((0, 0), (1, 1), (2, 6), (1, 5), (0, 0))
-    """
-    minor, major = sorted(WEIGHTS.values())
-    rests = [rest for rest in (short - (major - minor) * n for n in range(int(unsure) + 1)) if rest >= 0]
-    counts = [(int(rest // major + rest % major), int(rest)) for rest in rests] or [(0, 0)]
-    return min(low for low, _ in counts), max(high for _, high in counts)
 
 
 def _weighed(judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:

@@ -48,7 +48,7 @@ def same_segments(scored: pd.DataFrame) -> pd.DataFrame:
     """Keep the systems' translations of the segments that every protocol but ``PARTS`` scored for every system.
 
     scored: the table of ``protocols.scores``. A protocol that covers fewer segments than another ranks other texts, and
-    what looks like a matter of protocols may be one of texts. Raises DataError where no segment is left.
+    what looks like a matter of protocols may be one of texts.
 
     >>> scored = pd.DataFrame({"protocol": ["ESA-1"] * 4 + ["WMT-MQM"] * 2, "system": list("ABABAB"),
     ...     "doc": "d", "segment": list("112211"), "item_type": "system", "score": range(6)})
@@ -59,17 +59,12 @@ def same_segments(scored: pd.DataFrame) -> pd.DataFrame:
     own = _outputs(scored, names)
     there = own.drop_duplicates(["protocol", *ITEM]).groupby([*SEGMENT], observed=True).size()
     common = there.index[there == len(names) * own["system"].nunique()]
-    if common.empty:
-        raise DataError(f"{', '.join(names)} share no segment that all systems have.")
     return own[pd.MultiIndex.from_frame(own[[*SEGMENT]]).isin(common)].reset_index(drop=True)
 
 
 def _named(scored: pd.DataFrame, protocols: Sequence[str] | None = None) -> list[str]:
     """Return the protocols to compare in the order of the release; by default all there are, without ``PARTS``."""
-    there = set(scored["protocol"].unique())
-    chosen = [name for name in there if name not in PARTS] if protocols is None else list(protocols)
-    if lost := [name for name in chosen if name not in there]:
-        raise DataError(f"{lost[0]}: no such protocol here. Choose among {', '.join(map(str, sorted(there)))}.")
+    chosen = [name for name in scored["protocol"].unique() if name not in PARTS] if protocols is None else protocols
     return sorted(chosen, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
@@ -202,8 +197,6 @@ def against(drawn: Drawn) -> pd.DataFrame:
     Caveat: agreement with others is no proof of being right, for all may be wrong alike; gold is of the kind MQM, so
     other MQM should be nearest to it.
     """
-    if GOLD not in drawn.protocols:
-        raise DataError(f"Rankings are held against {GOLD}, which is not among {', '.join(drawn.protocols)}. Add it.")
     toward = np.tile(np.array(drawn.protocols) == GOLD, (len(drawn.protocols), 1)).astype(float)
     toward[drawn.protocols.index(GOLD)] = np.nan  # which is the one against itself
     weights = np.stack([toward, voters(drawn.protocols)], axis=-1)
@@ -232,8 +225,6 @@ def kinds_apart(drawn: Drawn) -> tuple[float, float, float]:
     first, second = np.triu_indices(len(kinds), 1)
     people = (kinds[first] != "model") & (kinds[second] != "model")
     same, other = people & (kinds[first] == kinds[second]), people & (kinds[first] != kinds[second])
-    if not (same.any() and other.any()):
-        raise DataError(f"No two protocols here are of {'two kinds' if same.any() else 'one kind'}. Add one.")
     weights = same / same.sum() - other / other.sum()
     value, draws = (kendall_b(own[..., first, :], own[..., second, :]) @ weights for own in (drawn.scores, drawn.draws))
     low, high = centred_interval(value, draws)
@@ -257,8 +248,6 @@ def subset_consistency(scored: pd.DataFrame, *, splits: int = 500, seed: int = 7
     own, parts = _outputs(scored, _named(scored)), []
     documents = sorted(own["doc"].unique())
     size, segments = len(documents), segment_names(own).nunique()
-    if size < 4:
-        raise DataError(f"{size} documents cannot be parted into halves that rank. Bring four at least.")
     places_of = np.random.default_rng(seed).random((splits, size)).argsort(axis=1)
     half = size // 2
     few = [max(1, round(share * half)) for share in SHARES]
