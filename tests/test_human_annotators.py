@@ -501,8 +501,6 @@ NOT_JUDGED = tables(2)[0], tables(2)[1].assign(tgt_lang="jpn")
         (lambda: annotators.Rule.parse("sd < five"), "no rule"),
         (lambda: annotators.screen(FLAT, ["speed < 3"]), "unique_scores"),
         (lambda: annotators.screen(FLAT, "sd < 3"), "list of rules"),
-        (lambda: alternative_annotator(PEOPLE, PEOPLE["a"], epsilons=[1.0]), "1.0"),
-        (lambda: alternative_annotator(PEOPLE, PEOPLE["a"], alignment="kappa"), "kappa"),
         (lambda: judges.stand_ins(*NOT_JUDGED, collections=["ESA-1", "ESA-2"], epsilons=[0.2]), "No judge scored"),
     ],
 )

@@ -309,7 +309,6 @@ FEW_PEOPLE = {"arrangement": "mixed", "annotators": 3, "judgements": 2}
         (lambda: components.estimate(ONES.assign(item_type="degraded")), "no outputs"),
         (lambda: components.estimate(judged([[1.0], [2.0]])), "judged twice"),
         (lambda: components.of_pair(OF_A_SET, "deu-eng"), "No components"),
-        (lambda: calibration.smallest_sets(OF_A_SET, error=0), "reached"),
     ],
 )
 def test_impossible_wishes_are_refused(call, word):

@@ -1,8 +1,7 @@
-r"""Steered campaigns: which systems to show next, what their means are worth, and may one stop now?
+"""Steered campaigns: which systems to show next, what their means are worth, and may one stop now?
 
-Replays draw scores from real judgements, so that each system's true mean is known. With :math:`\pi_t` the logged
-probability that screen t shows a system, and :math:`m_t` a guess of its mean from earlier screens, each screen scores
-:math:`\Gamma_t = m_t + 1_t (y_t - m_t) / \pi_t`, whose mean is the system's whatever chose the screen.
+Replays draw scores from real judgements, so that each system's true mean is known. A judgement weighs one over the
+logged probability that its screen shows the system.
 
 Source of ``by_rank``: dynamic assignment of Pearmut 1.1.6 (github.com/zouharvi/pearmut, ``assignment.py``), a tool in
 use at WMT26 with three systems a screen. Earlier states of it had other weights, such as 1, 1/2, 1/3 ….
@@ -69,18 +68,6 @@ class Log:
     def weights(self) -> np.ndarray:
         """One over the probability of what was shown, 0 elsewhere."""
         return self.shown / np.where(self.shown, self.probability, 1)
-
-    @cached_property
-    def earlier(self) -> np.ndarray:
-        """The mean of a system's judgements on earlier screens, and of any system's before it has one."""
-        sums, counts = (np.cumsum(part, axis=1) - part for part in (self.known, self.shown.astype(float)))
-        everyone = sums.sum(axis=2, keepdims=True) / np.maximum(counts.sum(axis=2, keepdims=True), 1)
-        return np.where(counts > 0, sums / np.maximum(counts, 1), everyone)
-
-    @cached_property
-    def said(self) -> np.ndarray:
-        r"""What each screen says of each system's mean, the :math:`\Gamma_t` above, with guesses of these means."""
-        return self.earlier + self.weights * (self.known - self.earlier * self.shown)
 
     def of(self, systems: Sequence[int]) -> Log:
         """Return what the campaigns logged of some systems, in this order."""
@@ -234,15 +221,11 @@ def chosen(chance: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 #: Means and their standard errors, (campaigns, systems) each; NaN where a system was not judged.
 Estimate = tuple[np.ndarray, np.ndarray]
 #: A name, as the study prints it -> how means are estimated. In turn: as if nobody had steered; by one over the
-#: probability, divided by the sum of weights (Hájek 1971) or by the screens (Horvitz & Thompson 1952); weighing only
-#: how far a judgement is from the mean so far (Robins et al. 1994); and weighing screens by the root of the probability
-#: besides, so that their variances are even (Hadad et al. 2021).
+#: probability, divided by the sum of weights (Hájek 1971) or by the screens (Horvitz & Thompson 1952).
 ESTIMATES: dict[str, Callable[[Log], Estimate]] = {
     "plain mean": lambda log: ratio(log.scores, log.shown.astype(float)),
     "weighted, stabilised": lambda log: ratio(log.scores, log.weights),
     "weighted": lambda log: _average(log.weights * log.known, (log.probability > 0).astype(float)),
-    "augmented": lambda log: _average(log.said, (log.probability > 0).astype(float)),
-    "augmented, adaptive weights": lambda log: _average(log.said, np.sqrt(log.probability)),
 }
 PLAIN, WEIGHTED = [*ESTIMATES][:2]
 
@@ -566,8 +549,8 @@ def best_rule(alarms: pd.DataFrame) -> str:
     return str((kept if len(kept) else found).idxmax())
 
 
-def span(alarms: pd.DataFrame, rule: str, situation: str = ALIKE, column: str = "rate") -> str:
-    """Say from what to what a share goes over assignments."""
-    values = 100 * alarms.loc[alarms["rule"].eq(rule) & alarms["situation"].eq(situation), column]
+def span(alarms: pd.DataFrame, rule: str) -> str:
+    """Say from what to what a rule's false alarms go over assignments."""
+    values = 100 * alarms.loc[alarms["rule"].eq(rule) & alarms["situation"].eq(ALIKE), "rate"]
     low, high = f"{values.min():.0f}", f"{values.max():.0f}"
     return f"{low} %" if low == high else f"{low} to {high} %"

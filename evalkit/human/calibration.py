@@ -519,8 +519,6 @@ def smallest_sets(table: pd.DataFrame, *, error: float) -> pd.DataFrame:
     >>> smallest_sets(table, error=2).values.tolist()
     [['eng-jpn', 30, 75]]
     """
-    if error <= 0:
-        raise DataError(f"A standard error of {error:g} points cannot be reached. Ask for more than 0.")
     known, found = table.fillna({"block": 0.0, "residual": 0.0}), table[["pair"]].reset_index(drop=True)
     for name, length in (("single_segments", 1.0), ("whole_documents", known["block_length"])):
         needed = (length * known["block"] + known["residual"]) / error**2
@@ -551,8 +549,6 @@ def calibration_size(
     for pair, group in with_pair(ratings[ratings["item_type"] != "repeat"]).groupby("pair"):
         table = score_matrix(group)
         table = table.loc[:, table.notna().all()]
-        if table.shape[1] < 3 or len(table) < 4:
-            raise DataError(f"{pair}: too little was judged by the same people (3 annotators, 4 segments are needed).")
         scores = table.to_numpy().T  # annotators x items
         m, n_all = scores.shape
         residual = scores - scores.mean(1, keepdims=True) - scores.mean(0) + scores.mean()

@@ -192,10 +192,7 @@ def _counted(ratings: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
 
 
 def _estimated(
-    pair: str,
-    group: pd.DataFrame,
-    causes: Mapping[str, list[str]],
-    segments: pd.Series | None,
+    pair: str, group: pd.DataFrame, causes: Mapping[str, list[str]], segments: pd.Series | None
 ) -> dict[str, float]:
     """Estimate what can be told: all but annotators' levels, annotators fixed; then these; then segments."""
     scores = group["score"].to_numpy(float)

@@ -24,8 +24,6 @@ from evalkit.stats import inference
 Alike = Callable[[Any, Any], float]
 #: Name, kind (people, metric or knows nothing) and answers by item of a judge.
 Judge = tuple[str, str, pd.Series]
-#: How near an answer is to those of others: the share that is the same, or the root of the mean squared distance.
-ALIGNMENTS = ("accuracy", "rmse")
 #: Sets of annotators: two collections each, so that each translation has two judgements.
 SETS = {"ESA": ("ESA-1", "ESA-2"), "ESA^AI": ("ESAAI-1", "ESAAI-2")}
 #: The judge that gives everything the same answer, whom nobody would want: where it passes, passing means little.
@@ -44,20 +42,16 @@ _LANGUAGES = ["src_lang", "tgt_lang"]
 
 
 def alternative_annotator(
-    people: pd.DataFrame,
-    judge: pd.Series,
-    *,
-    alignment: str | Alike = "accuracy",
-    epsilons: Sequence[float] = (0.2,),
-    q: float = 0.05,
+    people: pd.DataFrame, judge: pd.Series, *, alignment: str | Alike = "accuracy", epsilons: Sequence[float] = (0.2,)
 ) -> pd.DataFrame:
     r"""Test whether a judge may stand in for the annotators of a campaign.
 
     people: items × annotators, missing where somebody did not judge an item. judge: its answers, by item. Items with
     fewer than two people or without the judge, and people with fewer than 30 of the rest, are left out.
-    alignment: "accuracy" for labels, "rmse" for numbers, or a function that says how alike two answers are (spans, for
+    alignment: "accuracy" for labels (the share of others' answers that is the same), "rmse" for numbers (the root of
+    the mean squared distance to them), or a function that says how alike two answers are (spans, for
     instance); the higher the nearer. epsilons: what a cheaper judge is allowed; the authors advise 0.2 where it
-    replaces experts, 0.15 for skilled people, and 0.1 for crowds. q: false discovery rate over people.
+    replaces experts, 0.15 for skilled people, and 0.1 for crowds. The false discovery rate over people is 5 %.
     Each person j is left out in turn. On each of their items, judge and person are held against the others:
     :math:`W^f` is 1 where the judge is at least as near, :math:`W^h` where the person is. The judge wins over j
     where :math:`\overline{W^h - W^f} < \epsilon` beyond chance (one-sided t-test; Benjamini & Yekutieli over people).
@@ -74,11 +68,6 @@ def alternative_annotator(
     >>> found["wins"].tolist(), verdicts(found)["passed"].tolist()
     ([True, True, True], [True])
     """
-    for epsilon in epsilons:
-        if not 0 <= epsilon < 1:
-            raise DataError(f"epsilon={epsilon}: how much worse the judge may be is a share, from 0 to below 1.")
-    if isinstance(alignment, str) and alignment not in ALIGNMENTS:
-        raise DataError(f"There is no alignment {alignment!r}. Choose {' or '.join(ALIGNMENTS)}, or a function.")
     judge = judge.reindex(people.index)
     kept = (people.notna().sum(axis=1) >= _PEOPLE) & judge.notna()
     people, judge = people[kept], judge[kept]
@@ -96,7 +85,7 @@ def alternative_annotator(
     for epsilon in epsilons:
         with np.errstate(invalid="ignore", divide="ignore"):
             p = np.nan_to_num(stats.t.cdf((mean - epsilon) / error, items - 1), nan=1.0)  # where nothing varies
-        wins = inference.adjust(p, method="fdr_by") <= q
+        wins = inference.adjust(p, method="fdr_by") <= 0.05
         parts.append(pd.DataFrame({"epsilon": epsilon} | found | {"p": p, "wins": wins}))
     return pd.concat(parts, ignore_index=True)
 
@@ -291,10 +280,7 @@ def direct_assessments(people: pd.DataFrame, *, epsilons: Sequence[float]) -> pd
     for pair, own in with_pair(people).groupby("pair"):
         wide = own.pivot(index=key, columns="annotator", values="z")
         model = own.drop_duplicates(key).set_index(key)["model_score"].loc[wide.index]
-        judges = [
-            (TRANSLATING, "metric", scaled(model)),
-            (CONSTANT, "knows nothing", pd.Series(0.0, index=wide.index)),
-        ]
+        judges = [(TRANSLATING, "metric", scaled(model)), (CONSTANT, "knows nothing", pd.Series(0.0, index=wide.index))]
         parts.append(trials(wide, judges, epsilons=epsilons).assign(data=f"MLQE-PE {pair}"))
     return pd.concat(parts, ignore_index=True)
 

@@ -91,8 +91,6 @@ def normalize(
         raise DataError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
     if no_spread not in ("missing", "zero"):
         raise DataError(f"no_spread={no_spread!r} is not known. Choose missing or zero.")
-    if isinstance(by, str) or not by:
-        raise DataError(f"by={by!r} is no tuple of columns. Write by=('annotator',) or by=('hit',).")
     _demand(ratings, *by, "score")
     item_types = ("calibration",) if method == "z_calibration" else item_types
     use = ratings["item_type"].isin(item_types) if item_types else pd.Series(True, index=ratings.index)
@@ -213,7 +211,7 @@ def order_kept(ratings: pd.DataFrame) -> pd.DataFrame:
     """Correlate every annotator's scores before and after normalising: 1 says that their order is kept.
 
     ratings: as ``normalize`` returns them, with ``hit``. Returns pair, annotator, hits, judgements, rho (Spearman, ties
-    averaged), pearson, the furthest from 1 first within each pair. Judgements without a normalised score are left
+    averaged), the furthest from 1 first within each pair. Judgements without a normalised score are left
     out; a correlation is NaN where one side does not vary.  Caveat: an annotator with one HIT has rho 1 by
     construction, so look at those with several.
 
@@ -228,9 +226,8 @@ def order_kept(ratings: pd.DataFrame) -> pd.DataFrame:
         raise DataError("No row has both score and normalized. Were the scores normalised without any spread?")
     judged = there.groupby(_WHO)
     table = judged.agg(hits=("hit", "nunique"), judgements=("score", "size"))
-    columns, who = there[["score", "normalized"]], [there[name] for name in _WHO]
-    for name, values in (("rho", judged[[*columns]].rank()), ("pearson", columns)):
-        table[name] = values.groupby(who).corr()["score"].xs("normalized", level=2).clip(-1, 1)
+    ranks = judged[["score", "normalized"]].rank().groupby([there[name] for name in _WHO])
+    table["rho"] = ranks.corr()["score"].xs("normalized", level=2).clip(-1, 1)
     return table.reset_index().sort_values(["pair", "rho"], kind="stable", ignore_index=True)
 
 
@@ -239,7 +236,7 @@ def order_summary(kept: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
 
     by: columns that name what is summarised apart, such as the pair. Returns these, annotators, several_hits, lowest,
     median, above_0.9 (share of those with several HITs whose rho is above 0.9), reordered (how many of those have a
-    rho below 1), one_hit_lowest (lowest rho of those with one HIT).
+    rho below 1).
     """
     defined = kept.dropna(subset="rho")
     several = defined[defined["hits"] > 1].groupby(by)["rho"]
@@ -248,7 +245,6 @@ def order_summary(kept: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
     table = table.join(several.agg(["min", "median"]).rename(columns={"min": "lowest"}))
     table["above_0.9"] = several.agg(lambda rho: (rho > 0.9).mean())
     table["reordered"] = several.agg(lambda rho: (rho < 1 - 1e-12).sum()).reindex(table.index, fill_value=0).astype(int)
-    table["one_hit_lowest"] = defined[defined["hits"] == 1].groupby(by)["rho"].min()
     return table.reset_index()
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
 from evalkit.data.provenance import fact, like, scale_of
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.stats import agreement
@@ -60,8 +59,6 @@ def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] | Non
     [0.0, 0.0, 1.0, 6.0]
     """
     low, high = scale_of(ratings, given=scale)
-    if bins < 2:
-        raise DataError(f"{bins} bins cannot distinguish scores. Take 2 or more.")
     moved = ratings.assign(score=((ratings["score"] - low) / (high - low) * (bins - 1)).round())
     return like(moved, ratings, scale=(0.0, bins - 1.0))
 
@@ -117,23 +114,19 @@ def matrices(
 
 
 def coefficients(
-    found: Mapping[str, pd.DataFrame],
-    *,
-    measures: Sequence[tuple[str, str]] | None = None,
-    resamples: int,
-    seed: int,
+    found: Mapping[str, pd.DataFrame], *, measures: Sequence[tuple[str, str]] | None = None, **drawn: int
 ) -> pd.DataFrame:
     """Compute coefficients, by default every one that a data set allows.
 
     Returns data, coefficient, level, estimate, low, high, items, annotators.
     found: the result of ``matrices``. Coefficients that follow annotators are left out where columns are places, since
-    places are not people. ``annotators`` is then the largest number of scores that an item has.
+    places are not people. ``annotators`` is then the largest number of scores that an item has. drawn: resamples and
+    seed of ``stats.agreement.coefficients``.
     """
     parts = []
     for name, scores in found.items():
         named, offered = (fact(scores, what, by="human.observed.matrices") for what in ("named", "categories"))
         wanted = measures or [*ANONYMOUS, *(NAMED if named else ())]
-        drawn = {"resamples": resamples, "seed": seed}
         table = agreement.coefficients(scores, measures=wanted, categories=offered, **drawn)
         parts.append(table.assign(data=name))
     columns = ["data", "coefficient", "level", "estimate", "low", "high", "items", "annotators"]

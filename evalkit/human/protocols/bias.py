@@ -198,21 +198,18 @@ def attention(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> p
     """Measure how often degraded copies were noticed, by protocol: noticed when scored below the original.
 
     judged: ``data.load("wmt23-protocols")``. Each copy is held against the undamaged translation that the same account
-    judged. Returns protocol, people, items, equal, above (shares of copies that score the same as, and higher than
-    their originals), drop and drop_in_sd (mean of original less copy, in the protocol's points and in standard
+    judged. Returns protocol, people, items, above (share of copies that score higher than their originals), drop and
+    drop_in_sd (mean of original less copy, in the protocol's points and in standard
     deviations of its scores of systems' outputs), marked (share with more marks than the original), noticed, low, high.
     ``above`` is what inattention and noise do alone, so noticed less above is what the damage does.
     Intervals (of noticed) draw documents and people anew. Caveat: damage was made by mixing in words from another
     translation, so some of it is slight; marks that a model suggested for the original stand in its copy, too.
     """
-    copies = _copies(judged)
-    copies = copies.assign(equal=copies["drop"].eq(0), above=copies["drop"].lt(0))
-    own = copies.groupby("protocol", sort=False)
+    own = _copies(judged).groupby("protocol", sort=False)
     parts = [Part(column_means(part[["drop"]].gt(0)), drawn_units(part), len(part)) for _, part in own]
     drawn = redraw(parts, resamples=resamples, seed=seed)
-    means = {"equal": "equal", "above": "above", "drop": "drop", "marked": "more_marks"}
-    counted = {"people": ("annotator", "nunique"), "items": ("drop", "size")}
-    table = own.agg(**counted, **{name: (column, "mean") for name, column in means.items()})
+    counts = own.agg(people=("annotator", "nunique"), items=("drop", "size"))
+    table = counts.join(own[["above", "drop", "marked"]].mean())
     spread = judged[judged["item_type"].eq("system")].groupby("protocol")["score"].std()
     table["drop_in_sd"] = table["drop"] / spread.reindex(table.index)
     table[["noticed", "low", "high"]] = [np.ravel([one.estimate, *one.interval()]) for one in drawn]
@@ -220,18 +217,18 @@ def attention(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> p
 
 
 def _copies(judged: pd.DataFrame) -> pd.DataFrame:
-    """Put each degraded copy beside the original in its account: its columns, drop and more_marks.
+    """Put each degraded copy beside the original in its account: its columns, drop, above and marked.
 
-    drop is original less copy, in points; more_marks tells whether the copy has more of them. Copies whose original the
-    account did not judge are left out.
+    drop is original less copy, in points; above tells whether the copy scored higher, marked whether it has more marks.
+    Copies whose original the account did not judge are left out.
     """
     key = ["protocol", "annotator", "hit", *ITEM]
     plain = judged.astype(dict.fromkeys(key, "str"))
     own = plain[plain["item_type"].isin(["system", "reference"])].drop_duplicates(key).set_index(key)
     copies = plain[plain["item_type"].eq("degraded")]
     pairs = copies.join(own[["score", "errors"]].add_suffix("_original"), on=key, how="inner")
-    drop, more = pairs["score_original"] - pairs["score"], pairs["errors"] > pairs["errors_original"]
-    return pairs.assign(drop=drop, more_marks=more)
+    drop = pairs["score_original"] - pairs["score"]
+    return pairs.assign(drop=drop, above=drop < 0, marked=pairs["errors"] > pairs["errors_original"])
 
 
 # Time

@@ -191,9 +191,9 @@ def voters(protocols: Sequence[str]) -> np.ndarray:
 def against(drawn: Drawn) -> pd.DataFrame:
     """Hold each protocol's ranking against the gold standard, and without one against all other kinds of judgement.
 
-    Returns protocol, kind, segments, sure (pairs of systems whose difference leaves 0 out, of ``pairs``); gold,
-    gold_low, gold_high (tau-b with the ranking by ``GOLD``; NaN for itself); others, others_low, others_high (mean
-    tau-b with the protocols of other kinds, each kind once, see ``voters``; NaN where there is none).
+    Returns protocol, sure (pairs of systems whose difference leaves 0 out, of ``pairs``); gold, gold_low, gold_high
+    (tau-b with the ranking by ``GOLD``; NaN for itself); others, others_low, others_high (mean tau-b with the protocols
+    of other kinds, each kind once, see ``voters``; NaN where there is none).
     Caveat: agreement with others is no proof of being right, for all may be wrong alike; gold is of the kind MQM, so
     other MQM should be nearest to it.
     """
@@ -203,8 +203,7 @@ def against(drawn: Drawn) -> pd.DataFrame:
     value, draws = (np.einsum("...pq,pqa->...pa", _every_two(own), weights) for own in (drawn.scores, drawn.draws))
     low, high = centred_interval(value, draws)
     order = sure_order(drawn)
-    columns = {"protocol": drawn.protocols, "kind": _kinds(drawn.protocols), "segments": drawn.segments.min(axis=1)}
-    table = pd.DataFrame(columns | {"sure": (order != 0).sum(axis=1), "pairs": order.shape[1]})
+    table = pd.DataFrame({"protocol": drawn.protocols, "sure": (order != 0).sum(axis=1), "pairs": order.shape[1]})
     for place, name in enumerate(("gold", "others")):
         table[[name, f"{name}_low", f"{name}_high"]] = np.stack([each[:, place] for each in (value, low, high)], axis=1)
     return table

@@ -571,13 +571,12 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
     """Measure how far each variant's ranking is from that of the first variant, beside how far chance would move it.
 
     found: the result of ``resampled``. Returns, per language pair and each variant after the first:
-    pair, variant, against (the first one), systems; tau_b (Kendall's, between the two lists of scores), tau_b_low and
-    tau_b_high (bootstrap, both on the same draws); moved (systems whose rank differs), beyond_noise (those of them
-    whose bootstrap interval of ``moved`` leaves out 0); clusters and clusters_first; cluster_changes (pairs of systems
-    that one of the rankings parts by a line and the other does not, or parts the other way round); and by chance, where
-    the first ranking is compared with itself on resampled units: tau_b_noise and moved_noise (medians), and noise_share
-    (of draws in which tau-b is no higher than the variant's; a large share: the variant moves the ranking no more than
-    another sample would).  Source: Kendall 1945.
+    pair, variant, systems; tau_b (Kendall's, between the two lists of scores), tau_b_low and tau_b_high (bootstrap,
+    both on the same draws); moved (systems whose rank differs), beyond_noise (those of them whose bootstrap interval of
+    ``moved`` leaves out 0); clusters; cluster_changes (pairs of systems that one of the rankings parts by a line and
+    the other does not, or parts the other way round); and by chance, where the first ranking is compared with itself on
+    resampled units: tau_b_noise (median), and noise_share (of draws in which tau-b is no higher than the variant's; a
+    large share: the variant moves the ranking no more than another sample would).  Source: Kendall 1945.
     Caveat: resampled segments take the annotators as given; where few people each judged many segments, and the
     variants treat people differently, unit="annotator" is the honest noise. A resample differs from the campaign about
     as much as the campaign from the truth; a second campaign would differ from it by √2 times as much.
@@ -588,20 +587,15 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
         start, moves = one.clustered[first], rankings([one]).query("moved != 0").groupby("variant")["beyond_noise"]
         counts = moves.agg(["size", "sum"]).reindex(others, fill_value=0)
         noise = kendall_b(one.drawn[0], start["score"].to_numpy())
-        moved_noise = (ranks_of(one.drawn[0]) != start["rank"].to_numpy()).sum(axis=1)
         for drawn, name in zip(one.drawn[1:], others, strict=True):
             table = one.clustered[name]
             value = float(kendall_b(table["score"], start["score"]))
             ends = inference.interval(kendall_b(drawn, one.drawn[0]))
             own, before = (each["cluster"].to_numpy() for each in (table, start))
-            by_chance = (np.median(noise), np.median(moved_noise), (noise <= value + 1e-12).mean())
-            lines = (own.max(), before.max(), cluster_changes(before, own))
-            rows.append((one.pair, name, first, len(table), value, *ends, *counts.loc[name], *lines, *by_chance))
-    columns = (
-        "pair variant against systems tau_b tau_b_low tau_b_high moved beyond_noise clusters clusters_first "
-        "cluster_changes tau_b_noise moved_noise noise_share"
-    )
-    return pd.DataFrame(rows, columns=columns.split())
+            rest = (own.max(), cluster_changes(before, own), np.median(noise), (noise <= value + 1e-12).mean())
+            rows.append((one.pair, name, len(table), value, *ends, *counts.loc[name], *rest))
+    columns = "pair variant systems tau_b tau_b_low tau_b_high moved beyond_noise clusters cluster_changes"
+    return pd.DataFrame(rows, columns=[*columns.split(), "tau_b_noise", "noise_share"])
 
 
 def summarize_shifts(shifts: pd.DataFrame) -> pd.DataFrame:
