@@ -40,13 +40,8 @@ def test_inclusion_is_what_every_order_of_draws_adds_up_to(weights, shown):
 @given(st.sampled_from(POLICIES), st.integers(2, 9), st.data())
 def test_every_policy_gives_probabilities_that_add_up_to_a_screen(name, systems, data):
     shown = data.draw(st.integers(1, systems))
-    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    state = adaptive.State(
-        rng.integers(0, 30, (4, systems)).astype(float),
-        rng.normal(80, 5, (4, systems)),
-        rng.uniform(0, 200, (4, systems)),
-    )
-    chance = adaptive.POLICIES[name](state, shown, rng)
+    places = np.random.default_rng(data.draw(st.integers(0, 99))).permuted([range(systems)] * 4, axis=1)
+    chance = adaptive.POLICIES[name](places, shown)
     assert chance.shape == (4, systems)
     assert chance.min() >= 0
     assert chance.max() <= 1 + 1e-9
@@ -64,7 +59,7 @@ def test_screens_show_equally_many_and_each_system_as_often_as_is_asked_for(seed
     assert hit[:, chance > 1 - 1e-9].all()
 
 
-@pytest.mark.parametrize("name", ["by rank", "greedy", "elimination"])
+@pytest.mark.parametrize("name", ["by rank", "greedy"])
 def test_a_logged_probability_is_that_of_the_scores_seen_before(name):
     """Replay one campaign by hand: what was seen until the last look, and the policy's answer to it."""
     every, warm = 7, 10  # 6 systems, 3 a screen, each about 5 times
@@ -77,19 +72,14 @@ def test_a_logged_probability_is_that_of_the_scores_seen_before(name):
         if screen < warm:
             assert (log.probability[0, screen] == 0.5).all()
             continue
-        state = adaptive.State(
-            log.shown[:1, :look].sum(axis=1).astype(float), np.nanmean(seen, axis=1), np.nanvar(seen, axis=1, ddof=1)
-        )
-        told = adaptive.POLICIES[name](state, 3, np.random.default_rng(0))
-        assert log.probability[0, screen] == pytest.approx(told[0], abs=1e-9)
+        places = stats.rankdata(-np.nanmean(seen, axis=1), axis=1, method="ordinal").astype(int) - 1
+        assert log.probability[0, screen] == pytest.approx(adaptive.POLICIES[name](places, 3)[0], abs=1e-9)
 
 
 def by_hand(scores, chance, name):
     """Compute one system's estimate and standard error, screen by screen. chance: all screens; scores: NaN unseen."""
     top, below, parts, seen = 0.0, 0.0, [], []
     for y, p in zip(scores, chance, strict=True):
-        if p == 0:
-            continue
         hit = not np.isnan(y)
         if name == "plain mean":
             gamma, h = (y, 1.0) if hit else (0.0, 0.0)
@@ -107,7 +97,7 @@ def by_hand(scores, chance, name):
 
 
 @pytest.mark.parametrize("name", list(adaptive.ESTIMATES))
-@pytest.mark.parametrize("policy", ["by rank", "elimination"])
+@pytest.mark.parametrize("policy", ["by rank", "greedy"])
 def test_estimates_equal_a_loop_over_screens(name, policy):
     _, log = replay(policy, campaigns=2, screens=90, table=grid(step=6.0))
     means, errors = adaptive.ESTIMATES[name](log)
@@ -118,13 +108,12 @@ def test_estimates_equal_a_loop_over_screens(name, policy):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_weights_take_the_bias_away_that_steering_brings(policy):
-    """Elimination excepted, where some probabilities are 0; 4 standard errors over 6 systems."""
+    """Four standard errors are allowed over 6 systems."""
     truth = pd.Series(grid().mean(axis=1))
     found = adaptive.score(replay(policy, campaigns=1000)[1], truth).set_index("estimate")
-    if policy != "elimination":
-        assert (np.abs(found.loc["weighted", "bias"]) < 4 * found.loc["weighted", "noise"]).all()
+    assert (np.abs(found.loc["weighted", "bias"]) < 4 * found.loc["weighted", "noise"]).all()
     plain = found.loc["plain mean"]
-    if policy in ("greedy", "Thompson"):  # the plain means of all systems together are too low
+    if policy == "greedy":  # the plain means of all systems together are too low
         assert plain["bias"].mean() < -5 * plain["noise"].mean()
     if policy == "uniform":
         assert (np.abs(plain["bias"]) < 4 * plain["noise"]).all()
@@ -222,7 +211,7 @@ def test_a_daily_test_is_welchs_at_each_look():
 
 def test_shared_screens_do_not_tell_what_was_shown_elsewhere():
     """Verdicts on two systems are the same if all other systems' scores are lost, and on a stretched scale."""
-    log = twins("Thompson", campaigns=20, screens=400, gap=9.0)
+    log = twins("greedy", campaigns=20, screens=400, gap=9.0)
     when = adaptive.looks(400)
     bare = adaptive.Log(log.scores.copy(), log.probability)
     bare.scores[..., :3] = np.nan

@@ -501,7 +501,6 @@ NOT_JUDGED = tables(2)[0], tables(2)[1].assign(tgt_lang="jpn")
         (lambda: annotators.Rule.parse("sd < five"), "no rule"),
         (lambda: annotators.screen(FLAT, ["speed < 3"]), "unique_scores"),
         (lambda: annotators.screen(FLAT, "sd < 3"), "list of rules"),
-        (lambda: judges.stand_ins(*NOT_JUDGED, collections=["ESA-1", "ESA-2"], epsilons=[0.2]), "No judge scored"),
     ],
 )
 def test_what_has_no_answer_is_refused(call, word):

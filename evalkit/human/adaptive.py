@@ -25,12 +25,8 @@ from evalkit.stats.inference import share_interval
 
 #: Systems on a screen, as at WMT26, and times that each is shown, drawn evenly, before scores have a say.
 SHOWN, START = 3, 20
-#: Share of screens on which ``greedy`` and ``thompson`` show systems that were drawn evenly.
+#: Share of screens on which ``greedy`` shows systems that were drawn evenly.
 EVENLY = 0.1
-#: Draws from the posterior by which ``thompson`` chooses: one of them at random, so that probabilities are exact.
-DRAWS = 100
-#: About the chance that ``elimination`` ever sets aside the best system, shared by all systems.
-RISK = 0.1
 #: Screens after which the first look is taken, and those between looks: a day's work.
 FIRST, DAY = 40, 20
 #: Screens with both systems at which ``shared_sequence`` is tightest; it speaks from half as many on.
@@ -78,65 +74,27 @@ class Log:
 # Which systems to show next
 
 
-@dataclass(frozen=True)
-class State:
-    """What is known before a screen: counts, means and variances, each (campaigns, systems)."""
-
-    counts: np.ndarray
-    means: np.ndarray
-    variances: np.ndarray
-
-    @property
-    def places(self) -> np.ndarray:
-        """Each system's place so far, counted from 0."""
-        return np.argsort(np.argsort(-self.means, axis=1, kind="stable"), axis=1)
-
-
-def uniform(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
+def uniform(places: np.ndarray, shown: int) -> np.ndarray:
     """Show every system as often as every other."""
-    return np.full(state.means.shape, shown / state.means.shape[1])
+    return np.full(places.shape, shown / places.shape[-1])
 
 
-def by_rank(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
+def by_rank(places: np.ndarray, shown: int) -> np.ndarray:
     """Draw systems with weights 1/2, 1/2, 1/3, 1/4 … by their place so far, as Pearmut does."""
-    return inclusion_by_place(state.means.shape[1], shown)[state.places]
+    return inclusion_by_place(places.shape[-1], shown)[places]
 
 
-def greedy(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
+def greedy(places: np.ndarray, shown: int) -> np.ndarray:
     """Show the systems that lead, and on one screen in ten any (ε-greedy, ε = ``EVENLY``)."""
-    return EVENLY * uniform(state, shown, rng) + (1 - EVENLY) * (state.places < shown)
+    return EVENLY * uniform(places, shown) + (1 - EVENLY) * (places < shown)
 
 
-def thompson(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
-    """Show systems as often as they lead in draws from what is known of their means; see ``DRAWS`` and ``EVENLY``."""
-    errors = np.sqrt(state.variances / np.maximum(state.counts, 1))
-    means = state.means[:, None] + errors[:, None] * rng.standard_normal((len(errors), DRAWS, errors.shape[1]))
-    least = np.partition(means, -shown, axis=2)[..., -shown, None]
-    return EVENLY * uniform(state, shown, rng) + (1 - EVENLY) * (means >= least).mean(axis=1)
-
-
-def elimination(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
-    """Show evenly those that may yet be the best, and no other (successive elimination; Even-Dar et al. 2006).
-
-    A system is set aside where its mean lies below the best by more than both intervals, which are meant to hold at
-    about as many looks as the counts double; it comes back if the best falls.
-    """
-    counts, systems = np.maximum(state.counts, 2), state.means.shape[1]
-    wide = np.sqrt(2 * state.variances * np.log(2 * systems * np.log2(2 * counts) / RISK) / counts)
-    left = state.means + wide >= (state.means - wide).max(axis=1, keepdims=True)
-    number = left.sum(axis=1, keepdims=True)
-    others = np.clip(shown - number, 0, None) / np.maximum(systems - number, 1)
-    return np.where(left, np.minimum(shown / number, 1.0), others)
-
-
-#: A name, as the study prints it -> state, systems a screen, random numbers -> the probability that a screen shows a
-#: system, (campaigns, systems).
-POLICIES: dict[str, Callable[[State, int, np.random.Generator], np.ndarray]] = {
+#: A name, as the study prints it -> each system's place so far, counted from 0, (campaigns, systems), and systems a
+#: screen -> the probability that a screen shows a system, likewise.
+POLICIES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "uniform": uniform,
     "by rank": by_rank,
     "greedy": greedy,
-    "Thompson": thompson,
-    "elimination": elimination,
 }
 
 
@@ -175,29 +133,23 @@ def steer(
 
     drawn: what ``draw`` returns. policy: a name of ``POLICIES``. shown: systems a screen. start: screens are even until
     each system was shown about so often. every: screens that are given out before the policy looks at scores again, as
-    people work at the same time.
+    people work at the same time. A system that nobody saw is taken for the best.
     """
     campaigns, screens, systems = drawn.shape
-    even = np.full((campaigns, systems), shown / systems)
-    chance, scores, sums = np.empty_like(drawn), np.full_like(drawn, np.nan), np.zeros((3, campaigns, systems))
+    chance, scores = np.empty_like(drawn), np.full_like(drawn, np.nan)
+    counts, sums = np.zeros((2, campaigns, systems))
     warm = -(-systems * start // shown)
     for first in [*range(0, min(warm, screens), every), *range(warm, screens, every)]:
         last = min(first + every, warm if first < warm else screens, screens)
-        now = even if first < warm else POLICIES[policy](_state(sums), shown, rng)
-        chance[:, first:last] = now[:, None]
+        means = np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
+        places = np.argsort(np.argsort(-means, axis=1, kind="stable"), axis=1)
+        choose = uniform if first < warm else POLICIES[policy]
+        chance[:, first:last] = choose(places, shown)[:, None]
         seen = chosen(chance[:, first:last], rng)
         np.copyto(scores[:, first:last], drawn[:, first:last], where=seen)
-        known = np.where(seen, drawn[:, first:last], 0)
-        sums += [part.sum(axis=1) for part in (seen, known, known**2)]
+        counts += seen.sum(axis=1)
+        sums += np.where(seen, drawn[:, first:last], 0).sum(axis=1)
     return Log(scores, chance)
-
-
-def _state(sums: np.ndarray) -> State:
-    """Turn counts, sums and sums of squares into what policies know; one that nobody saw is taken for the best."""
-    counts = np.maximum(sums[0], 1)
-    means = sums[1] / counts
-    spread = np.clip(sums[2] / counts - means**2, 0, None) * counts / np.maximum(counts - 1, 1)
-    return State(sums[0], np.where(sums[0] > 0, means, np.inf), spread)
 
 
 def chosen(chance: np.ndarray, rng: np.random.Generator) -> np.ndarray:

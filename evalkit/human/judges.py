@@ -190,7 +190,6 @@ def stand_ins(
     A judge that gives everything the same score (``CONSTANT``) is tried with them. Returns the columns of ``trials``.
     Caveat: scaling supposes that annotators saw translations of like quality; and a judge who hardly leaves the middle
     of the scale is near to everybody, whether or not it can tell good from bad. See also ``alternative_annotator``.
-    Raises DataError where no judge scored these translations.
     """
     outputs = scored[scored["item_type"] == "system"]
     own = outputs[outputs["protocol"].isin(collections)]
@@ -199,8 +198,6 @@ def stand_ins(
     for kind, name, scores in [*_collections(outputs, people), *_metrics(metrics, scored)]:
         if scores.reindex(table.index).notna().any():
             judges.append((name, kind, scaled(scores.reindex(table.index), scale)))
-    if not judges:
-        raise DataError(f"No judge scored what was judged in {' and '.join(collections)}. Check names and languages.")
     judges.append((CONSTANT, "knows nothing", pd.Series(0.0 if scale == "z" else 0.5, index=table.index)))
     return trials(table, judges, epsilons=epsilons)
 
@@ -320,10 +317,9 @@ def marked_errors(
         own = scored[scored["protocol"] == name]
         if len(own):
             judges.append((name, "people", answers(own.assign(annotator=""), marked).iloc[:, 0]))
-    if "suggested" in marked:
-        items = bias.fully_known(marked, released).intersection(people.index)
-        left = masks(bias.known_suggestions(marked).assign(item_type="system"), ITEM)
-        judges.append((SUGGESTED, "metric", left.reindex(items, fill_value=0)))
+    items = bias.fully_known(marked, released).intersection(people.index)
+    left = masks(bias.known_suggestions(marked).assign(item_type="system"), ITEM)
+    judges.append((SUGGESTED, "metric", left.reindex(items, fill_value=0)))
     judges.append((NOTHING, "knows nothing", pd.Series(0, index=people.index, dtype=object)))
     return trials(people, judges, alignment=alike, epsilons=epsilons).assign(data="ESA marks")
 

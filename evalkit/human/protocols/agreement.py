@@ -363,14 +363,14 @@ def with_wmt(marked: pd.DataFrame, merged: pd.DataFrame) -> pd.DataFrame:
     theirs = merged[columns].astype(text).merge(known, on=names)
     placed = theirs["side"] == "target"
     theirs = theirs.assign(start=theirs["start"].where(placed), end=theirs["end"].where(placed))
-    ours = marked.reindex(columns=[*columns, "protocol", "item_type", *marked.columns.intersection(["suggested"])])
-    facts = {"protocol": "WMT-MQM", "item_type": "system", **({"suggested": False} if "suggested" in marked else {})}
-    return pd.concat([ours.astype(text), theirs.assign(**facts)], ignore_index=True)
+    ours = marked.reindex(columns=[*columns, "protocol", "item_type", "suggested"]).astype(text)
+    theirs = theirs.assign(protocol="WMT-MQM", item_type="system", suggested=False)
+    return pd.concat([ours, theirs], ignore_index=True)
 
 
 def own_marks(marked: pd.DataFrame) -> pd.DataFrame:
-    """Leave a place only to marks that people drew themselves, not ``suggested``; to none where that is not told."""
-    drawn = ~marked["suggested"].astype(bool) if "suggested" in marked else pd.Series(False, index=marked.index)
+    """Leave a place only to marks that people drew themselves, not ``suggested``."""
+    drawn = ~marked["suggested"].astype(bool)
     return marked.assign(start=marked["start"].where(drawn), end=marked["end"].where(drawn))
 
 

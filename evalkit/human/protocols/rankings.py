@@ -33,7 +33,6 @@ class Drawn(NamedTuple):
     """Scores of systems under every protocol, (protocols, systems), and draws of them: (resamples, protocols, systems).
 
     widths: (protocols, systems, systems) half the widths of 95 % intervals of differences, on the diagonal of scores.
-    segments: how many segments each system was judged on, (protocols, systems).
     """
 
     protocols: list[str]
@@ -41,7 +40,6 @@ class Drawn(NamedTuple):
     scores: np.ndarray
     draws: np.ndarray
     widths: np.ndarray
-    segments: np.ndarray
 
 
 def same_segments(scored: pd.DataFrame) -> pd.DataFrame:
@@ -98,7 +96,7 @@ def draw_scores(
         raise DataError(f"Too few people or documents stand behind {alone} to be drawn anew. Leave this protocol out.")
     scale = np.repeat(wide.max(axis=(1, 2)).clip(1e-12), len(systems))
     draws = influences.draws(totals, resamples=resamples, seed=seed, scale=scale).reshape(-1, *segments.shape)
-    return Drawn(names, systems, totals.reshape(segments.shape), draws, wide, segments)
+    return Drawn(names, systems, totals.reshape(segments.shape), draws, wide)
 
 
 def _drawn_units(own: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -123,15 +121,12 @@ def _outputs(scored: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def places(drawn: Drawn) -> pd.DataFrame:
     """Tabulate each system's mean and place under every protocol, in the order of each ranking.
 
-    Returns protocol, system, mean (in the protocol's unit, higher is better), low, high, rank (1 is best; equal means
-    share the better rank), rank_low, rank_high (whole ranks, 95 % of draws) and segments.
+    Returns protocol, system, mean (in the protocol's unit, higher is better), rank (1 is best; equal means share the
+    better rank), rank_low, rank_high (whole ranks, 95 % of draws).
     Caveat: places of systems that are nearly equal have intervals that cover less than their level.
     """
-    reach = np.diagonal(drawn.widths, axis1=1, axis2=2)
     rank_low, rank_high = rank_interval(ranks_of(drawn.draws))
-    columns = {"mean": drawn.scores, "low": drawn.scores - reach, "high": drawn.scores + reach}
-    columns |= {"rank": ranks_of(drawn.scores), "rank_low": rank_low, "rank_high": rank_high}
-    columns |= {"segments": drawn.segments}
+    columns = {"mean": drawn.scores, "rank": ranks_of(drawn.scores), "rank_low": rank_low, "rank_high": rank_high}
     index = pd.MultiIndex.from_product([drawn.protocols, drawn.systems], names=["protocol", "system"])
     table = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).reset_index()
     place = np.repeat(np.arange(len(drawn.protocols)), len(drawn.systems))
