@@ -7,8 +7,6 @@ annotators and documents: clusters, permutation, equivalence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -129,12 +127,11 @@ def contrasts(paired: pd.DataFrame) -> pd.DataFrame:
     commonest difference, the one nearest to zero where several are equally common. Source: Knowles & Lo 2024, section 5
     and footnote k. Caveat: the test takes pairs as independent, which they are not.
     """
-    rows = []
-    for pair, scale, column, part in _parts(paired):
-        for group in GROUPS:
-            values = part.loc[part["group"] == group, column].to_numpy()
-            rows.append({"pair": pair, "scale": scale, "group": group} | _described(values))
-    return pd.DataFrame(rows)
+    long, key = _by_scale(paired), ["scale", "pair", "group"]
+    groups = long.groupby(key)["difference"]
+    table = groups.agg(n="size", mean="mean", median="median", mode=mode, sd="std", p_one_sample=_p_of_zero)
+    every = pd.MultiIndex.from_product([long["scale"].unique(), long["pair"].unique(), GROUPS], names=key)
+    return table.reindex(every).fillna({"n": 0}).astype({"n": int}).reset_index()
 
 
 def welch(paired: pd.DataFrame) -> pd.DataFrame:
@@ -149,8 +146,8 @@ def welch(paired: pd.DataFrame) -> pd.DataFrame:
 def _tested(paired: pd.DataFrame) -> pd.DataFrame:
     """Make the rows of ``welch``, with n and mean of each group."""
     rows = []
-    for pair, scale, column, part in _parts(paired):
-        sides = {group: part.loc[part["group"] == group, column] for group in GROUPS}
+    for (scale, pair), part in _by_scale(paired).groupby(["scale", "pair"], sort=False):
+        sides = {group: part.loc[part["group"] == group, "difference"] for group in GROUPS}
         row = {"pair": pair, "scale": scale, "t": np.nan, "df": np.nan, "p_less": np.nan}
         for group, own in sides.items():
             row |= {f"n_{group}": len(own), f"mean_{group}": own.mean()}
@@ -196,25 +193,15 @@ def sensitivity(paired: pd.DataFrame) -> pd.DataFrame:
     return table[columns].reset_index(drop=True)
 
 
-def _parts(paired: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
-    """Yield pair, scale, column and rows: all together first, then each language pair."""
-    for scale, column in SCALES.items():
-        if column in paired:
-            yield "all", scale, column, paired
-            for pair, part in paired.groupby("pair", sort=True):
-                yield pair, scale, column, part
+def _by_scale(paired: pd.DataFrame) -> pd.DataFrame:
+    """Add ``scale``, on which the difference is: of all language pairs together as "all", then of each."""
+    both = pd.concat([paired.assign(pair="all"), paired.sort_values("pair", kind="stable")])
+    known = {scale: both.assign(difference=both[column]) for scale, column in SCALES.items() if column in both}
+    return pd.concat(known, names=["scale"]).reset_index("scale")
 
 
-def _described(values: np.ndarray) -> dict[str, float]:
-    told = pd.Series(values, dtype=float)
-    return {
-        "n": len(told),
-        "mean": told.mean(),
-        "median": told.median(),
-        "mode": mode(values) if len(told) else np.nan,
-        "sd": told.std(),
-        "p_one_sample": float(stats.ttest_1samp(values, 0).pvalue) if told.nunique() > 1 else np.nan,
-    }
+def _p_of_zero(values: pd.Series) -> float:
+    return float(stats.ttest_1samp(values, 0).pvalue) if values.nunique() > 1 else np.nan
 
 
 def mode(values: np.ndarray) -> float:
