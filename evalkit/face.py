@@ -23,6 +23,7 @@ from evalkit.campaign.findings import Missing
 from evalkit.campaign.opening import STEPS, from_ratings
 from evalkit.campaign.ranking import Ranking, rank_systems
 from evalkit.data import schemas
+from evalkit.data.provenance import Scale
 from evalkit.human import annotators, components, context, mqm, normalization, planning, preferences
 from evalkit.human.calibration import calibrate as calibrate_ratings
 from evalkit.human.ranking.lines import rule_clusters
@@ -35,7 +36,6 @@ from evalkit.stats import agreement as agreements
 _ASSUMED = {"src_lang": "und", "tgt_lang": "und", "doc": "1"}
 _SOURCE = {"name": "table", "source": "real", "origin": "a table", "digest": ""}
 _JUDGED = ("system", "segment", "annotator", "score")
-Scale = tuple[float, float]
 
 
 def ratings(

@@ -23,6 +23,8 @@ from evalkit.data import registry
 KINDS = ("simulated", "published", "real")
 #: Seconds since 1970 that are the time of a judgement: the years 2000 to 2099. Others count from something else.
 _TIMES = (946_684_800, 4_102_444_800)
+#: The lowest and the highest score that can be given.
+Scale = tuple[float, float]
 _KEPT = "carry it over with provenance.like(table, origin), or stack tables with provenance.stack([...])"
 
 
@@ -62,7 +64,7 @@ def dates_of(frame: pd.DataFrame) -> dict[str, Any]:
     return found
 
 
-def scale_of(frame: pd.DataFrame, *, given: tuple[float, float] | None = None) -> tuple[float, float]:
+def scale_of(frame: pd.DataFrame, *, given: Scale | None = None) -> Scale:
     """Return the lowest and the highest score that an annotator could give: those given, or else the table's own.
 
     Raises DataError where neither is known, and where an end lies above the other.
@@ -82,7 +84,7 @@ def scale_of(frame: pd.DataFrame, *, given: tuple[float, float] | None = None) -
     return low, high
 
 
-def declared_scale(frame: pd.DataFrame) -> tuple[float, float] | None:
+def declared_scale(frame: pd.DataFrame) -> Scale | None:
     """Return the ends of a table's scale, None where its source does not tell them; a lost entry is an error."""
     if "scale" not in frame.attrs:
         scale_of(frame)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data.provenance import scale_of
+from evalkit.data.provenance import Scale, scale_of
 from evalkit.data.schemas import ITEM, segment_key, with_pair
 from evalkit.stats import inference
 from evalkit.stats.correlation import ratio, spearman
@@ -99,7 +99,7 @@ def workload(listed: pd.DataFrame) -> pd.DataFrame:
     return table.join(listed.assign(**gone).groupby("pair")[[*gone]].sum()).reset_index()
 
 
-def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
+def usage(ratings: pd.DataFrame, *, scale: Scale | None = None) -> pd.DataFrame:
     """Describe how each annotator uses the scale: its range, its shape, how many of its steps.
 
     Returns pair, annotator, n, unique_scores, min, max, mean, sd (ddof=1), skewness (Fisher-Pearson, adjusted; negative
@@ -137,11 +137,7 @@ def bimodality(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def on_marks(
-    ratings: pd.DataFrame,
-    *,
-    tick_marks: tuple[float, ...] = SQM_TICKS,
-    within: float = 1.0,
-    scale: tuple[float, float] | None = None,
+    ratings: pd.DataFrame, *, tick_marks: tuple[float, ...] = SQM_TICKS, within: float = 1.0, scale: Scale | None = None
 ) -> pd.DataFrame:
     """Measure how much each annotator's scores crowd around a slider's tick marks: pair, annotator, on_marks (share).
 
@@ -159,7 +155,7 @@ def on_marks(
     return with_pair(ratings).assign(on_marks=near.any(axis=1)).groupby(_WHO)["on_marks"].mean().reset_index()
 
 
-def scale_grid(ratings: pd.DataFrame, *, within: float = 1.0, scale: tuple[float, float] | None = None) -> pd.DataFrame:
+def scale_grid(ratings: pd.DataFrame, *, within: float = 1.0, scale: Scale | None = None) -> pd.DataFrame:
     r"""Test each annotator's scores for each grid of ticks (``GRIDS``), and name the grid in use.
 
     For a grid of k ticks from end to end, each tick inside the scale has a cell, all whole numbers nearer to it than to
@@ -468,11 +464,7 @@ def removed(p_values: ArrayLike) -> Caliper:
 
 
 def profiles(
-    ratings: pd.DataFrame,
-    *,
-    tick_marks: tuple[float, ...] = SQM_TICKS,
-    within: float = 1.0,
-    scale: tuple[float, float] | None = None,
+    ratings: pd.DataFrame, *, tick_marks: tuple[float, ...] = SQM_TICKS, within: float = 1.0, scale: Scale | None = None
 ) -> pd.DataFrame:
     """Describe every annotator of every language pair in one row.
 

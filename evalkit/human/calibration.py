@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
-from evalkit.data.provenance import scale_of
+from evalkit.data.provenance import Scale, scale_of
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.human.components import SET_SIZE, equate, of_pair
 from evalkit.stats import inference
@@ -44,7 +44,7 @@ class Standard:
 
     consensus: float = 3.0
     human_reference: float | None = 4.687
-    scale: tuple[float, float] = (1.0, 5.0)
+    scale: Scale = (1.0, 5.0)
 
     def __post_init__(self) -> None:
         low, high = self.scale
@@ -74,7 +74,7 @@ def capped(score: ArrayLike, *, alpha: ArrayLike, cap: float) -> np.ndarray:
     return np.asarray(score, float) + np.clip(alpha, -cap, cap)
 
 
-def moderated(score: ArrayLike, *, alpha: ArrayLike, scale: tuple[float, float] = (1.0, 5.0)) -> np.ndarray:
+def moderated(score: ArrayLike, *, alpha: ArrayLike, scale: Scale = (1.0, 5.0)) -> np.ndarray:
     """Add a shift that fades when it is large, or near the end of the scale it points to: f(x) = x + E·A.
 
     A = tanh(α); E = tanh(top - x) for α > 0, tanh(x - bottom) for α < 0, 0 for α = 0 (section 5.3).
@@ -92,7 +92,7 @@ def moderated(score: ArrayLike, *, alpha: ArrayLike, scale: tuple[float, float] 
     return x + unit * np.tanh(room / unit) * np.tanh(alpha / unit)
 
 
-def _unit(scale: tuple[float, float]) -> float:
+def _unit(scale: Scale) -> float:
     """Return how many points count as one of the five-point scale of the paper."""
     return (scale[1] - scale[0]) / 4
 
@@ -129,7 +129,7 @@ def adjust(
 
 
 def _in_all_forms(
-    raw: ArrayLike, *, alpha: ArrayLike, line: tuple[np.ndarray, np.ndarray] | None, scale: tuple[float, float]
+    raw: ArrayLike, *, alpha: ArrayLike, line: tuple[np.ndarray, np.ndarray] | None, scale: Scale
 ) -> dict[str, np.ndarray]:
     """Move scores in each of ``FORMS``; line: its (β, α). The cap is half a point of a five-point scale."""
     moved = {"shift": shift(raw, alpha=alpha)}
@@ -198,7 +198,7 @@ def calibrate(
     by: str = "pair",
     within: str | None = None,
     standard: Standard | None = None,
-    scale: tuple[float, float] | None = None,
+    scale: Scale | None = None,
     resamples: int = 1000,
     seed: int = 7,
 ) -> pd.DataFrame:
@@ -222,7 +222,7 @@ def calibrate(
     return table[["within", "group", *table.columns[:-2]]]
 
 
-def own_standard(ratings: pd.DataFrame, *, by: str = "pair", scale: tuple[float, float] | None = None) -> Standard:
+def own_standard(ratings: pd.DataFrame, *, by: str = "pair", scale: Scale | None = None) -> Standard:
     """Agree on the averages of what all groups gave: mean of calibration means, mean of reference means (if any).
 
     scale: its ends; None takes the table's own.
@@ -312,7 +312,7 @@ def held_out(
     *,
     by: str = "annotator",
     within: str | None = "pair",
-    scale: tuple[float, float] | None = None,
+    scale: Scale | None = None,
     splits: int = 200,
     resamples: int = 500,
     seed: int = 7,
@@ -365,7 +365,7 @@ def _of_halves(scores: np.ndarray, use: np.ndarray) -> np.ndarray:
     return np.stack([scores @ items / np.maximum(items.sum(axis=0), 1) for items in parts], axis=-1)
 
 
-def _spreads(means: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
+def _spreads(means: np.ndarray, scale: Scale) -> np.ndarray:
     """Spread of the groups' held-out means, raw and in each of ``FORMS``: (1 + forms, ..., splits)."""
     task, calibration, lower, upper = np.moveaxis(means, -1, 0)
     agreed, of_lower, of_upper = (half.mean(axis=-2, keepdims=True) for half in (calibration, lower, upper))
@@ -376,7 +376,7 @@ def _spreads(means: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
     return np.stack(list(spread.values()))
 
 
-def _ratios(means: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
+def _ratios(means: np.ndarray, scale: Scale) -> np.ndarray:
     """Return the ratio of spreads in each of ``FORMS``, and how much of a deviation carries over: (..., forms + 1)."""
     before, *after = np.median(_spreads(means, scale), axis=-1)
     dy, dx = (half - half.mean(axis=-2, keepdims=True) for half in (means[..., 0], means[..., 1]))

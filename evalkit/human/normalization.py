@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from evalkit import DataError
-from evalkit.data.provenance import scale_of
+from evalkit.data.provenance import Scale, scale_of
 from evalkit.data.schemas import with_pair
 from evalkit.human.calibration import halves, shared_items
 from evalkit.human.components import Fit, State, fit_mixed, without_bias
@@ -69,7 +69,7 @@ def normalize(
     digits: int | None = None,
     no_spread: str = "missing",
     ticks: int = 7,
-    scale: tuple[float, float] | None = None,
+    scale: Scale | None = None,
 ) -> pd.DataFrame:
     """Add the column ``normalized``: scores made comparable across groups, within each language pair.
 

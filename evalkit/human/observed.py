@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit.data.provenance import fact, like, scale_of
+from evalkit.data.provenance import Scale, fact, like, scale_of
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.stats import agreement
 
@@ -49,7 +49,7 @@ def titled(name: str) -> str:
     return next((title + name[len(code) :] for code, title in COLLECTIONS.items() if name.startswith(code)), name)
 
 
-def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
+def binned(ratings: pd.DataFrame, bins: int, *, scale: Scale | None = None) -> pd.DataFrame:
     """Move every score to the nearest of ``bins`` evenly spaced points of the scale, numbered from 0.
 
     scale: its ends; None takes the table's own. The result's scale runs from 0 to ``bins`` - 1. Seven bins on 0-100 are
