@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from evalkit import DataError
 from evalkit.data.provenance import Scale, scale_of
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.components import SET_SIZE, equate, of_pair
+from evalkit.human.components import SET_SIZE, Variances, equate, of_pair
 from evalkit.stats import inference
 from evalkit.stats.agreement import score_matrix
 
@@ -433,7 +433,7 @@ def halves(documents: np.ndarray, splits: int, rng: np.random.Generator) -> np.n
 
 
 def difference_variance(
-    variances: Mapping[str, float], *, judgements: ArrayLike, block: float = 10, calibration: ArrayLike = 0
+    variances: Variances, *, judgements: ArrayLike, block: float = 10, calibration: ArrayLike = 0
 ) -> np.ndarray:
     r"""Return the variance of the difference between two systems' mean scores, when blocks go to annotators by chance.
 
@@ -459,7 +459,7 @@ def difference_variance(
 
 
 def weigh_set(
-    variances: Mapping[str, float], *, judgements: int, block: float, size: int = SET_SIZE
+    variances: Variances, *, judgements: int, block: float, size: int = SET_SIZE
 ) -> tuple[float, float, int, float]:
     r"""Weigh a calibration set against as many more ordinary judgements, of one annotator who gives ``judgements``.
 

@@ -53,6 +53,8 @@ LAYOUTS: dict[str, dict[str, list[str]]] = {
 TASTE = {"taste": ["annotator", "system"]}
 #: The components that a comparison of two systems needs, in squared points.
 NEEDED = ("document", "item", "annotator", "block", "residual")
+#: Component -> its variance, squared points: what ``of_pair`` returns, and plans take.
+Variances = Mapping[str, float]
 #: What people call the components.
 NAMES = {
     "document": "documents",
@@ -123,7 +125,7 @@ def of_pair(table: pd.DataFrame, pair: str, *, shared: float = 0.5, typed: Seque
 
 
 def contrast_variance(
-    ratings: pd.DataFrame, variances: Mapping[str, float], *, first: str, second: str, layout: str = "campaign"
+    ratings: pd.DataFrame, variances: Variances, *, first: str, second: str, layout: str = "campaign"
 ) -> float:
     r"""Return the variance of the difference of two systems' mean scores, for who judged what in these ratings.
 

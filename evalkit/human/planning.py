@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from evalkit import DataError
-from evalkit.human.components import NEEDED, of_pair
+from evalkit.human.components import NEEDED, Variances, of_pair
 from evalkit.stats import inference
 
 #: Who judges which system. same: whoever scores a document scores it by both systems. mixed: each document is given
@@ -34,7 +34,7 @@ _PLAN = ["arrangement", "calibration", "segments", "judgements_each", "annotator
 
 
 def power(
-    variances: Mapping[str, float],
+    variances: Variances,
     *,
     delta: ArrayLike,
     segments: ArrayLike,
@@ -92,7 +92,7 @@ class Design:
     scored: float = np.inf
 
     def test(
-        self, variances: Mapping[str, float], delta: ArrayLike, segments: ArrayLike, annotators: ArrayLike
+        self, variances: Variances, delta: ArrayLike, segments: ArrayLike, annotators: ArrayLike
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the noncentrality of ``power``'s test, its degrees of freedom, and over how many units it is."""
         self.check(variances, segments, annotators)
@@ -104,7 +104,7 @@ class Design:
         error = np.sqrt(2 * (own / documents + added / units))
         return np.abs(np.asarray(delta, float)) / error, np.maximum(units - 1 - (self.metric > 0), 1), units
 
-    def added_variance(self, variances: Mapping[str, float]) -> float:
+    def added_variance(self, variances: Variances) -> float:
         """Return what scatters between annotators beside their documents, squared points: tastes, and where they do not
         cancel, levels, or what a calibration set leaves of them.
         """
@@ -113,7 +113,7 @@ class Design:
             level = (variances["block"] + variances["residual"]) / self.calibration
         return taste if self.arrangement == "same" else taste + level
 
-    def check(self, variances: Mapping[str, float], segments: ArrayLike, annotators: ArrayLike) -> None:
+    def check(self, variances: Variances, segments: ArrayLike, annotators: ArrayLike) -> None:
         """Refuse what no test can be made of."""
         known = {name: variances.get(name, -1) for name in NEEDED}
         if self.arrangement == "same" and math.isnan(known["annotator"]):
@@ -136,7 +136,7 @@ class Design:
                 raise DataError(f"This design has no test: {problem}.")
 
 
-def _fitting(variances: Mapping[str, float], *, arrangement: str = "same", **design: Any) -> Design:
+def _fitting(variances: Variances, *, arrangement: str = "same", **design: Any) -> Design:
     """Make a design: over annotators where the same ones judge both systems, and like them differently."""
     return Design(arrangement, arrangement == "same" and variances.get("taste", 0) > 0, **design)
 
@@ -156,7 +156,7 @@ def t_power(shift: ArrayLike, freedom: ArrayLike, *, alpha: float = 0.05) -> np.
     return np.asarray(stats.nct.sf(critical, freedom, shift) + wrong_sign)
 
 
-def document_variance(variances: Mapping[str, float], *, block: float, judgements: int = 1) -> float:
+def document_variance(variances: Variances, *, block: float, judgements: int = 1) -> float:
     """Return what scatters in the mean of a document's ``block`` segments of one system, squared points.
 
     judgements: of each translation, by as many annotators. Levels of annotators, and their tastes, are not in it.
@@ -168,9 +168,7 @@ def document_variance(variances: Mapping[str, float], *, block: float, judgement
     return variances["document"] + variances["item"] / block + noise
 
 
-def curve(
-    variances: Mapping[str, float], *, deltas: Sequence[float], segments: Sequence[int], **design: Any
-) -> pd.DataFrame:
+def curve(variances: Variances, *, deltas: Sequence[float], segments: Sequence[int], **design: Any) -> pd.DataFrame:
     """Return the power for every difference and number of segments: delta, segments, power. design: see ``power``."""
     grid = power(variances, delta=np.asarray(deltas)[:, None], segments=np.asarray(segments)[None], **design)
     table = pd.DataFrame(grid, index=pd.Index(deltas, name="delta"), columns=pd.Index(segments, name="segments"))
@@ -178,7 +176,7 @@ def curve(
 
 
 def simulate_power(
-    variances: Mapping[str, float],
+    variances: Variances,
     *,
     delta: float,
     segments: int,
@@ -222,7 +220,7 @@ def simulate_power(
 
 
 def _campaigns(
-    variances: Mapping[str, float], design: Design, shape: tuple[int, int, int], rng: np.random.Generator
+    variances: Variances, design: Design, shape: tuple[int, int, int], rng: np.random.Generator
 ) -> np.ndarray:
     """Draw campaigns judgement by judgement; return (campaigns, units) differences of the units' mean scores.
 
@@ -294,7 +292,7 @@ class Limits:
         if not 1 <= self.block <= self.most_segments / 2 or self.capacity < 2 * self.block:
             raise DataError(f"Documents of {self.block} segments do not fit: raise most_segments or capacity.")
 
-    def designs(self, variances: Mapping[str, float]) -> Iterator[tuple[Design, np.ndarray | None]]:
+    def designs(self, variances: Variances) -> Iterator[tuple[Design, np.ndarray | None]]:
         """Yield designs, and the numbers of annotators to try with each (None: as few as can be).
 
         Where annotators have tastes, ``same`` has each document judged once by one of a searched number, and ``mixed``
@@ -311,7 +309,7 @@ class Limits:
                 yield from ((replace(plain, arrangement="mixed", calibration=n, judgements=each), None) for n in sets)
 
 
-def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limits()) -> pd.DataFrame:
+def plan(variances: Variances, *, delta: float, limits: Limits = Limits()) -> pd.DataFrame:
     """List the designs that find a difference of ``delta`` points within the limits, the cheapest first.
 
     Every arrangement that has a test is tried (see ``ARRANGEMENTS``), with every number of judgements of a translation
@@ -340,14 +338,14 @@ def by_pair(table: pd.DataFrame, *, delta: float, limits: Limits = Limits(), sha
     return pd.concat([table["pair"].reset_index(drop=True), designs], axis=1)
 
 
-def cheapest(variances: Mapping[str, float], *, delta: float, limits: Limits = Limits()) -> pd.Series:
+def cheapest(variances: Variances, *, delta: float, limits: Limits = Limits()) -> pd.Series:
     """Take the cheapest design of ``plan``: its columns, missing where none suffices."""
     found = _search(variances, delta, limits)
     return (found.iloc[0] if len(found) else pd.Series(dtype=object)).reindex(_PLAN)
 
 
 def with_metric(
-    variances: Mapping[str, float], *, delta: float, limits: Limits, correlations: Mapping[str, float]
+    variances: Variances, *, delta: float, limits: Limits, correlations: Mapping[str, float]
 ) -> pd.DataFrame:
     """Take the cheapest design without a metric, and with one of each correlation, and count what is saved.
 
@@ -372,12 +370,7 @@ def with_metric(
 
 
 def compare(
-    variances: Mapping[str, float],
-    *,
-    deltas: Sequence[float],
-    limits: Limits = Limits(),
-    resamples: int = 1000,
-    seed: int = 7,
+    variances: Variances, *, deltas: Sequence[float], limits: Limits = Limits(), resamples: int = 1000, seed: int = 7
 ) -> pd.DataFrame:
     """List the cheapest design of each kind for each difference, its power also by simulation.
 
@@ -413,7 +406,7 @@ class Crew(NamedTuple):
 
 
 def smallest_crew(
-    variances: Mapping[str, float], *, delta: float, block: int, capacity: int, over_annotators: bool
+    variances: Variances, *, delta: float, block: int, capacity: int, over_annotators: bool
 ) -> Crew | None:
     r"""Return the cheapest crew that finds ``delta`` points at the default ``Limits``; None where none is.
 
@@ -443,7 +436,7 @@ def smallest_crew(
     return Crew(people, each, segments, 2 * (parts["taste"] / people + own))
 
 
-def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.DataFrame:
+def _search(variances: Variances, delta: float, limits: Limits) -> pd.DataFrame:
     """Search the designs of ``plan``; no rows where none suffices."""
     if delta <= 0:
         raise DataError(f"A difference of {delta:g} points cannot be found. Give delta above 0.")
@@ -459,9 +452,7 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
     return table.sort_values(["cost", "judgements", "segments"], ignore_index=True)
 
 
-def _rows(
-    variances: Mapping[str, float], delta: float, limits: Limits, design: Design, crews: np.ndarray | None
-) -> pd.DataFrame:
+def _rows(variances: Variances, delta: float, limits: Limits, design: Design, crews: np.ndarray | None) -> pd.DataFrame:
     """Make ``plan``'s rows, but for the power: of each crew, or of one as small as can be; none where none suffices."""
     both = 2 if design.arrangement == "same" else 1  # who judges a document judges it by both systems
     free, each = limits.capacity - design.calibration, design.judgements
@@ -478,7 +469,7 @@ def _rows(
 
 
 def _fewest_segments(
-    variances: Mapping[str, float], delta: float, limits: Limits, design: Design, crews: np.ndarray | None
+    variances: Variances, delta: float, limits: Limits, design: Design, crews: np.ndarray | None
 ) -> np.ndarray:
     """Find by halving with how few segments each crew's test reaches the target; infinite where none does.
 
@@ -526,14 +517,13 @@ def describe(design: Mapping[str, Any], *, delta: float) -> str:
         "same": "each of whom scores both systems' translations of a document",
         "mixed": "with the documents of the two systems dealt out to them by chance",
     }[design["arrangement"]]
-    crew = f"{design['annotators']} annotators, {how}"
     each = design["judgements_each"]
     often = {1: "once", 2: "twice"}.get(each, f"{each} times")
     calibrated = f", after a calibration set of {design['calibration']} segments" if design["calibration"] else ""
     return (
         f"To distinguish two systems {delta:g} points apart you need {design['segments']:,} segments and "
-        f"{crew}{calibrated}. Each translation is scored {often}, which makes "
-        f"{design['judgements']:,} judgements."
+        f"{design['annotators']} annotators, {how}{calibrated}. "
+        f"Each translation is scored {often}, which makes {design['judgements']:,} judgements."
     )
 
 

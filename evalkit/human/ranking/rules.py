@@ -81,16 +81,11 @@ RULES = {name: LineRule(name, **row) for name, row in _WRITTEN.items()}
 
 def table() -> pd.DataFrame:
     """List the rules in words: rule, scores, test, level, where a line stands, source."""
-    known = RULES.values()
-    columns = {
-        "rule": [one.name for one in known],
-        "scores": [one.by + ", by domain" * (one.mean == "domains") for one in known],
-        "test": [TESTS[one.test] for one in known],
-        "level": [one.sides for one in known],
-        "line below a system if": [LINES[one.line] for one in known],
-        "source": [one.source for one in known],
-    }
-    return pd.DataFrame(columns)
+    rows = []
+    for one in RULES.values():
+        scores = f"{one.by}, by domain" if one.mean == "domains" else one.by
+        rows.append((one.name, scores, TESTS[one.test], one.sides, LINES[one.line], one.source))
+    return pd.DataFrame(rows, columns=["rule", "scores", "test", "level", "line below a system if", "source"])
 
 
 def named(name: str) -> LineRule:
