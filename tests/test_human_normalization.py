@@ -231,14 +231,16 @@ def test_wmts_published_z_scores_come_out_of_the_raw_scores(real):
 # order of scores
 
 
-def test_rho_equals_scipys():
+def test_rho_and_pearson_equal_scipy():
     rng = np.random.default_rng(9)
     names, hits = list(rng.choice(list("ab"), 80)), list(rng.choice(list("hk"), 80))
     frame = rated(rng.integers(0, 101, 80) + 20 * (np.array(hits) == "k"), annotators=names, hits=hits)
     found = normalization.normalize(frame, by=("annotator", "hit"))
     kept = normalization.order_kept(found).set_index("annotator")
     for name, own in found.groupby("annotator"):
-        assert kept.at[name, "rho"] == pytest.approx(stats.spearmanr(own["score"], own["normalized"])[0])
+        both = own["score"], own["normalized"]
+        assert kept.at[name, "rho"] == pytest.approx(stats.spearmanr(*both)[0])
+        assert kept.at[name, "pearson"] == pytest.approx(stats.pearsonr(*both)[0])
 
 
 def test_means_by_hand_with_and_without_a_calibration_set():

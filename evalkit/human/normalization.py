@@ -211,7 +211,7 @@ def order_kept(ratings: pd.DataFrame) -> pd.DataFrame:
     """Correlate every annotator's scores before and after normalising: 1 says that their order is kept.
 
     ratings: as ``normalize`` returns them, with ``hit``. Returns pair, annotator, hits, judgements, rho (Spearman, ties
-    averaged), the furthest from 1 first within each pair. Judgements without a normalised score are left
+    averaged), pearson, the furthest from 1 first within each pair. Judgements without a normalised score are left
     out; a correlation is NaN where one side does not vary.  Caveat: an annotator with one HIT has rho 1 by
     construction, so look at those with several.
 
@@ -226,8 +226,9 @@ def order_kept(ratings: pd.DataFrame) -> pd.DataFrame:
         raise DataError("No row has both score and normalized. Were the scores normalised without any spread?")
     judged = there.groupby(_WHO)
     table = judged.agg(hits=("hit", "nunique"), judgements=("score", "size"))
-    ranks = judged[["score", "normalized"]].rank().groupby([there[name] for name in _WHO])
-    table["rho"] = ranks.corr()["score"].xs("normalized", level=2).clip(-1, 1)
+    columns, who = there[["score", "normalized"]], [there[name] for name in _WHO]
+    for name, values in (("rho", judged[[*columns]].rank()), ("pearson", columns)):
+        table[name] = values.groupby(who).corr()["score"].xs("normalized", level=2).clip(-1, 1)
     return table.reset_index().sort_values(["pair", "rho"], kind="stable", ignore_index=True)
 
 
