@@ -452,7 +452,6 @@ SHOWN = document("h", COPY, ORIGINAL)
         ),
         (lambda: calibration.held_out(crossed([0, 1], 1)), "amh-eng: 2 groups"),
         (lambda: calibration.held_out(crossed([0, 1, 2], 1).assign(item_type="system")), "No calibration items"),
-        (lambda: inside.spbleu(pd.concat([data.published("spbleu_flores")] * 2, ignore_index=True)), "Two scores"),
         (lambda: context.pairs(pd.concat([SHOWN, SHOWN[~SHOWN["copy"]]])), "twice"),
         (lambda: context.pairs(SHOWN.drop(columns="copy")), "column copy"),
         (lambda: context.label_example(SHOWN, segments=30), "30 segments"),
