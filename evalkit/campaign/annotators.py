@@ -8,7 +8,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.campaign.findings import WORDING, Finding, Result, finding, or_missing, which
 from evalkit.campaign.method import order
-from evalkit.campaign.opening import Campaign, from_ratings
+from evalkit.campaign.opening import STEPS, Campaign, from_ratings
 from evalkit.data.schemas import ITEM
 from evalkit.human import annotators
 from evalkit.stats.terms import pluralize
@@ -127,7 +127,7 @@ def _fitting(campaign: Campaign, rules: Sequence[str]) -> tuple[list[str], dict[
     aside = {}
     for rule in rules:
         measure = rule.split()[0]
-        if campaign.ordinal and measure in ("unique_scores", "at_ends"):
+        if campaign.steps <= STEPS and measure in ("unique_scores", "at_ends"):
             aside[rule] = f"all annotators together used {pluralize(campaign.steps, 'different score')}"
         elif not campaign.known_scale and measure in _POINTS:
             aside[rule] = "it is in points of 100, and the ends of the scale are not declared"

@@ -242,11 +242,6 @@ class Campaign(Result):
         return int(self.part["score"].nunique())
 
     @property
-    def ordinal(self) -> bool:
-        """Whether the scale has few steps, such as XSTS's 1 to 5."""
-        return self.steps <= STEPS
-
-    @property
     def systems(self) -> list[str]:
         """The systems that were judged, by name."""
         return sorted(self.judged["system"].unique())

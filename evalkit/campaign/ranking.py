@@ -304,10 +304,7 @@ class Comparisons(Result):
         yield finding("strengths.met", found=self, systems=systems, never=never, follows=len(self.groups) < 2)
         yield from which("strengths", self, groups=len(self.groups) > 1)
         if self.apart:
-            above, below = self.apart[:2]
-            lost = [name for name in below if any(frozenset((name, one)) in self.met for one in above)]
-            never_met = [name for name in below if name not in lost]
-            yield finding("strengths.apart", above=above, lost=lost, never_met=never_met)
+            yield finding("strengths.apart", above=self.apart[0], below=self.apart[1])
         if self.place:
             gain, low, high = self.place
             does = "favours" if low > 0 else "harms" if high < 0 else "open"
