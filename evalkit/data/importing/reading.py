@@ -168,20 +168,28 @@ def _headed(origin: str, rows: list[Row], notes: list[str]) -> tuple[list[str], 
     elif place + 1 < len(rows) and (second := _second(cells, rows[place + 1][1])):
         line, cells = rows[place + 1][0], second
     below = [own for at, own in rows if at > line]
-    cells = _numbered_rows(cells, below, notes)
+    cells = _numbered_rows(origin, cells, below, notes)
     named = max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)
     if not any(cell.strip() for row in below for cell in row[named : len(cells)]):
         cells = cells[:named]
     return headings(_without_more(cells, below, notes)), line
 
 
-def _numbered_rows(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
-    """Name a first column that has no heading, as of row names that are numbers."""
-    if len(below) > 1 and {len(row) for row in below} == {len(cells) + 1}:
-        first = [row[0].strip() for row in below]
-        if first in [[str(start + place) for place in range(len(first))] for start in (0, 1)]:
-            notes.append("the rows have a number before the first heading; it was not used")
-            return ["", *cells]
+def _numbered_rows(origin: str, cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
+    """Name a first column that has no heading, as of row names that are numbers.
+
+    Raises DataError where the numbers may be a column of their own, and the last cells, all empty, have no heading.
+    """
+    if len(below) < 2 or {len(row) for row in below} != {len(cells) + 1}:
+        return cells
+    first, last = ([row[place].strip() for row in below] for place in (0, -1))
+    if any(last) and first in [[str(start + place) for place in range(len(first))] for start in (0, 1)]:
+        notes.append("the rows have a number before the first heading; it was not used")
+        return ["", *cells]
+    numbers = [(len(text), text) for text in first]
+    rising = all(map(str.isdecimal, first)) and numbers == sorted({*numbers})
+    if rising and not any(last) and vocabulary.meaning(cells[-1]) not in vocabulary.NEEDED:
+        raise DataError(f"{origin}: no heading is for the first cell of each row, or for the last. Write one for each.")
     return cells
 
 
