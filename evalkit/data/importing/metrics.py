@@ -69,14 +69,20 @@ def signed(text: str) -> tuple[str, bool | None]:
     return text, None
 
 
-def asked(told: Iterable[str]) -> list[tuple[str, str, bool | None]]:
+def asked(told: Iterable[str], header: Sequence[str] = ()) -> list[tuple[str, str, bool | None]]:
     """Read what ``--metric`` names: a metric, the heading of its column, and whether lower is better, if that is told.
 
-    >>> asked(["COMET=wmt22-comet", "ter-"])
-    [('COMET', 'wmt22-comet', None), ('ter', 'ter', True)]
+    header: the file's headings, which may themselves end in a sign.
+
+    >>> asked(["COMET=wmt22-comet", "ter-"]), asked(["ter-"], ["ter-"])
+    ([('COMET', 'wmt22-comet', None), ('ter', 'ter', True)], [('ter', 'ter-', True)])
     """
-    parts = [(text.rpartition("=")[0].strip(), *signed(text.rpartition("=")[2])) for text in told]
-    return [(name or heading, heading, lower) for name, heading, lower in parts]
+    columns = []
+    for text in told:
+        name, _, column = text.rpartition("=")
+        heading, lower = signed(column)
+        columns.append((name.strip() or heading, column if column in header else heading, lower))
+    return columns
 
 
 def lower_is_better(
@@ -139,7 +145,7 @@ def of_columns(table: Table, found: Judgements, kind: str, options: Options, rec
     kind: its format. The receipt says which columns may be metrics', too.
     Raises DataError where its rows are not one output each.
     """
-    columns = [one for one in asked(options.metric_columns) if one[1] in table.header]
+    columns = [one for one in asked(options.metric_columns, table.header) if one[1] in table.header]
     _tell_unclaimed(table, found, {column for _, column, _ in columns}, receipt)
     if columns and (kind not in _READ or found.role == "system"):
         raise DataError(f"{table.name}: a row is not one output. In place of --metric pass --metrics {_AS_TABLE}.")

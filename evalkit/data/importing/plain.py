@@ -60,7 +60,7 @@ def known(table: Table, options: Options) -> set[str | None]:
 
 def _free(table: Table, options: Options, apart: Iterable[str] = ()) -> list[str]:
     """List the headings but some, and those of metrics."""
-    taken = {column for _, column, _ in metrics.asked(options.metric_columns)} | {*apart}
+    taken = {column for _, column, _ in metrics.asked(options.metric_columns, table.header)} | {*apart}
     return [name for name in table.header if name not in taken]
 
 
