@@ -57,6 +57,9 @@ def test_a_segment_that_one_contestant_left_out_is_out_for_all(tables, entered):
     gone = (metrics["metric"] == "sim-metric-05") & (metrics["segment"] == kept) & (metrics["src_lang"] == "eng")
     one = gone & (metrics["system"] == segments.systems[3])
     assert one.sum() == 1
+    beside = metrics[metrics["system"] == segments.systems[0]].assign(system="refA")  # metrics alone score references
+    again, _ = bounds.contest(scored, pd.concat([metrics, beside]), outputs, gold="WMT-MQM")
+    np.testing.assert_array_equal(again.values, segments.values)
     fewer, _ = bounds.contest(scored, metrics[~one], outputs, gold="WMT-MQM")
     assert set(segments.segments) - set(fewer.segments) == {segments.segments[0]}
 

@@ -71,6 +71,7 @@ def contest(
     parts = [part[[*names, "score"]] for part in (people.assign(metric=people["protocol"]), *machine)]
     everything = pd.concat([part.astype(dict.fromkeys(names, "str")) for part in parts])
     wide = everything.pivot(index=_KEYS, columns="metric", values="score")  # a row per translation
+    wide = wide.dropna(how="all", subset=list(people["protocol"].unique()))  # that people judged
     whole = wide.notna().all(axis=1).groupby(level=schemas.ITEM[1:]).transform("sum") == people["system"].nunique()
     if not whole.any():
         raise DataError("No segment was scored by all people and all metrics. Check that the tables belong together.")
