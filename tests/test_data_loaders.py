@@ -278,6 +278,7 @@ def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing(tmp_path):
     frame = indicmt.ratings([path])
     assert frame["own_score"].tolist()[0] == 19.0
     assert pd.isna(frame["own_score"][1])
+    assert frame.attrs["corrected"] == {"blank own scores": 1, "own scores with a stray mark": 1}
 
 
 @pytest.mark.parametrize(

@@ -36,13 +36,18 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
 
     ``score`` is the file's Computed_scores, what its formula made of the marked errors: 25 at best, below 0 for
     some non-translations; nothing is clipped. ``own_score`` is the annotator's own score out of 25 (Human_scores):
-    missing where the cell is blank, and read without the stray mark where it is like `` `19 ``. ``segment`` names
-    the English sentence: the same in all languages and files of the release, whatever white space an annotator's
-    marking lost. ``row`` is the row's place in its file, from 0. The release names neither annotators nor
-    documents: ``annotator`` is "expert", ``doc`` "indicmt".
+    missing where the cell is blank, and read without the stray mark where it is like `` `19 ``; both are counted in
+    ``attrs["corrected"]``. ``segment`` names the English sentence: the same in all languages and files of the release,
+    whatever white space an annotator's marking lost. ``row`` is the row's place in its file, from 0. The release names
+    neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
     Raises DataError naming file, line and column.
     """
-    return pd.concat([judgements(*_sheet(path)) for path in paths], ignore_index=True)
+    sheets = [_sheet(path) for path in paths]
+    frame = pd.concat([judgements(*sheet) for sheet in sheets], ignore_index=True)
+    given = pd.concat([raw["Human_scores"] for raw, *_ in sheets])
+    stray = int(given.dropna().ne(given.dropna().str.strip(_STRAY)).sum())
+    frame.attrs["corrected"] = {"blank own scores": int(given.isna().sum()), "own scores with a stray mark": stray}
+    return frame
 
 
 def spans(paths: list[Path]) -> pd.DataFrame:
