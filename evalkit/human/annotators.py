@@ -353,17 +353,20 @@ def since_last(ratings: pd.DataFrame) -> pd.Series:
     """Measure seconds from the end of an annotator's previous judgement to the end of this one, as ratings are indexed.
 
     Some tools show a whole document and stamp a judgement only when it is made, so reading falls between judgements:
-    ``started`` then says little, and this time is that of the judgement. Missing for an annotator's first judgement,
-    for those without an end, and after more than ``PAUSE``: nobody knows how much of a break was work.
+    ``started`` then says little, and this time is that of the judgement. Judgements that end at the same moment, as two
+    translations on one screen may, share their time. Missing for an annotator's first judgement, for those without an
+    end, and after more than ``PAUSE``: nobody knows how much of a break was work.
     Caveat: time on items that the ratings no longer hold counts for the judgement after them.
 
-    >>> ends = pd.DataFrame({"annotator": list("aaab"), "ended": [90.0, 60.0, 5000.0, 70.0]})
+    >>> ends = pd.DataFrame({"annotator": list("aaaab"), "ended": [90.0, 60.0, 90.0, 5000.0, 70.0]})
     >>> since_last(ends).tolist()
-    [30.0, nan, nan, nan]
+    [15.0, nan, 15.0, nan, nan]
     """
-    ends = ratings[["annotator", "ended"]].reset_index(drop=True).sort_values("ended", kind="stable")
-    taken = ends.groupby("annotator")["ended"].diff()
-    return taken.where(taken <= PAUSE).sort_index().set_axis(ratings.index).rename("seconds")
+    keys = ["annotator", "ended"]
+    together = ratings.groupby(keys, observed=True).size()
+    taken = together.index.to_frame()["ended"].groupby("annotator", observed=True).diff()
+    each = taken.where(taken <= PAUSE) / together
+    return each.reindex(pd.MultiIndex.from_frame(ratings[keys])).set_axis(ratings.index).rename("seconds")
 
 
 def drift(ratings: pd.DataFrame) -> pd.DataFrame:

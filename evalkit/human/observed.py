@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from evalkit import DataError
 from evalkit.data.provenance import Scale, fact, like, scale_of
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.stats import agreement
@@ -59,6 +60,8 @@ def binned(ratings: pd.DataFrame, bins: int, *, scale: Scale | None = None) -> p
     [0.0, 0.0, 1.0, 6.0]
     """
     low, high = scale_of(ratings, given=scale)
+    if bins < 2:
+        raise DataError(f"{bins} bins cannot distinguish scores. Take 2 or more.")
     moved = ratings.assign(score=((ratings["score"] - low) / (high - low) * (bins - 1)).round())
     return like(moved, ratings, scale=(0.0, bins - 1.0))
 

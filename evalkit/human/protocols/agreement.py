@@ -413,4 +413,7 @@ def _lengths(items: pd.MultiIndex, marked: pd.DataFrame, texts: pd.DataFrame) ->
     own = here.set_index(list(items.names))["hypothesis"].str.len().reindex(items).to_numpy()
     reference = here.drop_duplicates([*SEGMENT]).set_index([*SEGMENT])["reference"].str.len()
     unknown = ~items.get_level_values("system").isin(here["system"].unique())
-    return np.where(unknown, reference.reindex(items.droplevel("system")).to_numpy(), own).astype(int)
+    size = np.where(unknown, reference.reindex(items.droplevel("system")).to_numpy(), own)
+    if np.isnan(size).any():
+        raise DataError("Some translations have no text. Load the texts of the same test set.")
+    return size.astype(int)

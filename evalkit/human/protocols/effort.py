@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import annotators
 from evalkit.human.components import equate
@@ -70,6 +71,8 @@ def add_words(judged: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     key = [name for name in ("src_lang", "tgt_lang", *SEGMENT) if name in judged and name in texts]
     sources = texts.drop_duplicates(key)[[*key, "source"]].astype(str)
     source = judged[key].astype(str).merge(sources, on=key, how="left")["source"]
+    if source.isna().any():
+        raise DataError(f"{source.isna().sum()} judgements have no source text. Load the texts of the same test set.")
     return judged.assign(words=source.str.split().str.len().to_numpy())
 
 
