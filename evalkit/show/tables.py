@@ -146,8 +146,8 @@ def _one_verdict(part: pd.DataFrame, title: str, *, folded: bool) -> str:
     about = "lacking" if part["computed"].isna().all() else "basis"
     columns = ["paper", "item", "cell", "printed", "computed", about]
     shared = [name for name in ("paper", "item", about, "note") if len(part) > 1 and part[name].nunique() == 1]
-    said = [part[name].iloc[0] for name in shared if name != "paper"]
-    said = "; ".join(text for text in said if text and text not in title)
+    once = [part[name].iloc[0] for name in shared if name != "paper"]
+    said = "; ".join(text for text in once if text and text not in title)
     empty = [name for name in ("computed",) if not part[name].fillna("").ne("").any()]
     numbers = {name: part[name].map(_number_set) for name in ("printed", "computed") if name not in empty}
     rows = part.assign(**numbers)[[name for name in columns if name not in (*shared, *empty)]]
