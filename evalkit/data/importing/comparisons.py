@@ -245,7 +245,8 @@ def _compared(rows: Rows) -> Judgements:
     if "hit" not in names:
         where = [cells[names[name]].fillna("") for name in ("doc", "segment", "criterion") if name in names]
         named = [" ".join(filter(None, parts)) for parts in zip(constant("", cells.index), *where)]
-        made["hit"] = [f"{place}: {a} | {b}" for place, a, b in zip(named, systems["a"], systems["b"])]
+        each = [f"{place}: {a} | {b}" for place, a, b in zip(named, systems["a"], systems["b"])]
+        made["hit"] = pd.Series(each, cells.index, dtype="str")  # text, though no row may be left
     if (place := _stood_first(rows, systems)) is not None:
         made["screen_place"] = place
     if {"hypothesis_a", "hypothesis_b"} & {*names}:
